@@ -1,8 +1,9 @@
 //! The disk of a data folder: the one way in for the server and every command.
 
 use crate::disk::{CryptDisk, Found, look};
+use crate::error::io_error;
 use crate::keyring::{Change, Keyring};
-use crate::{CryptError, KeyFile, io_error};
+use crate::{CryptError, KeyFile};
 use narwal_log::Disk;
 use std::io;
 use std::path::Path;

@@ -5,8 +5,9 @@
 //! `narwal key wrapping 1`; the additional data are `narwal data key 1`, the data key's id and the master key's id (u32,
 //! little-endian). It is replaced by a rename, so it is there as it was or as it is to be.
 
+use crate::CryptError;
+use crate::error::io_error;
 use crate::keyfile::{KeyFile, from_hex, to_hex};
-use crate::{CryptError, io_error};
 use narwal_log::Disk;
 use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use ring::hmac;

@@ -4,9 +4,10 @@
 //! keys, or says that files of both kinds are there; so a crash anywhere leaves a folder that the same command finishes.
 
 use crate::disk::{CryptDisk, Found, look};
+use crate::error::io_error;
 use crate::folder::{data_files, lock, refuse_unfinished};
 use crate::keyring::{Change, Keyring};
-use crate::{CryptError, KeyFile, io_error};
+use crate::{CryptError, KeyFile};
 use narwal_log::{Disk, DiskFile};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -24,6 +24,7 @@ mod graves;
 mod group;
 mod inner;
 mod log;
+mod lsn;
 mod open;
 mod options;
 mod order;
@@ -48,6 +49,7 @@ pub use error::{Corruption, LogError, OpenError, ReserveError, is_no_space};
 pub use frame::{HEADER_LEN, RecordKind};
 pub use gate::{Gate, GateStats, Held};
 pub use log::Log;
+pub use lsn::{Lsn, Seq};
 pub use open::{LostTail, OpenLog, OpenReport, TornTail, log_exists};
 pub use options::{Durability, LogOptions};
 pub use purge::Purged;
@@ -59,12 +61,3 @@ pub use segment::{FIRST_LSN, SEGMENT_HEADER_LEN, SegmentFile, parse_segment_name
 pub use slot::OnDone;
 pub use stats::LogStats;
 pub use ticket::Ticket;
-
-/// Log sequence number: the place of a record's first header byte in the endless log. Strictly increasing; 0 is "none".
-///
-/// Within a segment it runs with the file offset (`offset = 4096 + lsn - start`); between the EndOfSegment record of
-/// one segment and the start of the next lies a gap that no record uses.
-pub type Lsn = u64;
-
-/// Commit sequence number: 1, 2, 3, ... without a gap; 0 is "before the first commit".
-pub type Seq = u64;

@@ -1,6 +1,6 @@
 //! What the session that runs on this thread holds, and when that is too much.
 
-use crate::{STEP, has_room, held, most, settle_if_far};
+use crate::count::{STEP, forget_peak, has_room, held, most, settle_if_far};
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::OnceLock;
@@ -43,9 +43,15 @@ pub fn ask_system_by(has_room: fn(usize) -> bool) {
     _ = SYSTEM.set(has_room);
 }
 
+/// A statement begins on this thread: peaks count from here, and the system is asked anew.
+pub fn begin() {
+    forget_peak();
+    ask_again();
+}
+
 /// What the system has said before does not count any more.
 #[inline]
-pub(crate) fn ask_again() {
+fn ask_again() {
     NEXT.set(LARGE.min(LIMIT.get()));
 }
 
@@ -146,14 +152,14 @@ pub fn unwinding<T>(f: impl FnOnce() -> T) -> Result<T, Refused> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{begin, freed, taken};
+    use crate::{freed, taken};
     use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
     static ASKED: AtomicUsize = AtomicUsize::new(0);
 
     #[test]
     fn the_system_is_asked_before_much_is_taken() {
-        let _alone = crate::ALONE.lock();
+        let _alone = crate::count::ALONE.lock();
         crate::set_limit(u64::MAX);
         ask_system_by(|bytes| {
             ASKED.store(bytes, Relaxed);
@@ -186,7 +192,7 @@ mod tests {
 
     #[test]
     fn a_session_has_its_limit() {
-        let _alone = crate::ALONE.lock();
+        let _alone = crate::count::ALONE.lock();
         taken(1000);
         keep(10);
         assert_eq!((used(), base()), (10, 990));

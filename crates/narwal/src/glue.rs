@@ -5,7 +5,6 @@ use crate::options::Serve;
 use crate::{Failure, archive};
 use narwal_archive::Archiver;
 use narwal_engine::Database;
-use narwal_replication::{DumpIo, Ready};
 use narwal_server::{
     Account, AuthMethod, Backend, ConnectInfo, KillHandle, Limits, Peer, PreparedInfo, RawPackets,
     Refused, Session, Timeouts, TlsRule,
@@ -14,6 +13,7 @@ use narwal_session::variables::VarValue;
 use narwal_session::{
     ClientSession, ConnectOptions, FailedLogin, IdleTransaction, Startup, TlsNeed,
 };
+use narwal_source::{DumpIo, Ready};
 use narwal_types::errors;
 use narwal_types::{
     BulkValue, Collation, LateAnswer, OkInfo, ResultColumn, ResultSink, SessionChange,

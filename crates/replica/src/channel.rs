@@ -324,7 +324,7 @@ fn spawn(
     let (shared, flag) = (shared.clone(), stop.clone());
     let thread = std::thread::Builder::new()
         .name(name.to_owned())
-        .stack_size(crate::STATEMENT_STACK)
+        .stack_size(apply::STATEMENT_STACK)
         .spawn(move || body(shared, flag))
         .map_err(|e| failed("no thread for a replica's connection", &e))?;
     Ok(Runner { stop, thread })

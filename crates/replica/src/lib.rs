@@ -26,8 +26,5 @@ mod semisync;
 mod shared;
 mod status;
 
-/// Stack of a thread that runs statements, as a connection has it: room for the deepest expression that the parser takes.
-const STATEMENT_STACK: usize = 8 << 20;
-
 pub use channel::{Channel, DEFAULT_QUEUE_BYTES};
 pub use manager::Manager;

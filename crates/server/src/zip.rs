@@ -104,6 +104,9 @@ impl<S: Read + Write> Zipped<S> {
         if full > KEPT && narwal_memory::reserve(full as u64).is_err() {
             return Err(io::ErrorKind::OutOfMemory.into());
         }
+        if full > KEPT {
+            self.plain.reserve_exact(full + 1);
+        }
         if full == 0 {
             self.plain.extend_from_slice(&self.raw[HEADER..]);
         } else {

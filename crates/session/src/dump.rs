@@ -1,11 +1,11 @@
 //! A session as a replica's: COM_REGISTER_SLAVE, COM_BINLOG_DUMP. Privileges, the variables that a reader sets before,
-//! the process list; the rest is [`narwal_replication::Source`]'s.
+//! the process list; the rest is [`narwal_source::Source`]'s.
 
 use crate::privileges::PrivilegeSet;
 use crate::process::{Command, Process, Stage};
 use crate::session::ClientSession;
 use crate::status;
-use narwal_replication::{
+use narwal_source::{
     Checksum, Client, ClientVars, DumpError, DumpIo, DumpRequest, MalformedPacket, RegisterRequest,
     State, Wake,
 };

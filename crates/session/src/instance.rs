@@ -15,7 +15,7 @@ use crate::status::{self, Counters};
 use crate::variables::parts::{ServerParts, Switches};
 use crate::variables::{self, VARIABLES, VarValue, VariableDef};
 use narwal_engine::{CatalogChange, CommitInfo, Database, Ddl, TxnOptions};
-use narwal_replication::Source;
+use narwal_source::Source;
 use narwal_types::{SqlError, SqlResult};
 use parking_lot::{Mutex, RwLock};
 use std::sync::atomic::{AtomicU64, Ordering};

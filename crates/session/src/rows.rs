@@ -127,3 +127,8 @@ impl Grid {
         Ok(())
     }
 }
+
+/// A text, or NULL.
+pub(crate) fn opt(s: Option<impl Into<Box<str>>>) -> Value {
+    s.map_or(Value::Null, Value::str)
+}

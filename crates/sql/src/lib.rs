@@ -3,10 +3,11 @@
 //! | file | holds |
 //! |---|---|
 //! | `ast.rs` | [`Stmt`]: parsed statements |
-//! | `text.rs` | splitting multi-statements, executable comments |
 //! | `lower/` | from the trees of `narwal_syntax` to statements that are run |
 //! | `expr/` | bound expressions and their evaluation |
-//! | `plan/` | access paths: which index, which key ranges |
+//! | `bind/` | names to positions: bound expressions |
+//! | `plan/` | physical plans as data |
+//! | `planner/` | from statements to plans, by rules |
 //! | `param_type.rs` | [`ParamType`]: how a parameter was bound |
 //! | `exec/` | running SELECT, INSERT, UPDATE, DELETE |
 //! | `prepared.rs` | [`Prepared`]: a statement bound and planned once |
@@ -15,10 +16,12 @@
 //! | `shape.rs` | what statements have in common that differ in their literals |
 //! | `like.rs` | LIKE: the one matcher of patterns |
 //! | `zone.rs` | TIMESTAMP values in the session's time zone |
+//! | `programs.rs` | what triggers see of a row |
 //! | `env.rs` | [`StatementEnv`]: the session as a statement sees it |
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 pub mod ast;
+mod bind;
 pub mod ddl;
 pub mod env;
 mod exec;
@@ -26,35 +29,41 @@ pub mod expr;
 pub mod file_format;
 pub mod like;
 pub mod literal_rows;
-mod load;
 pub mod lower;
 mod param_type;
 mod plan;
+mod planner;
 pub mod prepared;
 pub mod privilege;
-mod returning;
+mod programs;
+mod query_walk;
+mod quote;
 mod seeded;
 pub mod shape;
 pub mod show;
 mod star;
-pub mod text;
 pub mod view;
+mod view_def;
 pub mod virtual_tables;
 mod year_text;
 mod zone;
 
+pub use crate::exec::outcome::Outcome;
+pub use crate::exec::returning::Returned;
+pub use crate::lower::{lower, parse_expression, parse_statement};
+pub use crate::planner::statistics::analyze;
+pub use crate::prepared::{Prepared, evaluate, execute};
 pub use ast::Stmt;
+pub use bind::{bind, scope::Scope};
 pub use ddl::{ddl_needs, execute_ddl, execute_ddl_with, is_temporary_ddl};
 pub use env::{
-    Condition, MadeRows, NoVariables, StatementEnv, VariableScope, VariableSource, WarningLevel,
+    Condition, MadeRows, NoVariables, Programs, RowEvent, StatementEnv, StoredFunction, TriggerRow,
+    VariableScope, VariableSource, WarningLevel,
 };
 pub use exec::spill::limit_spill;
-pub use lower::{ParseOptions, lower, parse_expression, parse_statement};
+pub use narwal_syntax::ParseOptions;
 pub use narwal_syntax::{SqlMode, sql_mode};
 pub use param_type::{ParamDefault, ParamType};
-pub use plan::statistics::analyze;
-pub use prepared::{Outcome, Prepared, evaluate, execute};
+pub use plan::dml::store_mode;
 pub use privilege::{Needs, Privilege};
-pub use returning::Returned;
-pub use text::{split_statements, unwrap_comments};
 pub use virtual_tables::{VirtualRows, VirtualTables};

@@ -1,16 +1,14 @@
 //! Parameters as a client binds them: their types, which columns have that depend on a `?`, and DEFAULT in place of a value.
 
-use crate::env::StatementEnv;
-use crate::expr::types::{NOT_FIXED, param};
-use crate::expr::{Coercibility, ExprType};
-use narwal_syntax::Expr as AstExpr;
-use narwal_types::{Collation, ColumnType, SqlError, TypeKind, ValueRef};
+use narwal_types::{TypeKind, ValueRef};
 
 /// The type of one parameter of an execution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ParamType {
     /// NULL, or not known yet.
     Null,
+    /// A variable of a stored program: its own type.
+    Typed(narwal_types::ColumnType),
     /// An integer type with its sign.
     Int(TypeKind, bool),
     /// FLOAT.
@@ -52,7 +50,7 @@ impl ParamType {
             ValueRef::Double(_) if wire == 4 => ParamType::Float,
             ValueRef::Double(_) => ParamType::Double,
             ValueRef::Decimal(d) => ParamType::Decimal(d.precision().max(1), d.scale()),
-            ValueRef::Str(_) | ValueRef::Latin1(_) | ValueRef::Member(_) | ValueRef::Fixed(_) => {
+            ValueRef::Str(_) | ValueRef::Coded(..) | ValueRef::Member(_) | ValueRef::Fixed(_) => {
                 ParamType::Text
             }
             // Sent as text (MYSQL_TYPE_VARCHAR, VAR_STRING, STRING), whatever it is.
@@ -61,38 +59,6 @@ impl ParamType {
             ValueRef::Date(_) => ParamType::Date,
             ValueRef::Time(t) => ParamType::Time(t.fsp),
             ValueRef::DateTime(t) => ParamType::DateTime(t.fsp),
-        }
-    }
-
-    /// As expressions see it.
-    pub(crate) fn expr_type(self) -> ExprType {
-        let number = |kind, unsigned| {
-            let ty = if unsigned {
-                ColumnType::unsigned(kind)
-            } else {
-                ColumnType::new(kind)
-            };
-            ExprType::of_column(ty, false)
-        };
-        match self {
-            ParamType::Null => ExprType::null(),
-            ParamType::Int(kind, unsigned) => number(kind, unsigned),
-            ParamType::Float => number(TypeKind::Float, false),
-            ParamType::Double => number(TypeKind::Double, false),
-            ParamType::Decimal(p, s) => number(TypeKind::Decimal(p, s), false),
-            ParamType::Text => param().with_nullable(false),
-            ParamType::Bytes => ExprType {
-                decimals: NOT_FIXED,
-                ..ExprType::string(
-                    u64::from(u16::MAX),
-                    Collation::Binary,
-                    Coercibility::Coercible,
-                    false,
-                )
-            },
-            ParamType::Date => number(TypeKind::Date, false),
-            ParamType::Time(f) => number(TypeKind::Time(f), false),
-            ParamType::DateTime(f) => number(TypeKind::DateTime(f), false),
         }
     }
 }
@@ -104,19 +70,4 @@ pub enum ParamDefault {
     Default,
     /// What the column would be if it were not named: in UPDATE, what it is.
     Ignore,
-}
-
-/// What stands in place of a value, if an expression is nothing but a parameter without one.
-pub(crate) fn left_out(env: &StatementEnv, e: &AstExpr) -> Option<ParamDefault> {
-    let AstExpr::Param(n) = *e else { return None };
-    env.param_defaults.borrow().get(n).copied().flatten()
-}
-
-/// Error 4032.
-pub(crate) fn no_default_here() -> SqlError {
-    SqlError::new(
-        4032,
-        b"HY000",
-        "Default/ignore value is not supported for such parameter usage",
-    )
 }

@@ -1,23 +1,28 @@
 //! A statement bound and planned once, and its execution.
 
-use crate::ast::{AstExpr, ExplainForm, Stmt, TableRef};
+use crate::ast::{ExplainForm, Stmt};
+use crate::bind::bind;
+use crate::bind::scope::Scope;
 use crate::env::StatementEnv;
+use crate::exec::context::{RunCtx, Running, Shared};
+use crate::exec::outcome::Outcome;
 use crate::exec::value_list::ValueList;
-use crate::expr::{EvalCtx, NoRow, Scope, Shared, bind};
-use crate::load::LoadPlan;
+use crate::expr::node::NoRow;
+use crate::plan::dml::LoadPlan;
+use crate::plan::dml::ReturningPlan;
+use crate::plan::dml::WriteJoinPlan;
 use crate::plan::dml::{DeletePlan, InsertPlan, RowSource, UpdatePlan};
-use crate::plan::estimate::Basis;
 use crate::plan::explain;
-use crate::plan::resolve::{Resolver, no_such_table};
-use crate::plan::select::SelectPlan;
-use crate::plan::write_join::WriteJoinPlan;
+use crate::plan::query::SelectPlan;
+use crate::planner::estimate::Basis;
+use crate::planner::resolve::{Resolver, no_such_table};
 use crate::privilege::{Needs, Privilege};
-use crate::returning::{Returned, ReturningPlan};
 use crate::virtual_tables::VirtualTables;
 use crate::year_text::{YearText, has_year};
 use narwal_engine::{
     Catalog, Database, ForeignKeyMode, KeyRange, LockMode, ReadView, Table, Transaction,
 };
+use narwal_syntax::ast::{Expr as AstExpr, TableRef};
 use narwal_types::{ResultColumn, ResultSink, SqlError, SqlResult, Value, ValueRef};
 use std::sync::Arc;
 
@@ -49,33 +54,6 @@ pub struct Prepared {
     basis: Basis,
     /// A SELECT that takes row locks.
     locks: bool,
-}
-
-/// What a statement did.
-pub enum Outcome {
-    /// A result set: `begin_rows` and the rows went to the sink; `end_rows` is the session's.
-    Rows {
-        /// Rows sent.
-        rows: u64,
-        /// FOUND_ROWS() for the next statement.
-        found_rows: u64,
-    },
-    /// A result set of a statement that changed rows.
-    Returned {
-        /// Its rows, not sent yet.
-        rows: Returned,
-        /// As in `Done`.
-        last_insert_id: u64,
-    },
-    /// No result set.
-    Done {
-        /// Affected rows, for the OK packet and ROW_COUNT().
-        affected: u64,
-        /// First generated AUTO_INCREMENT value, for the OK packet and LAST_INSERT_ID(); 0 = none, keep the old one.
-        last_insert_id: u64,
-        /// The OK packet's text.
-        info: String,
-    },
 }
 
 impl Prepared {
@@ -233,7 +211,8 @@ impl Prepared {
             ));
         };
         let shared = Shared::default();
-        let ctx = EvalCtx::new(env, &[], &shared);
+        let run = Running::new(&shared);
+        let ctx = RunCtx::new(env, &[], &run);
         strictly(env, false, || {
             s.run(txn, &ctx, each)?;
             Ok(Outcome::Done {
@@ -260,7 +239,10 @@ fn plan(stmt: &Stmt, r: &mut Resolver<'_>) -> SqlResult<(Plan, usize)> {
         Stmt::WriteJoin(w) => (Plan::WriteJoin(Box::new(r.write_join(w)?)), w.select.params),
         Stmt::Do(s) => {
             let plan = r.select(s)?;
-            if plan.group.is_some() {
+            if plan.windows.is_some() {
+                return Err(crate::bind::window::not_here());
+            }
+            if plan.computes_over_rows() {
                 return Err(SqlError::new(
                     1111,
                     b"HY000",
@@ -361,8 +343,19 @@ pub fn execute(
         ForeignKeyMode::Off
     });
     let env: &StatementEnv = env;
+    if env.programs.as_ref().is_some_and(|p| p.any()) {
+        let mut in_use = env.in_use.borrow_mut();
+        in_use.truncate(env.in_use_before);
+        in_use.extend(
+            prepared
+                .needs
+                .iter()
+                .map(|n| (n.db.clone(), n.table.clone())),
+        );
+    }
     let shared = Shared::default();
-    let ctx = EvalCtx::new(env, params, &shared);
+    let run = Running::new(&shared);
+    let ctx = RunCtx::new(env, params, &run);
     match &prepared.plan {
         Plan::Select(s) if has_year(&prepared.columns) => {
             select(s, prepared.locks, txn, &ctx, &mut YearText::new(sink))
@@ -426,7 +419,7 @@ fn select(
     s: &SelectPlan,
     locks: bool,
     txn: &mut Transaction,
-    ctx: &EvalCtx<'_>,
+    ctx: &RunCtx<'_>,
     sink: &mut dyn ResultSink,
 ) -> SqlResult<Outcome> {
     if locks || (ctx.env.locking_reads && s.reads_stored()) {
@@ -467,16 +460,6 @@ fn select(
     })
 }
 
-/// Bytes that a row takes when it is kept, roughly.
-pub(crate) fn row_memory(row: &[ValueRef<'_>]) -> u64 {
-    row.iter()
-        .map(|v| match v {
-            ValueRef::Str(s) | ValueRef::Bytes(s) => s.len() as u64 + 64,
-            _ => 64,
-        })
-        .sum()
-}
-
 fn send_all(
     columns: &Arc<[ResultColumn]>,
     rows: &[Vec<Value>],
@@ -495,7 +478,7 @@ fn send_all(
 
 /// CHECKSUM TABLE: the sum (modulo 2^32) of the CRC-32 of each row image. Equal tables have equal checksums whatever
 /// their indexes and history; it is not the number that MariaDB computes, whose row format it depends on.
-fn checksum(txn: &mut Transaction, table: &Arc<Table>, ctx: &EvalCtx<'_>) -> SqlResult<u32> {
+fn checksum(txn: &mut Transaction, table: &Arc<Table>, ctx: &RunCtx<'_>) -> SqlResult<u32> {
     let mut sum = 0u32;
     let mut n = 0u32;
     let mut scan = txn.scan(table, 0, KeyRange::all(), false, ReadView::Snapshot, false)?;
@@ -513,6 +496,7 @@ fn checksum(txn: &mut Transaction, table: &Arc<Table>, ctx: &EvalCtx<'_>) -> Sql
 pub fn evaluate(expr: &AstExpr, env: &StatementEnv) -> SqlResult<Value> {
     let e = bind(expr, &Scope::empty(env))?;
     let shared = Shared::default();
-    let ctx = EvalCtx::new(env, &[], &shared);
+    let run = Running::new(&shared);
+    let ctx = RunCtx::new(env, &[], &run);
     e.eval(&ctx, &NoRow)
 }

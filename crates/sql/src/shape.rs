@@ -1,10 +1,13 @@
 //! The shape of a statement: its text with a mark in the place of each literal. Statements of one shape differ in their
 //! literals alone, so one plan can serve them all if the literals stand where only their type matters to the plan.
-//! Such literals become slots ([`crate::expr::ExprKind::Slot`]): their type is known when the statement is planned, their
+//! Such literals become slots ([`crate::expr::node::ExprKind::Slot`]): their type is known when the statement is planned, their
 //! value comes with each execution.
 
-use crate::ast::{Assignment, AstExpr, From, InsertSource, JoinOn, Limit, Select, SetValue, Stmt};
-use crate::expr::number;
+use crate::ast::Stmt;
+use crate::expr::literal::number;
+use narwal_syntax::ast::{
+    Assignment, Expr as AstExpr, From, InsertSource, JoinOn, Limit, Select, SetValue,
+};
 use narwal_syntax::ast::{BinaryOp as Op, UnaryOp};
 use narwal_syntax::scan::{end_of_quoted, is_word, string_literal};
 use narwal_types::Value;
@@ -365,7 +368,8 @@ fn is_column(e: &AstExpr) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ParseOptions, parse_statement};
+    use crate::parse_statement;
+    use narwal_syntax::ParseOptions;
 
     fn slots_of(text: &str) -> (String, Vec<Value>) {
         let mut s = Shape::default();

@@ -1,15 +1,10 @@
 //! What SHOW prints about tables.
 
-use crate::ddl::index_rank;
+pub use crate::quote::quote_ident;
 use narwal_engine::{ColumnDef, DatabaseDef, DefaultDef, IndexDef, Table};
 use narwal_types::Collation;
 use narwal_types::coltype::quoted;
 use std::fmt::Write;
-
-/// `name` in backticks, backticks inside doubled.
-pub fn quote_ident(name: &str) -> String {
-    format!("`{}`", name.replace('`', "``"))
-}
 
 /// CURRENT_TIMESTAMP as SHOW prints it.
 pub(crate) fn current_timestamp(digits: u8) -> String {
@@ -221,5 +216,22 @@ pub fn show_extra(column: &ColumnDef) -> String {
         format!("on update {}", current_timestamp(f))
     } else {
         String::new()
+    }
+}
+
+/// The order in which MariaDB lists indexes: primary, unique without NULL, unique, others.
+pub(crate) fn index_rank(i: &IndexDef, columns: &[ColumnDef]) -> u8 {
+    if i.name == "PRIMARY" {
+        0
+    } else if !i.unique {
+        3
+    } else if i
+        .columns
+        .iter()
+        .all(|c| columns.get(c.column).is_some_and(|c| !c.nullable))
+    {
+        1
+    } else {
+        2
     }
 }

@@ -1,6 +1,6 @@
 //! What `*` means behind a FROM: the columns that its names without a table find, in the standard's order.
 
-use crate::ast::JoinKind;
+use narwal_syntax::ast::JoinKind;
 
 /// A column: the position of its table in the FROM, and its own in there.
 pub type At = (usize, usize);

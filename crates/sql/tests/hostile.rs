@@ -3,6 +3,7 @@
 
 mod common;
 use common::Conn;
+use narwal_syntax::SqlMode;
 use narwal_testkit::sql::BITS;
 use proptest::prelude::*;
 
@@ -74,7 +75,7 @@ fn damaged_statements() {
     runner
         .run(&strategy, |(seed, edits)| {
             let sql = damage(SEEDS[seed], &edits);
-            for part in narwal_sql::split_statements(&sql, false) {
+            for part in narwal_syntax::split_statements(&sql, SqlMode::DEFAULT) {
                 let mut c = conn.borrow_mut();
                 c.begin();
                 let dropped = part.to_ascii_uppercase().contains("DROP");

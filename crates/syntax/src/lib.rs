@@ -9,6 +9,7 @@
 //! |---|---|
 //! | `sql_mode.rs` | [`SqlMode`] |
 //! | `token.rs`, `keyword.rs`, `lexer.rs` | text to tokens |
+//! | `builtin.rs` | built-in functions whose names are keywords |
 //! | `parser.rs` | the cursor that all of the grammar reads with |
 //! | `ast/` | the trees |
 //! | `parse/` | the grammar, a file for each kind of statement |
@@ -19,6 +20,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 pub mod ast;
+mod builtin;
 pub mod glance;
 mod keyword;
 mod lexer;
@@ -34,7 +36,7 @@ mod token;
 pub use ast::{Expr, Statement};
 pub use keyword::Kw;
 pub use literal_rows::LiteralRows;
-pub use parse::{parse_expression, parse_statement};
+pub use parse::{parse_expression, parse_statement, parse_text};
 pub use parser::{ParseOptions, is_word_byte, syntax_error};
 pub use sql_mode::SqlMode;
 pub use text::split_statements;

@@ -117,6 +117,18 @@ impl<'a> Parser<'a> {
         })
     }
 
+    /// Makes every `?` a syntax error where it stands.
+    pub(crate) fn refuse_params(&mut self) {
+        if self.params == 0 {
+            return;
+        }
+        for t in &mut self.tokens {
+            if matches!(t.tok, Tok::Param(_)) {
+                t.tok = Tok::Bad;
+            }
+        }
+    }
+
     /// The next token.
     #[inline]
     pub(crate) fn peek_token(&self) -> Token {
@@ -332,7 +344,7 @@ impl<'a> Parser<'a> {
 
     /// True if the word that is next is a function, which its parenthesis makes it: no name.
     fn is_function(&self, k: Kw) -> bool {
-        if k == Kw::Plain || self.peek_at(1) != Tok::LParen || !crate::parse::needs_adjacent(k) {
+        if k == Kw::Plain || self.peek_at(1) != Tok::LParen || !crate::builtin::needs_adjacent(k) {
             return false;
         }
         let (word, parenthesis) = (self.tokens[self.pos], self.tokens[self.pos + 1]);

@@ -1,8 +1,9 @@
 //! `narwal binlog export`: the classic files that a server with flat binary logs would hold.
 
 use super::flat::FlatOut;
-use super::source::Source;
-use super::{Groups, OUT_BUFFER, Trouble, damaged, data_dir};
+use super::output::OUT_BUFFER;
+use super::source::{Source, data_dir};
+use super::{Groups, Trouble, damaged};
 use crate::Failure;
 use clap::Args;
 use narwal_binlog::{DEFAULT_BASE_NAME, GtidState};

@@ -3,6 +3,8 @@
 //! | file | holds |
 //! |---|---|
 //! | `mod.rs` | the command line |
+//! | `groups.rs` | groups of events, and what may go wrong with them |
+//! | `output.rs` | what all forms of output have in common |
 //! | `source.rs` | the log of a folder: damage, following, progress |
 //! | `select.rs` | which groups and tables are wanted |
 //! | `rows.rs` | table maps and rows of the present statement |
@@ -14,11 +16,13 @@
 mod export;
 pub(crate) mod flashback;
 pub(crate) mod flat;
+mod groups;
 #[cfg(test)]
 mod hostile;
 mod import;
 mod json;
 pub(crate) mod localtime;
+mod output;
 pub(crate) mod print;
 mod progress;
 pub(crate) mod raw;
@@ -27,21 +31,18 @@ pub(crate) mod select;
 pub(crate) mod source;
 pub(crate) mod values;
 
+pub(crate) use groups::{Events, Groups, Trouble, damaged};
+pub(crate) use output::Output;
+
 use crate::Failure;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use narwal_binlog::{DEFAULT_BASE_NAME, GtidState};
-use narwal_engine::{EngineError, FolderRecords, GroupHead, GroupReader, Records};
+use narwal_binlog::DEFAULT_BASE_NAME;
+use output::OUT_BUFFER;
 use select::{SelectArgs, Selection, Verdict};
-use source::Source;
+use source::{Source, data_dir};
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
-use std::path::{Path, PathBuf};
-
-/// The log of a folder, group by group.
-pub type Groups = GroupReader<FolderRecords>;
-
-/// Bytes gathered before they are written.
-const OUT_BUFFER: usize = 1 << 20;
+use std::path::PathBuf;
 
 /// Reads the log of a data folder, whether or not its server runs.
 ///
@@ -161,99 +162,6 @@ struct PrintArgs {
     select: SelectArgs,
 }
 
-/// Why an output could not go on.
-#[derive(Debug)]
-pub(crate) enum Trouble {
-    /// The output can't be written.
-    Write(io::Error),
-    /// The log can't be read here.
-    Log(EngineError),
-    /// What was asked for is not possible.
-    Fail(Failure),
-}
-
-impl std::fmt::Display for Trouble {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Trouble::Write(e) => write!(f, "can't write: {e}"),
-            Trouble::Log(e) => write!(f, "{e}"),
-            Trouble::Fail(e) => write!(f, "{e}"),
-        }
-    }
-}
-
-impl From<io::Error> for Trouble {
-    fn from(e: io::Error) -> Self {
-        Trouble::Write(e)
-    }
-}
-
-impl From<EngineError> for Trouble {
-    fn from(e: EngineError) -> Self {
-        Trouble::Log(e)
-    }
-}
-
-impl From<Failure> for Trouble {
-    fn from(e: Failure) -> Self {
-        Trouble::Fail(e)
-    }
-}
-
-/// An error of the contents of a record that verified.
-pub(crate) fn damaged(head: &GroupHead, e: impl std::fmt::Display) -> Trouble {
-    Trouble::Log(EngineError::Corrupt(format!(
-        "log record at LSN {}: {e}",
-        head.lsn
-    )))
-}
-
-/// The events of a group, one after the other.
-pub(crate) trait Events {
-    /// The next event; `None` behind the last one.
-    fn next_event(&mut self) -> narwal_engine::Result<Option<&[u8]>>;
-
-    /// The GTIDs written before the group.
-    fn gtids_before(&self) -> &GtidState;
-
-    /// The GTIDs written before the group's file, if known.
-    fn file_gtids(&self) -> Option<&GtidState>;
-}
-
-impl<R: Records> Events for GroupReader<R> {
-    fn next_event(&mut self) -> narwal_engine::Result<Option<&[u8]>> {
-        GroupReader::next_event(self)
-    }
-
-    fn gtids_before(&self) -> &GtidState {
-        GroupReader::gtids_before(self)
-    }
-
-    fn file_gtids(&self) -> Option<&GtidState> {
-        GroupReader::file_gtids(self)
-    }
-}
-
-/// A form of output.
-pub(crate) trait Output {
-    /// Writes a group that is wanted; `events` stands before its first event.
-    fn group(
-        &mut self,
-        head: &GroupHead,
-        events: &mut dyn Events,
-        selection: &Selection,
-    ) -> Result<(), Trouble>;
-
-    /// The rest of the group that [`group`](Self::group) was writing can't be read.
-    fn abandon(&mut self, head: &GroupHead) -> Result<(), Trouble>;
-
-    /// Everything is read. `whole`: nothing was damaged.
-    fn finish(&mut self, whole: bool) -> Result<(), Trouble>;
-
-    /// Lets readers see what was written.
-    fn flush(&mut self) -> io::Result<()>;
-}
-
 pub use import::is_unfinished as is_unfinished_import;
 pub use progress::Progress;
 pub use source::{data_dir_of, log_dir};
@@ -284,10 +192,6 @@ pub fn export_binlog(o: crate::options::Export) -> Result<(), Failure> {
         args.push(format!("--start-gtid={from}"));
     }
     run(&args)
-}
-
-fn data_dir(given: Option<&Path>) -> PathBuf {
-    given.map_or_else(|| PathBuf::from("./narwal-data"), Path::to_path_buf)
 }
 
 fn print_log(o: PrintArgs) -> Result<(), Failure> {
@@ -364,10 +268,4 @@ fn pump(
         selection.at_end(source.groups().files())?;
     }
     output.finish(source.spots() == 0)
-}
-
-/// Base 64 in one line.
-fn base64(bytes: &[u8]) -> String {
-    use base64::Engine as _;
-    base64::engine::general_purpose::STANDARD.encode(bytes)
 }

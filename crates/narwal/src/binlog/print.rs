@@ -100,7 +100,7 @@ impl<W: Write> Print<W> {
     }
 
     fn base64_lines(&mut self, bytes: &[u8]) -> io::Result<()> {
-        let text = super::base64(bytes);
+        let text = super::values::base64(bytes);
         for line in text.as_bytes().chunks(LINE) {
             self.out.write_all(line)?;
             self.out.write_all(b"\n")?;
@@ -363,7 +363,7 @@ impl<W: Write> Print<W> {
         // A row too large for one packet: in two parts. They are put together as text, so the cut may be anywhere.
         let mut text = String::with_capacity(encoded);
         for event in events {
-            text.push_str(&super::base64(event));
+            text.push_str(&super::values::base64(event));
             text.push('\n');
         }
         let (a, b) = text.split_at(text.len() / 2);
@@ -460,11 +460,9 @@ fn end_statement(event: &mut [u8]) {
 /// Names of the character sets that a client may have here.
 fn charset_name(collation: u16) -> Option<&'static str> {
     match collation {
+        // Some of these are MySQL's.
         45 | 46 | 224..=250 => Some("utf8mb4"),
-        33 | 83 => Some("utf8mb3"),
-        8 | 47 | 48 => Some("latin1"),
-        63 => Some("binary"),
-        _ => None,
+        id => narwal_types::Collation::from_id(id).map(|c| c.charset().name()),
     }
 }
 

@@ -333,3 +333,8 @@ impl Source {
         }
     }
 }
+
+/// The folder that is meant if none was given.
+pub(crate) fn data_dir(given: Option<&Path>) -> PathBuf {
+    given.map_or_else(|| PathBuf::from("./narwal-data"), Path::to_path_buf)
+}

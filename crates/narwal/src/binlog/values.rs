@@ -181,7 +181,7 @@ pub fn json(cell: &Cell<'_>, column: &ColumnMeta, out: &mut Vec<u8>) {
         Ok(s) if !binary => json_string(s, out),
         _ => {
             out.extend_from_slice(b"{\"base64\":\"");
-            out.extend_from_slice(super::base64(bytes).as_bytes());
+            out.extend_from_slice(base64(bytes).as_bytes());
             out.extend_from_slice(b"\"}");
         }
     };
@@ -306,6 +306,12 @@ pub fn identifier(name: &str, out: &mut Vec<u8>) {
     out.push(b'`');
     out.extend_from_slice(name.replace('`', "``").as_bytes());
     out.push(b'`');
+}
+
+/// Base 64 in one line.
+pub(crate) fn base64(bytes: &[u8]) -> String {
+    use base64::Engine as _;
+    base64::engine::general_purpose::STANDARD.encode(bytes)
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 //! The folder of a server that does not run gets one for as long as it takes, which listens at the folder's socket only.
 
-use super::SOCKET;
 use crate::Failure;
 use crate::diverge::side::connect;
 use narwal_client::Options;
@@ -90,3 +89,6 @@ impl Drop for Served {
         }
     }
 }
+
+/// A server's socket in its data folder, if it was not told of another place.
+pub(super) const SOCKET: &str = "narwal.sock";

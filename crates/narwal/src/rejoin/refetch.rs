@@ -1,6 +1,6 @@
 //! All data anew: the other server's is copied beside the folder, and takes its place when it is whole. The old folder stays.
 
-use super::{RejoinArgs, agreed};
+use super::args::{RejoinArgs, agreed};
 use crate::Failure;
 use crate::diverge::side::Side;
 use crate::replica;

@@ -1,8 +1,9 @@
 //! The table store, built again. It holds nothing that the log did not say: an older one, or none, and the log since make
 //! the same rows.
 
+use super::folder::{Folder, engine, io, old_name};
+use super::log;
 use super::sources::{Backup, Sources};
-use super::{Folder, engine, io, log, old_name};
 use crate::Failure;
 use crate::backup::bar::{Bar, size};
 use narwal_engine::{Database, Options};

@@ -1,7 +1,7 @@
 //! Damaged and missing segments of the log.
 
+use super::folder::{Damage, Folder, io, old_name};
 use super::sources::{Sources, read_whole, segments};
-use super::{Damage, Folder, io, old_name};
 use crate::Failure;
 use narwal_log::{Lsn, SegmentCopy, parse_segment_name, segment_name};
 use std::path::{Path, PathBuf};

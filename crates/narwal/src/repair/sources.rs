@@ -1,6 +1,7 @@
 //! Where whole copies come from.
 
-use super::{Folder, RepairArgs, engine, io};
+use super::args::RepairArgs;
+use super::folder::{Folder, engine, io};
 use crate::Failure;
 use crate::backup::bar::Bar;
 use crate::folder::open_disk;

@@ -1,6 +1,7 @@
 //! Damaged tables from a replica.
 
-use super::{Folder, RepairArgs};
+use super::args::RepairArgs;
+use super::folder::Folder;
 use crate::Failure;
 use crate::replica;
 

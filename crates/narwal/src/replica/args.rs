@@ -207,6 +207,11 @@ pub fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\\', "\\\\").replace('\'', "''"))
 }
 
+/// A failed query of the source's.
+pub(super) fn asking(e: impl std::fmt::Display) -> Failure {
+    Failure::run("the source", e)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

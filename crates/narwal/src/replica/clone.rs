@@ -4,7 +4,7 @@
 //! lost link, a kill or a power loss goes on there, as long as the source keeps the backup (ten minutes); then it begins
 //! anew.
 
-use super::args::{ReplicaArgs, quoted};
+use super::args::{ReplicaArgs, asking, quoted};
 use super::work::{STATE, Work, sync};
 use crate::Failure;
 use crate::binlog::Progress;
@@ -69,7 +69,7 @@ impl From<Error> for Ended {
             codes::UNKNOWN_ERROR if e.to_string().contains("of this token") => {
                 Ended::Forgotten(e.to_string())
             }
-            _ => Ended::Failed(super::asking(e)),
+            _ => Ended::Failed(asking(e)),
         }
     }
 }
@@ -112,7 +112,7 @@ pub fn run(
                 Err(e) if e.code() == 0 || e.code() == codes::CON_COUNT_ERROR => {
                     Err(Ended::Link(e.to_string()))
                 }
-                Err(e) => Err(Ended::Failed(super::asking(e))),
+                Err(e) => Err(Ended::Failed(asking(e))),
             },
         };
         if copy.state.rows > before {

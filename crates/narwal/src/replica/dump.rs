@@ -3,11 +3,10 @@
 //! Everything is written with `sql_log_bin=0`: what comes by the copy has no GTIDs here, as with a dump that is loaded into
 //! a new MariaDB replica.
 
-use super::args::ReplicaArgs;
+use super::args::{ReplicaArgs, asking, quoted};
 use super::schema::{Form, Plan, TablePlan, look, name};
 use super::settle::quiet;
 use super::work::Work;
-use super::{args::quoted, asking};
 use crate::Failure;
 use crate::binlog::Progress;
 use crate::glue;

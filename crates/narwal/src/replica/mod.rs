@@ -20,7 +20,7 @@ mod work;
 pub use refetch::refetch;
 
 use crate::Failure;
-use args::ReplicaArgs;
+use args::{ReplicaArgs, asking};
 use narwal_client::Connection;
 use std::os::unix::process::CommandExt;
 use work::Work;
@@ -161,11 +161,6 @@ fn connect(args: &ReplicaArgs) -> Result<Connection, Failure> {
             e,
         )
     })
-}
-
-/// A failed query of the source's.
-fn asking(e: impl std::fmt::Display) -> Failure {
-    Failure::run("the source", e)
 }
 
 fn look_at(connection: &mut Connection) -> Result<Source, Failure> {

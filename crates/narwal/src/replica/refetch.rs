@@ -3,8 +3,8 @@
 //! A damaged table takes no writes, so a replica that has applied all of its server's transactions has just the rows that are
 //! missing there. They are put in without the binary log: the other servers have them.
 
-use super::args::ReplicaArgs;
-use super::{asking, dump, schema, settle};
+use super::args::{ReplicaArgs, asking};
+use super::{dump, schema, settle};
 use crate::Failure;
 use crate::glue;
 use crate::local::Local;

@@ -1,7 +1,6 @@
 //! What a MariaDB has: databases, tables, columns; and what of it can't be copied.
 
-use super::args::{ReplicaArgs, quoted};
-use super::asking;
+use super::args::{ReplicaArgs, asking, quoted};
 use crate::Failure;
 use narwal_client::Connection;
 use std::collections::BTreeMap;

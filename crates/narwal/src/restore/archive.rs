@@ -1,6 +1,6 @@
 //! More log from an archive.
 
-use super::RestoreArgs;
+use super::args::RestoreArgs;
 use crate::Failure;
 use narwal_archive::{Archive, ArchiveError, Entry, HistoryName};
 use narwal_binlog::GtidState;

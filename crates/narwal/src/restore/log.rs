@@ -1,6 +1,6 @@
 //! The log of a restored folder: where it is to end.
 
-use super::{RestoreArgs, engine};
+use super::args::{RestoreArgs, engine};
 use crate::Failure;
 use crate::binlog::localtime;
 use crate::folder::open_disk;

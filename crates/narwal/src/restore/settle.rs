@@ -1,7 +1,7 @@
 //! The last step of a restore: the folder is opened once, so that it is known to open, becomes a server of its own and
 //! starts quickly.
 
-use super::{RestoreArgs, engine};
+use super::args::{RestoreArgs, engine};
 use crate::Failure;
 use crate::folder::open_disk;
 use narwal_binlog::GtidState;

@@ -6,6 +6,7 @@
 //! | `pool.rs` | workers that execute groups at once and commit them in order |
 //! | `touch.rs` | which groups must wait for which, by the keys they touch |
 //! | `committer.rs` | the thread that waits until commits are durable |
+//! | `settings.rs` | what an applier is told: how it applies, which groups, where it ends |
 //! | `progress.rs` | what others see of an applier while it works |
 //! | `error.rs` | errors as SHOW SLAVE STATUS shows them |
 //!
@@ -19,90 +20,22 @@ mod coordinator;
 mod error;
 mod pool;
 mod progress;
+mod settings;
 mod touch;
 
 pub use progress::{GroupEnd, Progress, ProgressError, ProgressSnapshot};
+pub(crate) use settings::STATEMENT_STACK;
+pub use settings::{ApplyAll, ApplySettings, Conductor, Ended, Verdict};
 
-use crate::queue::{GroupHead, Queue};
+use crate::queue::Queue;
 use committer::Committer;
 use coordinator::Coordinator;
 use narwal_session::Instance;
-use narwal_session::apply::ApplyOptions;
 use narwal_types::errors::codes;
 use pool::Pool;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::thread::Scope;
-use std::time::Duration;
-
-/// How a channel's groups are applied.
-#[derive(Debug, Clone)]
-pub struct ApplySettings {
-    /// The connection's id, for [`narwal_engine::Origin`].
-    pub channel: u32,
-    /// Connection id of the applier, for the events of statements it runs.
-    pub thread_id: u32,
-    /// `slave_parallel_threads`, or 0 where `slave_parallel_mode` asks for one group after the other. 0 and 1: the
-    /// calling thread applies.
-    pub threads: u32,
-    /// `slave_transaction_retries`: how often a group is tried again that met a lock wait timeout or a deadlock.
-    pub retries: u32,
-    /// How groups are applied.
-    pub options: ApplyOptions,
-}
-
-/// What becomes of the next group.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
-    /// It is applied.
-    Apply,
-    /// It is left out: it is logged without effect, under its GTID.
-    Skip,
-    /// Not now (`MASTER_DELAY`): ask again after so long at most.
-    Wait(Duration),
-    /// The applier ends in front of it (UNTIL).
-    Stop,
-}
-
-/// Decides about each group in the source's order, on the calling thread.
-pub trait Conductor {
-    /// The next group.
-    fn before(&mut self, head: &GroupHead) -> Verdict;
-    /// The group was handed out (its end is known now); true: the applier ends behind it (UNTIL).
-    fn behind(&mut self, head: &GroupHead) -> bool;
-    /// Nothing to apply up to here; true: the applier ends here (UNTIL).
-    fn passed(&mut self, file: &str, pos: u64) -> bool {
-        let _ = (file, pos);
-        false
-    }
-}
-
-/// Applies everything.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct ApplyAll;
-
-impl Conductor for ApplyAll {
-    fn before(&mut self, _: &GroupHead) -> Verdict {
-        Verdict::Apply
-    }
-    fn behind(&mut self, _: &GroupHead) -> bool {
-        false
-    }
-}
-
-/// Why an applier ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
-    /// It was asked to. Groups that were not begun are gone: they are to be fetched again.
-    Stopped,
-    /// The conductor said so. Everything before that place is committed.
-    Until,
-    /// A group that is applied while it arrives met a lock wait timeout or a deadlock: it has to be fetched again
-    /// ([`Queue::clear`]), and the applier run again.
-    Refetch,
-    /// An error, see [`Progress::error`].
-    Failed,
-}
 
 /// Applies the queue's groups until it is told to end: by [`Queue::stop_popping`], which lets it finish what it has begun,
 /// or by `stop`, which interrupts waits for locks too. Everything that has its place in our log is durable when it returns;
@@ -172,7 +105,7 @@ fn spawn<'s>(
 ) -> std::io::Result<()> {
     std::thread::Builder::new()
         .name(name.to_owned())
-        .stack_size(crate::STATEMENT_STACK)
+        .stack_size(STATEMENT_STACK)
         .spawn_scoped(scope, work)
         .map(|_| ())
 }

@@ -10,9 +10,10 @@
 //! is first in line, everything behind it is rolled back and nothing else runs. Only what fails then is an error.
 
 use super::committer::Committer;
+use super::error;
 use super::error::{is_temporary, tell};
 use super::progress::{GroupEnd, Progress};
-use super::{ApplySettings, error};
+use super::settings::ApplySettings;
 use crate::queue::GroupHead;
 use narwal_engine::Origin;
 use narwal_session::Instance;

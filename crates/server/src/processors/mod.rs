@@ -21,6 +21,7 @@ use busy::Busy;
 use narwal_types::SqlResult;
 use rustix::net::sockopt::socket_incoming_cpu;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity};
+pub(crate) use senders::SendHere;
 use senders::Senders;
 use std::sync::Arc;
 
@@ -60,12 +61,6 @@ fn allowed() -> Option<Vec<usize>> {
 /// Number of the processor that this runs on.
 pub(crate) fn here() -> usize {
     sched_getcpu()
-}
-
-/// An answer that the calling thread can send.
-pub(crate) trait SendHere: Send + Sync + std::fmt::Debug {
-    /// Sends it, or the error instead.
-    fn send_now(&self, outcome: SqlResult<()>);
 }
 
 /// A connection from a client on this machine.

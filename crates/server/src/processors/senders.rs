@@ -1,12 +1,17 @@
 //! Threads that send late answers, one on each processor.
 
-use super::SendHere;
 use narwal_types::SqlResult;
 use parking_lot::Mutex;
 use rustix::thread::{CpuSet, sched_setaffinity};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Builder, Thread};
+
+/// An answer that the calling thread can send.
+pub(crate) trait SendHere: Send + Sync + std::fmt::Debug {
+    /// Sends it, or the error instead.
+    fn send_now(&self, outcome: SqlResult<()>);
+}
 
 /// The threads. They end when this is dropped.
 #[derive(Debug)]

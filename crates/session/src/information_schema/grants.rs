@@ -1,8 +1,9 @@
 //! USER_PRIVILEGES, SCHEMA_PRIVILEGES, TABLE_PRIVILEGES: one's own, and all for who may see the accounts.
 
-use super::{Rows, View};
+use super::rows::Rows;
 use crate::acl::Account;
 use crate::privileges::PrivilegeSet;
+use crate::view::View;
 use narwal_sql::StatementEnv;
 use narwal_sql::virtual_tables::Wanted;
 use narwal_types::{SqlResult, Value};

@@ -1,10 +1,11 @@
 //! The INNODB tables: transactions, who waits for whose locks, and what the catalog holds. They take PROCESS. Of pages,
 //! tablespaces and the like there is none.
 
+use super::rows::Rows;
 use super::tables::unix_time;
-use super::{Rows, View};
 use crate::acl::privilege_needed;
 use crate::privileges::PrivilegeSet;
+use crate::view::View;
 use narwal_engine::{ForeignAction, ForeignKeyDef, LockMode, LockWaiting, Locked, Table};
 use narwal_sql::StatementEnv;
 use narwal_sql::virtual_tables::Wanted;

@@ -3,6 +3,7 @@
 //!
 //! | file | holds |
 //! |---|---|
+//! | `definitions.rs` | which tables there are |
 //! | `columns.rs` | names and columns of the tables |
 //! | `tables.rs` | SCHEMATA, TABLES, COLUMNS, STATISTICS, the constraints, PARTITIONS |
 //! | `server.rs` | ENGINES, character sets, PROCESSLIST, variables, status, PLUGINS |
@@ -15,30 +16,28 @@
 //! NARWAL_REPLICA_STATUS is made by [`crate::replica::show`], with SHOW ALL SLAVES STATUS.
 
 mod columns;
+mod definitions;
 mod grants;
 mod innodb;
 mod innodb_columns;
 mod mysql;
 mod readers;
+mod rows;
 mod server;
 pub(crate) mod tables;
 mod views;
+use crate::programs::show as programs;
 use crate::replica::show;
 use crate::session::ClientSession;
 pub(crate) use crate::view::View;
-use columns::TABLES;
-use narwal_engine::{Table, TableDef};
+use definitions::REPLICA_STATUS;
+pub(crate) use definitions::{Definitions, all, definition};
+use narwal_engine::Table;
 use narwal_sql::virtual_tables::{INFORMATION_SCHEMA, Wanted};
 use narwal_sql::{StatementEnv, VirtualRows, VirtualTables};
-use narwal_types::{Collation, SqlResult, Value};
-use std::collections::BTreeMap;
-use std::sync::{Arc, OnceLock};
-
-/// A table with the columns of SHOW ALL SLAVES STATUS.
-const REPLICA_STATUS: &str = "NARWAL_REPLICA_STATUS";
-
-/// Rows of a virtual table.
-type Rows = Vec<Vec<Value>>;
+use narwal_types::SqlResult;
+use rows::Rows;
+use std::sync::Arc;
 
 /// Makes rows, with what the session knows, for a statement.
 type Maker = fn(&View, &StatementEnv, &Wanted) -> SqlResult<Rows>;
@@ -50,6 +49,9 @@ fn maker(name: &str) -> Maker {
         "TABLES" => tables::tables,
         "COLUMNS" => tables::columns,
         "VIEWS" => views::views,
+        "TRIGGERS" => |view, env, _| programs::triggers(view, env),
+        "ROUTINES" => |view, env, _| programs::routines(view, env),
+        "PARAMETERS" => |view, env, _| programs::parameters(view, env),
         "STATISTICS" => tables::statistics,
         "KEY_COLUMN_USAGE" => tables::key_column_usage,
         "TABLE_CONSTRAINTS" => tables::table_constraints,
@@ -82,65 +84,8 @@ fn maker(name: &str) -> Maker {
         "INNODB_SYS_FOREIGN_COLS" => innodb::foreign_columns,
         name if name.starts_with("INNODB_") => |view, _, _| innodb::nothing(view),
         REPLICA_STATUS => |view, _, _| show::table_rows(view),
-        // Of what Narwal has none: triggers, events, routines, column privileges, files.
+        // Of what Narwal has none: events, column privileges, files.
         _ => |_, _, _| Ok(Vec::new()),
-    }
-}
-
-/// The tables by name in capitals.
-fn definitions() -> &'static BTreeMap<&'static str, Arc<Table>> {
-    static MADE: OnceLock<BTreeMap<&'static str, Arc<Table>>> = OnceLock::new();
-    MADE.get_or_init(|| {
-        let replica =
-            show::table_columns().map(|(name, ty, nullable)| columns::def(name, ty, nullable));
-        (TABLES.iter().chain(innodb_columns::TABLES))
-            .map(|(name, columns)| (*name, columns.iter().map(columns::Column::def).collect()))
-            .chain([(REPLICA_STATUS, replica.collect())])
-            .filter_map(|(name, columns)| {
-                let def = TableDef {
-                    id: 0,
-                    db: INFORMATION_SCHEMA.into(),
-                    name: name.into(),
-                    columns,
-                    indexes: Vec::new(),
-                    hidden_index_id: 0,
-                    collation: Collation::Utf8mb4GeneralCi,
-                    comment: String::new(),
-                    auto_increment_start: 0,
-                    engine: "MEMORY".into(),
-                    created: 0,
-                    checks: Vec::new(),
-                    foreign_keys: Vec::new(),
-                    sequence: false,
-                };
-                // The definitions are constants; a test makes them all.
-                Some((name, Table::made(def).ok()?))
-            })
-            .collect()
-    })
-}
-
-/// A table's definition, by a name in any case.
-pub(crate) fn definition(name: &str) -> Option<&'static Arc<Table>> {
-    definitions().get(name.to_ascii_uppercase().as_str())
-}
-
-/// All definitions by name.
-pub(crate) fn all() -> impl Iterator<Item = &'static Arc<Table>> {
-    definitions().values()
-}
-
-/// Definitions of virtual tables without rows: to find out the columns of views.
-pub(crate) struct Definitions;
-
-impl VirtualTables for Definitions {
-    fn table(&self, db: &str, name: &str) -> Option<(Arc<Table>, VirtualRows)> {
-        let table = match db {
-            mysql::MYSQL => mysql::definition(name)?.clone(),
-            _ if db.eq_ignore_ascii_case(INFORMATION_SCHEMA) => definition(name)?.clone(),
-            _ => return None,
-        };
-        Some((table, Arc::new(|_, _| Ok(Vec::new()))))
     }
 }
 
@@ -161,20 +106,5 @@ impl VirtualTables for InformationSchema<'_> {
         let make = maker(&table.def.name);
         let view = self.0.view();
         Some((table, Arc::new(move |env, wanted| make(&view, env, wanted))))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn all_definitions_make_tables() {
-        assert_eq!(
-            definitions().len(),
-            TABLES.len() + innodb_columns::TABLES.len() + 1
-        );
-        assert!(definition("Key_Column_Usage").is_some());
-        assert!(definition("nothing").is_none());
     }
 }

@@ -1,8 +1,10 @@
 //! The schema `mysql`: what accounts, grants and replication have there in MariaDB, as virtual tables. The others are empty.
 
-use super::{Rows, View};
+use super::rows::Rows;
 use crate::acl::{Account, Lifetime, TlsNeed};
 use crate::privileges::PrivilegeSet;
+use crate::programs::show as programs;
+use crate::view::View;
 use narwal_engine::{ColumnDef, Table, TableDef};
 use narwal_sql::ast::DdlStmt;
 use narwal_sql::{ParseOptions, Stmt, parse_statement};
@@ -84,6 +86,10 @@ pub(super) fn rows(view: &View, table: &Table) -> SqlResult<Rows> {
                     n => user(a, n),
                 })
             })
+            .collect(),
+        "proc" => programs::proc_rows(view)
+            .iter()
+            .map(|d| names(&|n| programs::proc_column(d, n, narwal_types::Zone::UTC)))
             .collect(),
         "db" => accounts()
             .flat_map(|a| a.databases.iter().map(move |d| (a, d)))

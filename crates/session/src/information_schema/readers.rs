@@ -1,8 +1,9 @@
 //! NARWAL_BINLOG_READERS: who reads the binary log, and how far behind.
 
+use super::rows::Rows;
 use super::tables::unix_time;
-use super::{Rows, View};
 use crate::privileges::PrivilegeSet;
+use crate::view::View;
 use narwal_sql::StatementEnv;
 use narwal_sql::virtual_tables::Wanted;
 use narwal_types::{SqlResult, Value};

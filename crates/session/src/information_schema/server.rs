@@ -1,10 +1,11 @@
 //! Tables about the server: engines, character sets, connections, variables, status, plugins.
 
-use super::{Rows, View};
+use super::rows::Rows;
 use crate::privileges::PrivilegeSet;
 use crate::show::server as show;
 use crate::variables::Effect;
 use crate::variables::{Kind, Scope, VARIABLES, VarValue};
+use crate::view::View;
 use narwal_sql::virtual_tables::Wanted;
 use narwal_sql::{StatementEnv, VariableScope};
 use narwal_types::{Collation, Decimal, SqlResult, Value};

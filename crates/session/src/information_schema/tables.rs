@@ -1,9 +1,10 @@
 //! Tables about databases, tables, columns and indexes.
 
-use super::{Rows, View};
+use super::rows::Rows;
 use crate::acl::Account;
 use crate::instance::Instance;
 use crate::privileges::PrivilegeSet;
+use crate::view::View;
 use narwal_engine::{ColumnDef, ForeignKeyDef, IndexDef, Table, ViewDef};
 use narwal_sql::StatementEnv;
 use narwal_sql::show;
@@ -83,8 +84,14 @@ pub(super) fn asked_views(
 /// A view as a table; one that can't be read any more is a warning.
 fn described(view: &View, v: &ViewDef, env: &StatementEnv) -> SqlResult<Arc<Table>> {
     let db = view.instance.database();
-    describe(v, db, &db.catalog(), env, Some(&super::Definitions))
-        .inspect_err(|e| env.warn_error(e))
+    describe(
+        v,
+        db,
+        &db.catalog(),
+        env,
+        Some(&super::definitions::Definitions),
+    )
+    .inspect_err(|e| env.warn_error(e))
 }
 
 /// The stored tables that a statement asks about, as far as it says so in these columns.
@@ -107,7 +114,7 @@ fn asked_virtual(wanted: &Wanted, schema: usize, table: usize) -> Vec<&'static A
     if !same(wanted.value(schema), INFORMATION_SCHEMA) {
         return Vec::new();
     }
-    super::all()
+    super::definitions::all()
         .filter(|t| same(wanted.value(table), &t.def.name))
         .collect()
 }

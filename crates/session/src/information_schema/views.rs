@@ -1,8 +1,9 @@
 //! VIEWS.
 
+use super::rows::Rows;
 use super::tables::{asked_views, text};
-use super::{Rows, View};
 use crate::privileges::PrivilegeSet;
+use crate::view::View;
 use narwal_sql::StatementEnv;
 use narwal_sql::virtual_tables::Wanted;
 use narwal_types::{SqlResult, Value};

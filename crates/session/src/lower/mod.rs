@@ -15,7 +15,10 @@ use narwal_engine::Isolation;
 use narwal_engine::xa::Xid;
 use narwal_sql::{ParamDefault, ParseOptions, Stmt};
 use narwal_syntax::Statement;
+use narwal_syntax::ast::TableName;
 use narwal_syntax::ast::admin as ast;
+use narwal_syntax::ast::ddl::{AlterRoutine, Ddl, DropObject, ProgramKind};
+use narwal_syntax::ast::program::Program;
 use narwal_types::errors;
 use narwal_types::{SqlError, SqlResult};
 
@@ -25,6 +28,12 @@ pub(crate) enum Work {
     Sql(Stmt),
     /// The session runs it.
     Admin(Box<Admin>),
+    /// A statement of the language of stored programs.
+    Program(Box<Program>),
+    /// DROP PROCEDURE, FUNCTION, TRIGGER.
+    DropProgram(ProgramKind, DropObject<TableName>),
+    /// ALTER PROCEDURE, ALTER FUNCTION.
+    AlterRoutine(AlterRoutine),
     /// Another statement, under other settings.
     Settings {
         /// The outermost first.
@@ -38,28 +47,39 @@ pub(crate) enum Work {
 pub(crate) fn work(statement: Statement, options: &ParseOptions) -> SqlResult<Work> {
     let admin = match statement {
         Statement::Admin(a) => *a,
-        Statement::Program(p) => return Err(SqlError::unsupported(p.name())),
+        Statement::SetStatement(s) => {
+            return Ok(Work::Settings {
+                settings: s.settings,
+                statement: s.statement,
+                text: s.text,
+            });
+        }
+        Statement::Program(p) => return Ok(Work::Program(p)),
+        Statement::Ddl(d) => return definition(*d, options),
         other => return Ok(Work::Sql(narwal_sql::lower(other, options)?)),
     };
     Ok(match admin {
-        ast::Admin::SetStatement {
-            settings,
-            statement,
-            text,
-        } => Work::Settings {
-            settings,
-            statement,
-            text,
-        },
         ast::Admin::Checksum { tables, .. } => Work::Sql(Stmt::ChecksumTable(tables)),
         a => Work::Admin(Box::new(admin_statement(a)?)),
+    })
+}
+
+/// Whose a definition is.
+fn definition(d: Ddl, options: &ParseOptions) -> SqlResult<Work> {
+    Ok(match d {
+        Ddl::DropProgram(
+            kind @ (ProgramKind::Procedure | ProgramKind::Function | ProgramKind::Trigger),
+            d,
+        ) => Work::DropProgram(kind, d),
+        Ddl::AlterRoutine(a) => Work::AlterRoutine(a),
+        d => Work::Sql(narwal_sql::lower(Statement::Ddl(Box::new(d)), options)?),
     })
 }
 
 /// One name of an isolation level, and what Narwal does for it.
 type Level = (Isolation, &'static str);
 
-/// What the session runs for an administrative statement. SET STATEMENT is not among them.
+/// What the session runs for an administrative statement.
 pub(crate) fn admin_statement(statement: ast::Admin) -> SqlResult<Admin> {
     use ast::Admin as A;
     Ok(match statement {
@@ -78,7 +98,6 @@ pub(crate) fn admin_statement(statement: ast::Admin) -> SqlResult<Admin> {
         A::Xa(statement) => Admin::Xa(xa_statement(statement)?),
         A::Set(ast::Set { items }) => Admin::Set(set_items(items)?),
         A::SetTransaction(t) => set_transaction(t),
-        A::SetStatement { .. } => return Err(SqlError::unsupported("SET STATEMENT here")),
         A::Use(db) => Admin::Use(db),
         A::Show(show) => Admin::Show(show::show(*show)?),
         A::Describe { table, like } => Admin::Describe { table, like },

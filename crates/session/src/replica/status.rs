@@ -1,6 +1,7 @@
 //! What SHOW SLAVE STATUS shows of a connection.
 
-use super::{ConnectionConfig, ReplicaFilter, Until};
+use super::{ConnectionConfig, ReplicaFilter};
+use narwal_binlog::Gtid;
 use std::sync::Arc;
 
 /// `Slave_IO_Running`.
@@ -127,4 +128,18 @@ pub struct ConnectionStatus {
     pub parallel_mode: String,
     /// `Gtid_Slave_Pos`: of the whole server.
     pub gtid_slave_pos: String,
+}
+
+/// Where START SLAVE UNTIL lets the applier stop by itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Until {
+    /// `MASTER_LOG_FILE`, `MASTER_LOG_POS`: behind the first group that ends at or behind this position.
+    MasterPos {
+        /// File of the source's log.
+        file: String,
+        /// Position in it, bytes.
+        pos: u64,
+    },
+    /// `MASTER_GTID_POS`: domain by domain behind this GTID; nothing is applied of domains that are not in the list.
+    Gtid(Vec<Gtid>),
 }

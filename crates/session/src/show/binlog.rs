@@ -5,7 +5,7 @@ use crate::privileges::PrivilegeSet;
 use crate::rows::{Grid, column};
 use crate::session::ClientSession;
 use crate::view::View;
-use narwal_replication::ReaderInfo;
+use narwal_source::ReaderInfo;
 use narwal_types::{SqlResult, TypeKind, Value};
 
 impl ClientSession {

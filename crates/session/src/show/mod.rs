@@ -19,10 +19,6 @@ fn title(name: &str, filter: &Filter) -> String {
     }
 }
 
-fn opt(s: Option<impl Into<Box<str>>>) -> Value {
-    s.map_or(Value::Null, Value::str)
-}
-
 impl ClientSession {
     /// Makes a SHOW statement's result.
     pub(crate) fn show(&mut self, show: &Show) -> SqlResult<Grid> {
@@ -39,6 +35,10 @@ impl ClientSession {
             Show::CreateTable(t) => self.show_create_table(t),
             Show::CreateView(t) => self.show_create_view(t),
             Show::CreateSequence(t) => self.show_create_sequence(t),
+            Show::CreateRoutine(function, t) => self.show_create_routine(*function, t),
+            Show::CreateTrigger(t) => self.show_create_trigger(t),
+            Show::RoutineStatus(function, f) => self.show_routine_status(*function, f),
+            Show::Triggers { db, filter } => self.show_triggers(db.as_deref(), filter),
             Show::CreateDatabase {
                 if_not_exists,
                 name,

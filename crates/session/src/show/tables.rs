@@ -8,9 +8,9 @@ use crate::information_schema::tables::{
 };
 use crate::information_schema::{self, InformationSchema, definition};
 use crate::privileges::PrivilegeSet;
-use crate::rows::Grid;
+use crate::rows::{Grid, opt};
 use crate::session::{ClientSession, is_virtual, unknown_database};
-use crate::show::{opt, title};
+use crate::show::title;
 use narwal_engine::{Catalog, Table, ViewDef};
 use narwal_sql::virtual_tables::INFORMATION_SCHEMA;
 use narwal_sql::{show, view};

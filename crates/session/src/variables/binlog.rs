@@ -1,9 +1,9 @@
 //! Variables: the log: what goes into it, how it is synced, how long it is kept.
 
-use super::def::Effect::{Computed, Fixed, Inert, Live, Startup};
+use super::def::Effect::{Computed, Fixed, Live, Startup};
 use super::def::Kind::{Bool, Double, Enum, Text, UInt};
 use super::def::Scope::{Both, Global, Session};
-use super::def::{AtStart, VariableDef, row};
+use super::def::{AtStart, VariableDef, inert, row};
 use super::parts::ServerParts;
 use super::rules::outside_transaction;
 use super::value::VarValue;
@@ -34,12 +34,11 @@ pub(super) static ROWS: &[VariableDef] = &[
     .needs(PrivilegeSet::BINLOG_ADMIN)
     .session_needs(PrivilegeSet::BINLOG_ADMIN)
     .session(|s, v| s.annotate = v.as_bool()),
-    row(
+    inert(
         "binlog_cache_size",
         Global,
         UInt(4096, MAX, 4096),
         "32768",
-        Inert,
         "MariaDB's memory for a transaction's events before they go to a file; see \
          `narwal_transaction_memory`.",
     )
@@ -73,12 +72,11 @@ pub(super) static ROWS: &[VariableDef] = &[
     )
     .needs(PrivilegeSet::BINLOG_ADMIN)
     .global(set_commit_wait),
-    row(
+    inert(
         "binlog_direct_non_transactional_updates",
         Both,
         Bool,
         "OFF",
-        Inert,
         "About tables without transactions, of which there are none.",
     ),
     row(
@@ -114,12 +112,11 @@ pub(super) static ROWS: &[VariableDef] = &[
         Ok(("expire_logs_days", VarValue::Double(days)))
     })
     .global_from_start(|s, v| s.database().set_binlog_expire_logs_seconds(v.as_u64())),
-    row(
+    inert(
         "binlog_file_cache_size",
         Global,
         UInt(8192, MAX, 4096),
         "16384",
-        Inert,
         "MariaDB's memory for reading and writing log files.",
     )
     .needs(PrivilegeSet::BINLOG_ADMIN),
@@ -194,12 +191,11 @@ pub(super) static ROWS: &[VariableDef] = &[
     .needs(PrivilegeSet::BINLOG_ADMIN)
     .option(|o, v| o.oob_threshold = v.as_u64())
     .global(|s, v| s.database().set_oob_threshold(v.as_u64())),
-    row(
+    inert(
         "binlog_optimize_thread_scheduling",
         Global,
         Bool,
         "ON",
-        Inert,
         "MariaDB's order of threads in a group commit.",
     ),
     row(
@@ -258,12 +254,11 @@ pub(super) static ROWS: &[VariableDef] = &[
     .needs(PrivilegeSet::BINLOG_ADMIN)
     .option(|o, v| o.binlog_state_interval = v.as_u64())
     .global(|s, v| s.database().set_binlog_state_interval(v.as_u64())),
-    row(
+    inert(
         "binlog_stmt_cache_size",
         Global,
         UInt(4096, MAX, 4096),
         "32768",
-        Inert,
         "MariaDB's memory for the events of tables without transactions.",
     )
     .needs(PrivilegeSet::BINLOG_ADMIN),
@@ -329,12 +324,11 @@ pub(super) static ROWS: &[VariableDef] = &[
         "MariaDB's compression of events; only OFF, see `narwal_log_compression`.",
     )
     .needs(PrivilegeSet::BINLOG_ADMIN),
-    row(
+    inert(
         "log_bin_compress_min_len",
         Global,
         UInt(10, 1024, 1),
         "256",
-        Inert,
         "MariaDB's compression of events.",
     )
     .needs(PrivilegeSet::BINLOG_ADMIN),
@@ -369,12 +363,11 @@ pub(super) static ROWS: &[VariableDef] = &[
     .needs(PrivilegeSet::BINLOG_ADMIN)
     .option(|o, v| o.max_binlog_size = v.as_u32())
     .global(|s, v| s.database().set_max_binlog_size(v.as_u32())),
-    row(
+    inert(
         "max_binlog_stmt_cache_size",
         Global,
         UInt(4096, MAX, 4096),
         "18446744073709547520",
-        Inert,
         "MariaDB's limit for tables without transactions.",
     )
     .needs(PrivilegeSet::BINLOG_ADMIN),
@@ -483,12 +476,11 @@ pub(super) static ROWS: &[VariableDef] = &[
         )
     })
     .global_is_1238(),
-    row(
+    inert(
         "sync_binlog",
         Global,
         UInt(0, 4_294_967_295, 1),
         "1",
-        Inert,
         "With `binlog_storage_engine=FILE`: commits between two syncs of the binary log.",
     )
     .needs(PrivilegeSet::BINLOG_ADMIN)

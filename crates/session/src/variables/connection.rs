@@ -1,9 +1,9 @@
 //! Variables: connections: addresses, TLS, limits, time-outs.
 
-use super::def::Effect::{Computed, Fixed, Inert, Live, Startup};
+use super::def::Effect::{Computed, Fixed, Live, Startup};
 use super::def::Kind::{Bool, Enum, Text, UInt};
 use super::def::Scope::{Both, Global, Session};
-use super::def::{VariableDef, row};
+use super::def::{VariableDef, inert, row};
 use super::rules::global_only;
 use super::value::VarValue;
 use crate::privileges::PrivilegeSet;
@@ -43,12 +43,11 @@ pub(super) static ROWS: &[VariableDef] = &[
         Startup,
         "MariaDB's second port for administrators.",
     ),
-    row(
+    inert(
         "host_cache_size",
         Global,
         UInt(0, 65536, 1),
         "0",
-        Inert,
         "MariaDB's cache of host names, which Narwal does not look up.",
     ),
     row(
@@ -87,12 +86,11 @@ pub(super) static ROWS: &[VariableDef] = &[
     )
     .session(|s, v| s.max_allowed_packet = v.as_u64())
     .allowed(|_, global| global_only(global, "max_allowed_packet")),
-    row(
+    inert(
         "max_connect_errors",
         Global,
         UInt(1, 4_294_967_295, 1),
         "100",
-        Inert,
         "MariaDB's blocking of hosts.",
     )
     .needs(PrivilegeSet::CONNECTION_ADMIN),
@@ -131,12 +129,11 @@ pub(super) static ROWS: &[VariableDef] = &[
         "Microseconds of processor time that a thread asks for in one turn; 0 for the \
          kernel's own.",
     ),
-    row(
+    inert(
         "net_buffer_length",
         Both,
         UInt(1024, 1_048_576, 1024),
         "16384",
-        Inert,
         "MariaDB's first size of a connection's buffer.",
     )
     .allowed(|_, global| global_only(global, "net_buffer_length")),
@@ -149,12 +146,11 @@ pub(super) static ROWS: &[VariableDef] = &[
         "Seconds that a read from a client may take inside a statement.",
     )
     .session(|s, v| s.timeouts.net_read = v.seconds()),
-    row(
+    inert(
         "net_retry_count",
         Both,
         UInt(1, 4_294_967_295, 1),
         "10",
-        Inert,
         "MariaDB's attempts to read again.",
     ),
     row(
@@ -223,12 +219,11 @@ pub(super) static ROWS: &[VariableDef] = &[
         Startup,
         "No TCP, the Unix socket only.",
     ),
-    row(
+    inert(
         "slow_launch_time",
         Global,
         UInt(0, YEAR, 1),
         "2",
-        Inert,
         "Seconds from which the start of a thread counts as slow.",
     ),
     row("socket", Global, Text, "", Startup, "Unix socket."),
@@ -296,12 +291,11 @@ pub(super) static ROWS: &[VariableDef] = &[
         Fixed,
         "Sends packets without delay; only ON.",
     ),
-    row(
+    inert(
         "thread_cache_size",
         Global,
         UInt(0, 16384, 1),
         "0",
-        Inert,
         "MariaDB's idle threads that are kept.",
     ),
     row(
@@ -312,12 +306,11 @@ pub(super) static ROWS: &[VariableDef] = &[
         Startup,
         "How connections get threads: one each.",
     ),
-    row(
+    inert(
         "thread_stack",
         Global,
         UInt(131_072, MAX, 1024),
         "8388608",
-        Inert,
         "MariaDB's stack of a thread.",
     ),
     row(

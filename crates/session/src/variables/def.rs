@@ -212,6 +212,17 @@ pub(super) const fn row(
     }
 }
 
+/// A row of a variable that is kept without effect: clients and scripts that set it go on.
+pub(super) const fn inert(
+    name: &'static str,
+    scope: Scope,
+    kind: Kind,
+    default: &'static str,
+    doc: &'static str,
+) -> VariableDef {
+    row(name, scope, kind, default, Effect::Inert, doc)
+}
+
 /// Builders of what a row is and who may set it.
 impl VariableDef {
     /// One of these privileges, or SUPER, is needed for the global value.

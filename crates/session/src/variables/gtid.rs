@@ -1,9 +1,9 @@
 //! Variables: GTIDs and the server's number.
 
-use super::def::Effect::{Computed, Fixed, Inert, Live, State};
+use super::def::Effect::{Computed, Fixed, Live, State};
 use super::def::Kind::{Bool, Enum, Text, UInt};
 use super::def::Scope::{Both, Global, Session};
-use super::def::{VariableDef, row};
+use super::def::{VariableDef, inert, row};
 use super::parts::SessionParts;
 use super::rules::while_replicas_stand;
 use super::value::VarValue;
@@ -44,12 +44,11 @@ pub(super) static ROWS: &[VariableDef] = &[
         true => Err(in_transaction()),
         false => Ok(()),
     }),
-    row(
+    inert(
         "gtid_cleanup_batch_size",
         Global,
         UInt(0, 2_147_483_647, 1),
         "64",
-        Inert,
         "MariaDB's table of positions, which Narwal has no rows in.",
     )
     .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
@@ -86,12 +85,11 @@ pub(super) static ROWS: &[VariableDef] = &[
     )
     .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN)
     .allowed(while_replicas_stand),
-    row(
+    inert(
         "gtid_pos_auto_engines",
         Global,
         Text,
         "",
-        Inert,
         "MariaDB's table of positions, one for each engine.",
     )
     .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),

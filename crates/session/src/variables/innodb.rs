@@ -1,26 +1,24 @@
 //! Variables: the store, under the names that InnoDB's settings have.
 
-use super::def::Effect::{Computed, Inert, Live, Startup};
+use super::def::Effect::{Computed, Live, Startup};
 use super::def::Kind::{Bool, Enum, Text, UInt};
 use super::def::Scope::{Both, Global};
-use super::def::{VariableDef, row};
+use super::def::{VariableDef, inert, row};
 
 /// The rows.
 pub(super) static ROWS: &[VariableDef] = &[
-    row(
+    inert(
         "flush",
         Global,
         Bool,
         "OFF",
-        Inert,
         "MyISAM's sync after each statement.",
     ),
-    row(
+    inert(
         "innodb_adaptive_hash_index",
         Global,
         Bool,
         "OFF",
-        Inert,
         "InnoDB's hash index.",
     ),
     row(
@@ -48,12 +46,11 @@ pub(super) static ROWS: &[VariableDef] = &[
         "Bytes of memory for tables.",
     )
     .option(|o, v| o.memory_budget = v.as_u64()),
-    row(
+    inert(
         "innodb_default_row_format",
         Global,
         Enum(&["redundant", "compact", "dynamic"]),
         "dynamic",
-        Inert,
         "InnoDB's format of rows.",
     ),
     row(
@@ -80,28 +77,25 @@ pub(super) static ROWS: &[VariableDef] = &[
         Startup,
         "Whether tables are encrypted; the whole data folder is, or nothing.",
     ),
-    row(
+    inert(
         "innodb_fast_shutdown",
         Global,
         UInt(0, 3, 1),
         "1",
-        Inert,
         "InnoDB's work at shutdown.",
     ),
-    row(
+    inert(
         "innodb_file_per_table",
         Global,
         Bool,
         "OFF",
-        Inert,
         "InnoDB's file for each table.",
     ),
-    row(
+    inert(
         "innodb_flush_log_at_timeout",
         Global,
         UInt(0, 2700, 1),
         "1",
-        Inert,
         "InnoDB's seconds between syncs.",
     ),
     row(
@@ -129,28 +123,25 @@ pub(super) static ROWS: &[VariableDef] = &[
         Startup,
         "InnoDB's way to sync its files.",
     ),
-    row(
+    inert(
         "innodb_flush_neighbors",
         Global,
         UInt(0, 2, 1),
         "0",
-        Inert,
         "InnoDB's writes of neighbouring pages.",
     ),
-    row(
+    inert(
         "innodb_io_capacity",
         Global,
         UInt(100, 4_294_967_295, 1),
         "200",
-        Inert,
         "InnoDB's writes in the background.",
     ),
-    row(
+    inert(
         "innodb_io_capacity_max",
         Global,
         UInt(100, 4_294_967_295, 1),
         "2000",
-        Inert,
         "InnoDB's writes in the background, at most.",
     ),
     row(
@@ -194,28 +185,25 @@ pub(super) static ROWS: &[VariableDef] = &[
         Startup,
         "Bytes of a page, for tools that ask.",
     ),
-    row(
+    inert(
         "innodb_print_all_deadlocks",
         Global,
         Bool,
         "OFF",
-        Inert,
         "InnoDB's log of deadlocks.",
     ),
-    row(
+    inert(
         "innodb_purge_threads",
         Global,
         UInt(1, 32, 1),
         "1",
-        Inert,
         "InnoDB's threads that remove old versions.",
     ),
-    row(
+    inert(
         "innodb_read_io_threads",
         Global,
         UInt(1, 64, 1),
         "4",
-        Inert,
         "InnoDB's threads that read.",
     ),
     row(
@@ -226,36 +214,32 @@ pub(super) static ROWS: &[VariableDef] = &[
         Startup,
         "InnoDB without writes; see `read_only`.",
     ),
-    row(
+    inert(
         "innodb_stats_on_metadata",
         Global,
         Bool,
         "OFF",
-        Inert,
         "InnoDB's statistics.",
     ),
-    row(
+    inert(
         "innodb_stats_persistent",
         Global,
         Bool,
         "OFF",
-        Inert,
         "InnoDB's statistics.",
     ),
-    row(
+    inert(
         "innodb_strict_mode",
         Both,
         Bool,
         "ON",
-        Inert,
         "InnoDB's errors for table options.",
     ),
-    row(
+    inert(
         "innodb_thread_concurrency",
         Global,
         UInt(0, 1000, 1),
         "0",
-        Inert,
         "InnoDB's limit of threads.",
     ),
     row(
@@ -266,12 +250,11 @@ pub(super) static ROWS: &[VariableDef] = &[
         Computed,
         "Narwal's own version.",
     ),
-    row(
+    inert(
         "innodb_write_io_threads",
         Global,
         UInt(1, 64, 1),
         "4",
-        Inert,
         "InnoDB's threads that write.",
     ),
     row(

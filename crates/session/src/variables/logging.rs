@@ -1,9 +1,9 @@
 //! Variables: logs for people: there is the audit log and the error log.
 
-use super::def::Effect::{Fixed, Inert, Startup};
+use super::def::Effect::{Fixed, Startup};
 use super::def::Kind::{Bool, Double, Text, UInt};
 use super::def::Scope::{Both, Global};
-use super::def::{VariableDef, row};
+use super::def::{VariableDef, inert, row};
 use crate::privileges::PrivilegeSet;
 
 /// The rows.
@@ -16,12 +16,11 @@ pub(super) static ROWS: &[VariableDef] = &[
         Fixed,
         "Log of all statements; only OFF, see the audit log.",
     ),
-    row(
+    inert(
         "general_log_file",
         Global,
         Text,
         "",
-        Inert,
         "File of the general log.",
     ),
     row(
@@ -32,12 +31,11 @@ pub(super) static ROWS: &[VariableDef] = &[
         Startup,
         "File of the error log; Narwal writes to standard error.",
     ),
-    row(
+    inert(
         "log_output",
         Global,
         Text,
         "FILE",
-        Inert,
         "Where the general and the slow log go, which Narwal does not have.",
     ),
     row(
@@ -48,28 +46,25 @@ pub(super) static ROWS: &[VariableDef] = &[
         Fixed,
         "Slow log of statements without an index; only OFF.",
     ),
-    row(
+    inert(
         "log_warnings",
         Both,
         UInt(0, 4_294_967_295, 1),
         "2",
-        Inert,
         "How much the error log says; see `--log-level`.",
     ),
-    row(
+    inert(
         "long_query_time",
         Both,
         Double(0.0, 31_536_000.0),
         "10",
-        Inert,
         "Seconds from which a statement is in the slow log.",
     ),
-    row(
+    inert(
         "min_examined_row_limit",
         Both,
         UInt(0, 4_294_967_295, 1),
         "0",
-        Inert,
         "Rows from which a statement is in the slow log.",
     ),
     row(
@@ -80,20 +75,18 @@ pub(super) static ROWS: &[VariableDef] = &[
         Fixed,
         "Log of slow statements; only OFF.",
     ),
-    row(
+    inert(
         "slow_query_log_file",
         Global,
         Text,
         "",
-        Inert,
         "File of the slow log.",
     ),
-    row(
+    inert(
         "sql_log_off",
         Both,
         Bool,
         "OFF",
-        Inert,
         "Leaves the session out of the general log.",
     )
     .session_needs(PrivilegeSet::SUPER)

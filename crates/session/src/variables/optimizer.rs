@@ -1,42 +1,38 @@
 //! Variables: plans, and the memory and time that statements may take.
 
-use super::def::Effect::{Fixed, Inert, Live, Startup};
+use super::def::Effect::{Fixed, Live, Startup};
 use super::def::Kind::{Bool, Double, Enum, Text, UInt};
 use super::def::Scope::{Both, Global};
-use super::def::{VariableDef, row};
+use super::def::{VariableDef, inert, row};
 
 /// The rows.
 pub(super) static ROWS: &[VariableDef] = &[
-    row(
+    inert(
         "big_tables",
         Both,
         Bool,
         "OFF",
-        Inert,
         "MariaDB's switch for temporary tables on disk; Narwal decides by their size.",
     ),
-    row(
+    inert(
         "bulk_insert_buffer_size",
         Both,
         UInt(0, MAX, 1),
         "8388608",
-        Inert,
         "MyISAM's memory for bulk inserts.",
     ),
-    row(
+    inert(
         "concurrent_insert",
         Global,
         Enum(&["NEVER", "AUTO", "ALWAYS"]),
         "AUTO",
-        Inert,
         "MyISAM's inserts beside readers.",
     ),
-    row(
+    inert(
         "eq_range_index_dive_limit",
         Both,
         UInt(0, 4_294_967_295, 1),
         "200",
-        Inert,
         "MariaDB's limit of estimates for IN lists.",
     ),
     row(
@@ -48,12 +44,11 @@ pub(super) static ROWS: &[VariableDef] = &[
         "Bytes that a join may hold in memory before it goes to temporary files.",
     )
     .session(|s, v| s.join_memory = v.as_u64()),
-    row(
+    inert(
         "key_buffer_size",
         Global,
         UInt(0, MAX, 1),
         "0",
-        Inert,
         "MyISAM's cache of indexes.",
     ),
     row(
@@ -65,20 +60,18 @@ pub(super) static ROWS: &[VariableDef] = &[
         "Bytes that a temporary table may hold in memory, together with `tmp_table_size`.",
     )
     .session(|s, v| s.heap_table_memory = v.as_u64()),
-    row(
+    inert(
         "max_join_size",
         Both,
         UInt(1, MAX, 1),
         "18446744073709551615",
-        Inert,
         "MariaDB's limit of rows that a SELECT may look at.",
     ),
-    row(
+    inert(
         "max_length_for_sort_data",
         Both,
         UInt(4, 8_388_608, 1),
         "1024",
-        Inert,
         "MariaDB's choice between two ways to sort.",
     ),
     row(
@@ -106,12 +99,11 @@ pub(super) static ROWS: &[VariableDef] = &[
         "Bytes of memory that a session may take.",
     )
     .session(|s, v| s.memory = v.as_u64()),
-    row(
+    inert(
         "max_sort_length",
         Both,
         UInt(64, 8_388_608, 1),
         "1024",
-        Inert,
         "MariaDB's bytes of a value that sorting looks at.",
     ),
     row(
@@ -132,12 +124,11 @@ pub(super) static ROWS: &[VariableDef] = &[
         "Bytes of temporary files that a session may have.",
     )
     .session(|s, v| s.spill = v.as_u64()),
-    row(
+    inert(
         "myisam_sort_buffer_size",
         Both,
         UInt(4096, MAX, 1),
         "134217728",
-        Inert,
         "MyISAM's memory for making indexes.",
     ),
     row(
@@ -165,52 +156,46 @@ pub(super) static ROWS: &[VariableDef] = &[
         Startup,
         "Files that the server may open.",
     ),
-    row(
+    inert(
         "optimizer_prune_level",
         Both,
         UInt(0, 2, 1),
         "2",
-        Inert,
         "MariaDB's search for join orders.",
     ),
-    row(
+    inert(
         "optimizer_search_depth",
         Both,
         UInt(0, 62, 1),
         "62",
-        Inert,
         "MariaDB's search for join orders.",
     ),
-    row(
+    inert(
         "optimizer_switch",
         Both,
         Text,
         "",
-        Inert,
         "MariaDB's switches of its optimizer.",
     ),
-    row(
+    inert(
         "preload_buffer_size",
         Both,
         UInt(1024, 1_073_741_824, 1),
         "32768",
-        Inert,
         "MyISAM's LOAD INDEX.",
     ),
-    row(
+    inert(
         "query_alloc_block_size",
         Both,
         UInt(1024, 4_294_967_295, 1024),
         "32768",
-        Inert,
         "MariaDB's memory for statements.",
     ),
-    row(
+    inert(
         "query_cache_limit",
         Global,
         UInt(0, 4_294_967_295, 1),
         "1048576",
-        Inert,
         "MariaDB's query cache.",
     ),
     row(
@@ -230,28 +215,25 @@ pub(super) static ROWS: &[VariableDef] = &[
         "MariaDB's query cache; only OFF.",
     )
     .not_for_one_statement(),
-    row(
+    inert(
         "query_prealloc_size",
         Both,
         UInt(1024, 4_294_967_295, 1024),
         "32768",
-        Inert,
         "MariaDB's memory for statements.",
     ),
-    row(
+    inert(
         "read_buffer_size",
         Both,
         UInt(8192, 2_147_483_647, 4096),
         "131072",
-        Inert,
         "MariaDB's memory for reading tables.",
     ),
-    row(
+    inert(
         "read_rnd_buffer_size",
         Both,
         UInt(1, 2_147_483_647, 1),
         "262144",
-        Inert,
         "MariaDB's memory for reading sorted rows.",
     ),
     row(
@@ -263,44 +245,39 @@ pub(super) static ROWS: &[VariableDef] = &[
         "Bytes that a sort may hold in memory before it goes to temporary files.",
     )
     .session(|s, v| s.sort_memory = v.as_u64()),
-    row(
+    inert(
         "sql_big_selects",
         Both,
         Bool,
         "ON",
-        Inert,
         "MariaDB's limit of rows that a SELECT may look at.",
     ),
-    row(
+    inert(
         "sql_buffer_result",
         Both,
         Bool,
         "OFF",
-        Inert,
         "MariaDB's temporary table for each result.",
     ),
-    row(
+    inert(
         "standard_compliant_cte",
         Both,
         Bool,
         "ON",
-        Inert,
         "Recursive common table expressions as the standard has them.",
     ),
-    row(
+    inert(
         "table_definition_cache",
         Global,
         UInt(400, 2_097_152, 1),
         "400",
-        Inert,
         "MariaDB's cache of table definitions.",
     ),
-    row(
+    inert(
         "table_open_cache",
         Global,
         UInt(10, 1_048_576, 1),
         "2000",
-        Inert,
         "MariaDB's cache of open tables.",
     ),
     row(

@@ -4,7 +4,7 @@
 use super::value::VarValue;
 use crate::replica::filter::ReplicaFilter;
 use narwal_engine::Database;
-use narwal_replication::Source;
+use narwal_source::Source;
 use narwal_types::{Collation, SqlResult};
 use parking_lot::Mutex;
 use std::sync::Arc;

@@ -1,9 +1,9 @@
 //! Variables: the server as a replica.
 
-use super::def::Effect::{Fixed, Inert, Live, Startup, State};
+use super::def::Effect::{Fixed, Live, Startup, State};
 use super::def::Kind::{Bool, Double, Enum, Text, UInt};
 use super::def::Scope::{Both, Global, Session};
-use super::def::{AtStart, Kind, VariableDef, row};
+use super::def::{AtStart, Kind, VariableDef, inert, row};
 use super::rules::while_replicas_stand;
 use super::value::VarValue;
 use crate::privileges::PrivilegeSet;
@@ -40,12 +40,11 @@ pub(super) static ROWS: &[VariableDef] = &[
         "what a replica applies is in its log, which is also where it is stored; \
          there is no second one",
     )),
-    row(
+    inert(
         "log_slow_slave_statements",
         Global,
         Bool,
         "ON",
-        Inert,
         "Slow log of what a replica applies.",
     )
     .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
@@ -57,12 +56,11 @@ pub(super) static ROWS: &[VariableDef] = &[
         Startup,
         "Attempts to connect to a source before a replica gives up; 0 for no end.",
     ),
-    row(
+    inert(
         "max_relay_log_size",
         Both,
         UInt(0, 1_073_741_824, 4096),
         "1073741824",
-        Inert,
         "MariaDB's relay log, which Narwal does not have.",
     )
     .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
@@ -75,21 +73,19 @@ pub(super) static ROWS: &[VariableDef] = &[
         "Bytes of events that a replica holds between its receiver and its applier.",
     )
     .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
-    row(
+    inert(
         "pseudo_slave_mode",
         Session,
         Bool,
         "OFF",
-        Inert,
         "Set by mariadb-binlog before its output.",
     )
     .session_needs(PrivilegeSet::BINLOG_REPLAY),
-    row(
+    inert(
         "read_binlog_speed_limit",
         Global,
         UInt(0, MAX, 1),
         "0",
-        Inert,
         "MariaDB's limit of what a replica reads a second.",
     )
     .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
@@ -125,21 +121,19 @@ pub(super) static ROWS: &[VariableDef] = &[
         Startup,
         "MariaDB's relay log, which Narwal does not have.",
     ),
-    row(
+    inert(
         "relay_log_purge",
         Global,
         Bool,
         "ON",
-        Inert,
         "MariaDB's relay log, which Narwal does not have.",
     )
     .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
-    row(
+    inert(
         "relay_log_recovery",
         Global,
         Bool,
         "OFF",
-        Inert,
         "MariaDB's relay log, which Narwal does not have.",
     )
     .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
@@ -273,12 +267,11 @@ pub(super) static ROWS: &[VariableDef] = &[
         Startup,
         "User that a replica gives its source for SHOW SLAVE HOSTS.",
     ),
-    row(
+    inert(
         "skip_parallel_replication",
         Session,
         Bool,
         "OFF",
-        Inert,
         "Marks transactions that a replica should not apply beside others.",
     ),
     row(
@@ -316,12 +309,11 @@ pub(super) static ROWS: &[VariableDef] = &[
         "Forgives DDL that has been applied already; only STRICT.",
     )
     .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
-    row(
+    inert(
         "slave_domain_parallel_threads",
         Global,
         UInt(0, 16_383, 1),
         "0",
-        Inert,
         "MariaDB's limit of applier threads for each domain.",
     )
     .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN)
@@ -335,12 +327,11 @@ pub(super) static ROWS: &[VariableDef] = &[
         "Forgives rows that are there already or missing (`IDEMPOTENT`).",
     )
     .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
-    row(
+    inert(
         "slave_max_allowed_packet",
         Global,
         UInt(1024, 1_073_741_824, 1024),
         "1073741824",
-        Inert,
         "MariaDB's longest event of a source.",
     )
     .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
@@ -362,12 +353,11 @@ pub(super) static ROWS: &[VariableDef] = &[
         "Seconds without a sign of its source after which a replica connects anew.",
     )
     .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
-    row(
+    inert(
         "slave_parallel_max_queued",
         Global,
         UInt(0, 2_147_483_647, 1),
         "131072",
-        Inert,
         "MariaDB's memory for events that wait for an applier thread; see \
          `narwal_replica_queue_bytes`.",
     )
@@ -410,12 +400,11 @@ pub(super) static ROWS: &[VariableDef] = &[
     .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN)
     .twin(|v| Ok(("slave_parallel_threads", v.clone())))
     .allowed(while_replicas_stand),
-    row(
+    inert(
         "slave_run_triggers_for_rbr",
         Global,
         Enum(&["NO", "YES", "LOGGING", "ENFORCE"]),
         "NO",
-        Inert,
         "About triggers, of which there are none.",
     )
     .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
@@ -433,12 +422,11 @@ pub(super) static ROWS: &[VariableDef] = &[
  missing already, sql_slave_skip_counter and gtid_slave_pos leave out \
  single transactions",
     )),
-    row(
+    inert(
         "slave_sql_verify_checksum",
         Global,
         Bool,
         "ON",
-        Inert,
         "Checks the checksums of events; always done.",
     )
     .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
@@ -496,30 +484,27 @@ pub(super) static ROWS: &[VariableDef] = &[
         s.server()
             .set_skip_counter(&connection, v.map_or(0, VarValue::as_u64))
     }),
-    row(
+    inert(
         "sync_master_info",
         Global,
         UInt(0, 4_294_967_295, 1),
         "10000",
-        Inert,
         "MariaDB's files of a replica's position.",
     )
     .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
-    row(
+    inert(
         "sync_relay_log",
         Global,
         UInt(0, 4_294_967_295, 1),
         "10000",
-        Inert,
         "MariaDB's relay log, which Narwal does not have.",
     )
     .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
-    row(
+    inert(
         "sync_relay_log_info",
         Global,
         UInt(0, 4_294_967_295, 1),
         "10000",
-        Inert,
         "MariaDB's files of a replica's position.",
     )
     .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),

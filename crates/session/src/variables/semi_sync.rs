@@ -1,13 +1,13 @@
 //! Variables: semi-synchronous replication.
 
-use super::def::Effect::{Inert, Live};
+use super::def::Effect::Live;
 use super::def::Kind::{Bool, Enum, UInt};
 use super::def::Scope::Global;
-use super::def::{VariableDef, row};
+use super::def::{VariableDef, inert, row};
 use super::parts::ServerParts;
 use super::value::VarValue;
 use crate::privileges::PrivilegeSet;
-use narwal_replication::{SemiSyncSettings, WaitPoint};
+use narwal_source::{SemiSyncSettings, WaitPoint};
 use std::time::Duration;
 
 /// The rows.
@@ -42,12 +42,11 @@ pub(super) static ROWS: &[VariableDef] = &[
     .needs(PrivilegeSet::REPLICATION_MASTER_ADMIN)
     .mysql("rpl_semi_sync_source_timeout")
     .global_from_start(apply),
-    row(
+    inert(
         "rpl_semi_sync_master_trace_level",
         Global,
         UInt(0, MAX, 1),
         "32",
-        Inert,
         "MariaDB's log of semi-synchronous replication.",
     )
     .needs(PrivilegeSet::REPLICATION_MASTER_ADMIN)
@@ -85,12 +84,11 @@ pub(super) static ROWS: &[VariableDef] = &[
     .needs(PrivilegeSet::REPLICATION_MASTER_ADMIN)
     .mysql("rpl_semi_sync_source_wait_point")
     .global_from_start(apply),
-    row(
+    inert(
         "rpl_semi_sync_slave_delay_master",
         Global,
         Bool,
         "OFF",
-        Inert,
         "MariaDB's replica that lets its source wait.",
     )
     .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
@@ -103,21 +101,19 @@ pub(super) static ROWS: &[VariableDef] = &[
         "Tells a source what this replica has received.",
     )
     .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
-    row(
+    inert(
         "rpl_semi_sync_slave_kill_conn_timeout",
         Global,
         UInt(0, 4_294_967_295, 1),
         "5",
-        Inert,
         "MariaDB's end of a semi-synchronous connection.",
     )
     .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
-    row(
+    inert(
         "rpl_semi_sync_slave_trace_level",
         Global,
         UInt(0, MAX, 1),
         "32",
-        Inert,
         "MariaDB's log of semi-synchronous replication.",
     )
     .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),

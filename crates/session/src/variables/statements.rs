@@ -1,9 +1,9 @@
 //! Variables: what statements mean.
 
-use super::def::Effect::{Computed, Fixed, Inert, Live, Startup, State};
+use super::def::Effect::{Computed, Fixed, Live, Startup, State};
 use super::def::Kind::{Bool, Double, Enum, Text, UInt};
 use super::def::Scope::{Both, Global, Session};
-use super::def::{Kind, VariableDef, row};
+use super::def::{Kind, VariableDef, inert, row};
 use super::parts::SessionParts;
 use super::rules::count;
 use super::value::VarValue;
@@ -53,12 +53,11 @@ pub(super) static ROWS: &[VariableDef] = &[
         Live,
         "Engine that SHOW CREATE TABLE names; both names mean the same store.",
     ),
-    row(
+    inert(
         "default_tmp_storage_engine",
         Both,
         Text,
         "",
-        Inert,
         "Engine of temporary tables, of which there is one.",
     ),
     row(
@@ -166,12 +165,11 @@ pub(super) static ROWS: &[VariableDef] = &[
         Live,
         "Language of names of days and months.",
     ),
-    row(
+    inert(
         "log_bin_trust_function_creators",
         Global,
         Bool,
         "ON",
-        Inert,
         "About stored functions, of which there are none.",
     ),
     row(
@@ -192,13 +190,14 @@ pub(super) static ROWS: &[VariableDef] = &[
     )
     .session(|s, v| s.max_error_count = v.as_u64() as usize),
     row(
-        "old_mode",
+        "max_sp_recursion_depth",
         Both,
-        Text,
-        "",
-        Inert,
-        "MariaDB's older behaviours.",
+        UInt(0, 255, 1),
+        "0",
+        Live,
+        "How often a stored procedure may be called within itself.",
     ),
+    inert("old_mode", Both, Text, "", "MariaDB's older behaviours."),
     row(
         "profiling",
         Both,
@@ -208,20 +207,18 @@ pub(super) static ROWS: &[VariableDef] = &[
         "Times the parts of statements; only OFF.",
     )
     .not_for_one_statement(),
-    row(
+    inert(
         "rand_seed1",
         Session,
         UInt(0, MAX, 1),
         "0",
-        Inert,
         "Seed of RAND() in statements of MariaDB's log.",
     ),
-    row(
+    inert(
         "rand_seed2",
         Session,
         UInt(0, MAX, 1),
         "0",
-        Inert,
         "Seed of RAND() in statements of MariaDB's log.",
     ),
     row(
@@ -241,12 +238,11 @@ pub(super) static ROWS: &[VariableDef] = &[
         "What statements mean and how strict they are.",
     )
     .session(|s, v| s.sql_mode = SqlMode::parse(v.as_str()).unwrap_or(SqlMode::DEFAULT)),
-    row(
+    inert(
         "sql_notes",
         Both,
         Bool,
         "ON",
-        Inert,
         "Whether notes count as warnings.",
     ),
     row(
@@ -275,12 +271,11 @@ pub(super) static ROWS: &[VariableDef] = &[
         "Rows that a SELECT without LIMIT gives.",
     )
     .session(|s, v| s.select_limit = v.as_u64()),
-    row(
+    inert(
         "sql_warnings",
         Both,
         Bool,
         "OFF",
-        Inert,
         "MariaDB's text with the result of an INSERT of one row.",
     ),
     row(
@@ -340,12 +335,11 @@ pub(super) static ROWS: &[VariableDef] = &[
         |s| s.facts().fixed_micros.load(Ordering::Relaxed) as u64,
         |s, v| s.facts().fixed_micros.store(v as i64, Ordering::Relaxed),
     ),
-    row(
+    inert(
         "updatable_views_with_limit",
         Both,
         Enum(&["NO", "YES"]),
         "YES",
-        Inert,
         "Whether views without a key may be changed with LIMIT.",
     ),
     row(

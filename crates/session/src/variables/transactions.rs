@@ -1,9 +1,9 @@
 //! Variables: transactions, locks and constraints.
 
-use super::def::Effect::{Computed, Fixed, Inert, Live, Startup};
+use super::def::Effect::{Computed, Fixed, Live, Startup};
 use super::def::Kind::{Bool, Enum, UInt};
 use super::def::Scope::{Both, Global, Session};
-use super::def::{VariableDef, row};
+use super::def::{VariableDef, inert, row};
 use super::value::VarValue;
 use crate::privileges::PrivilegeSet;
 use crate::replica::errors::locked_or_in_transaction;
@@ -47,12 +47,11 @@ pub(super) static ROWS: &[VariableDef] = &[
         "What COMMIT and ROLLBACK do besides: nothing, begin again, or end the connection.",
     )
     .session(|s, v| s.completion = completion(v.as_str())),
-    row(
+    inert(
         "deadlock_timeout_long",
         Both,
         UInt(0, 4_294_967_295, 1),
         "50000000",
-        Inert,
         "Aria's search for deadlocks.",
     ),
     row(
@@ -145,12 +144,11 @@ pub(super) static ROWS: &[VariableDef] = &[
         "Seconds that a statement waits for a lock of a whole table.",
     )
     .session(|s, v| s.table_lock_timeout = v.seconds()),
-    row(
+    inert(
         "low_priority_updates",
         Both,
         Bool,
         "OFF",
-        Inert,
         "MyISAM's order of reads and writes.",
     ),
     row(
@@ -167,12 +165,11 @@ pub(super) static ROWS: &[VariableDef] = &[
         true => Err(locked_or_in_transaction()),
         false => Ok(()),
     }),
-    row(
+    inert(
         "transaction_alloc_block_size",
         Both,
         UInt(1024, 134_217_728, 1024),
         "8192",
-        Inert,
         "MariaDB's memory for transactions.",
     ),
     row(
@@ -184,12 +181,11 @@ pub(super) static ROWS: &[VariableDef] = &[
         "Other name of `tx_isolation`.",
     )
     .is("tx_isolation"),
-    row(
+    inert(
         "transaction_prealloc_size",
         Both,
         UInt(1024, 134_217_728, 1024),
         "4096",
-        Inert,
         "MariaDB's memory for transactions.",
     ),
     row(
@@ -222,12 +218,11 @@ pub(super) static ROWS: &[VariableDef] = &[
     )
     .session(|s, v| s.read_only = v.as_bool())
     .no_plan(),
-    row(
+    inert(
         "unique_checks",
         Both,
         Bool,
         "ON",
-        Inert,
         "InnoDB's checks of secondary unique indexes; always done.",
     ),
 ];

@@ -1,23 +1,25 @@
 //! ALTER TABLE and RENAME TABLE: what the new definition is, and whether the rows must be written anew for it.
 
 use super::column::{check_auto_increment, check_row_size, column_def};
-use super::create_table::engine_name;
 use super::database::reserved_schema;
 use super::foreign::after_alter;
-use super::index::{cant_drop, index_def, index_rank, note_twice, prefix_of};
-use super::{Run, constraint, db_of, err};
 use crate::ast::{
     AlterAction, ColumnPlace, ColumnSpec, DropKind, ForeignKeySpec, IndexSpec, TableElements,
-    TableName,
 };
+use crate::ddl::constraint;
+use crate::ddl::index::{cant_drop, index_def, note_twice, prefix_of};
+use crate::ddl::run::engine_name;
+use crate::ddl::run::{Run, db_of, err};
 use crate::exec::dml::duplicate_entry;
-use crate::plan::resolve::no_such_table;
-use crate::show::quote_ident;
+use crate::planner::resolve::no_such_table;
+use crate::quote::quote_ident;
+use crate::show::index_rank;
 use crate::virtual_tables::INFORMATION_SCHEMA;
 use narwal_engine::{
     CatalogChange, ColumnDef, DefaultDef, EngineError, IndexColumn, IndexDef, Table, TableDef,
     ViewDef, same_rows,
 };
+use narwal_syntax::ast::TableName;
 use narwal_types::{Collation, SqlError, SqlResult, TypeKind};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -974,7 +976,7 @@ fn insert_at(
 }
 
 /// A column as it is, to be checked again.
-fn plain_spec(def: ColumnDef, default: Option<crate::ast::AstExpr>) -> ColumnSpec {
+fn plain_spec(def: ColumnDef, default: Option<narwal_syntax::ast::Expr>) -> ColumnSpec {
     ColumnSpec {
         collation: def.ty.has_charset().then_some(def.ty.collation),
         def,

@@ -1,11 +1,12 @@
 //! Column definitions and what a table's columns must fulfil together.
 
-use super::{constraint, err};
 use crate::ast::ColumnSpec;
+use crate::ddl::constraint;
+use crate::ddl::run::err;
 use crate::env::StatementEnv;
 use crate::lower::{is_text, too_big};
 use crate::plan::dml::store_mode;
-use crate::show::quote_ident;
+use crate::quote::quote_ident;
 use narwal_engine::{ColumnDef, DefaultDef, GeneratedDef, IndexDef};
 use narwal_types::convert::{NoWarnings, StoreTarget, default_input, store};
 use narwal_types::temporal::fraction_bytes;
@@ -54,10 +55,8 @@ pub(super) fn column_def(
         def.default = match constraint::literal_default(e, def.ty.is_numeric()) {
             Some(text) => DefaultDef::Text(text),
             None => {
-                let text = constraint::default(e, &def.name, table)?;
-                // A sequence without a database is one of the default database.
-                let own = format!("val({}.", quote_ident(env.db.as_deref().unwrap_or(db)));
-                DefaultDef::Expr(text.replace("val(``.", &own))
+                let own = env.db.as_deref().unwrap_or(db);
+                DefaultDef::Expr(constraint::default(e, &def.name, table, own)?)
             }
         };
     }

@@ -1,14 +1,13 @@
 //! CREATE TABLE ... SELECT: the columns that a SELECT's result becomes, and the rows.
 
-use super::Run;
 use super::rebuild::Copy;
 use crate::ast::{ColumnSpec, CreateTable, Duplicates};
+use crate::ddl::run::Run;
+use crate::plan::made::stored_type;
 use narwal_engine::{
     CatalogChange, ColumnDef, DefaultDef, EngineError, FillRows, Isolation, TableFill, TxnOptions,
 };
-use narwal_types::{
-    BlobSize, Collation, ColumnType, ResultColumn, SqlError, SqlResult, TypeKind, ValueRef,
-};
+use narwal_types::{Collation, ResultColumn, SqlError, SqlResult, ValueRef};
 
 impl Run<'_> {
     pub(super) fn create_select(
@@ -133,48 +132,5 @@ impl Run<'_> {
             bin: false,
             json: false,
         })
-    }
-}
-
-/// The column type for values of an expression, with its display width.
-pub(crate) fn stored_type(r: &ResultColumn) -> (ColumnType, Option<u8>) {
-    let mut ty = r.ty;
-    if r.null_type {
-        ty.kind = TypeKind::Binary(0);
-        ty.collation = Collation::Binary;
-        return (ty, None);
-    }
-    let width = u8::try_from(r.length).ok().filter(|n| *n > 0);
-    match ty.kind {
-        _ if ty.is_integer() => {
-            ty.kind = if r.length < 10 && r.length > 0 {
-                TypeKind::Int
-            } else {
-                TypeKind::BigInt
-            };
-            (ty, width)
-        }
-        TypeKind::VarChar(_) | TypeKind::Text(_) | TypeKind::Char(_) => {
-            ty.kind = match r.length {
-                0 if matches!(ty.kind, TypeKind::VarChar(0) | TypeKind::Char(0)) => {
-                    TypeKind::Char(0)
-                }
-                0 => ty.kind,
-                n @ 1..=16_383 => TypeKind::VarChar(n as u16),
-                16_384..=4_194_303 => TypeKind::Text(BlobSize::Medium),
-                _ => TypeKind::Text(BlobSize::Long),
-            };
-            (ty, None)
-        }
-        TypeKind::VarBinary(_) | TypeKind::Blob(_) | TypeKind::Binary(_) => {
-            ty.kind = match r.length {
-                0 => ty.kind,
-                n @ 1..=65_532 => TypeKind::VarBinary(n as u16),
-                65_533..=16_777_215 => TypeKind::Blob(BlobSize::Medium),
-                _ => TypeKind::Blob(BlobSize::Long),
-            };
-            (ty, None)
-        }
-        _ => (ty, None),
     }
 }

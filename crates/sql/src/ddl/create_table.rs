@@ -2,13 +2,15 @@
 
 use super::column::{check_auto_increment, check_row_size, column_def, invalid_default};
 use super::database::reserved_schema;
-use super::index::{index_def, index_rank, note_twice};
 use super::sequence::{out_of_range, row_of};
-use super::{Run, constraint, db_of, err, unknown_database};
-use crate::ast::{CreateTable, SequenceOptions, TableName};
-use crate::env::StatementEnv;
-use crate::sql_mode::SqlMode;
+use crate::ast::{CreateTable, SequenceOptions};
+use crate::ddl::constraint;
+use crate::ddl::index::{index_def, note_twice};
+use crate::ddl::run::engine_name;
+use crate::ddl::run::{Run, db_of, err, unknown_database};
+use crate::show::index_rank;
 use narwal_engine::{CatalogChange, ColumnDef, DefaultDef, FillRows, IndexDef, TableDef};
+use narwal_syntax::ast::TableName;
 use narwal_types::{Collation, SqlError, SqlResult};
 
 impl Run<'_> {
@@ -224,28 +226,4 @@ fn table_name(name: &str) -> SqlResult<()> {
         ));
     }
     Ok(())
-}
-
-pub(super) fn engine_name(
-    engine: Option<&str>,
-    table: &str,
-    env: &StatementEnv,
-) -> SqlResult<String> {
-    match engine {
-        None => Ok("InnoDB".to_string()),
-        Some(e) if e.eq_ignore_ascii_case("InnoDB") => Ok("InnoDB".to_string()),
-        Some(e) if e.eq_ignore_ascii_case("Narwal") => Ok("Narwal".to_string()),
-        Some(e) => {
-            let text = format!("Unknown storage engine '{e}'");
-            if env.sql_mode.has(SqlMode::NO_ENGINE_SUBSTITUTION) {
-                return Err(err(1286, b"42000", text));
-            }
-            env.warn(1286, text);
-            env.warn(
-                1266,
-                format!("Using storage engine InnoDB for table '{table}'"),
-            );
-            Ok("InnoDB".to_string())
-        }
-    }
 }

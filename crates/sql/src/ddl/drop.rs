@@ -1,9 +1,9 @@
 //! DROP TABLE.
 
-use super::{Run, db_of, err};
-use crate::ast::TableName;
-use crate::show::quote_ident;
+use crate::ddl::run::{Run, db_of, err};
+use crate::quote::quote_ident;
 use narwal_engine::CatalogChange;
+use narwal_syntax::ast::TableName;
 use narwal_types::SqlResult;
 
 impl Run<'_> {

@@ -1,10 +1,11 @@
 //! Foreign keys in DDL: what a definition needs, the indexes made for it, and what other tables' keys forbid.
 
 use super::index::index_def;
-use super::{Run, db_of, err};
-use crate::ast::{ForeignKeySpec, IndexSpec, TableName};
-use crate::show::quote_ident;
+use crate::ast::{ForeignKeySpec, IndexSpec};
+use crate::ddl::run::{Run, db_of, err};
+use crate::quote::quote_ident;
 use narwal_engine::{Catalog, ColumnDef, ForeignAction, ForeignKeyDef, IndexDef, Table, TableDef};
+use narwal_syntax::ast::TableName;
 use narwal_types::{SqlError, SqlResult};
 use std::sync::Arc;
 
@@ -239,7 +240,7 @@ impl Run<'_> {
         for c in &def.columns {
             let Some(g) = &c.generated else { continue };
             let mut uses = false;
-            crate::exec::rules::bind_text(&g.expr, &table)?
+            crate::bind::table_rules::bind_text(&g.expr, &table)?
                 .for_each_column(&mut |c| uses |= c == at);
             if !uses {
                 continue;

@@ -1,10 +1,11 @@
 //! Index definitions, CREATE and DROP INDEX.
 
-use super::{Run, err};
-use crate::ast::{AlterAction, DropKind, IndexSpec, TableElements, TableName};
+use crate::ast::{AlterAction, DropKind, IndexSpec, TableElements};
+use crate::ddl::run::{Run, err};
 use crate::env::StatementEnv;
-use crate::show::quote_ident;
+use crate::quote::quote_ident;
 use narwal_engine::{ColumnDef, IndexColumn, IndexDef};
+use narwal_syntax::ast::TableName;
 use narwal_types::{ColumnType, SqlError, SqlResult, TypeKind};
 
 /// Longest key in bytes, as InnoDB's.
@@ -46,23 +47,6 @@ impl Run<'_> {
         // Rows copied for it are not told, but those of a temporary table.
         let copied = self.alter(table, &[drop], false)?;
         Ok(if table.temporary { copied } else { 0 })
-    }
-}
-
-/// The order in which MariaDB lists indexes: primary, unique without NULL, unique, others.
-pub(crate) fn index_rank(i: &IndexDef, columns: &[ColumnDef]) -> u8 {
-    if i.name == "PRIMARY" {
-        0
-    } else if !i.unique {
-        3
-    } else if i
-        .columns
-        .iter()
-        .all(|c| columns.get(c.column).is_some_and(|c| !c.nullable))
-    {
-        1
-    } else {
-        2
     }
 }
 

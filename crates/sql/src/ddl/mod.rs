@@ -10,39 +10,26 @@ mod drop;
 mod foreign;
 mod index;
 mod rebuild;
+mod run;
 mod sequence;
 mod temporary;
 mod view;
 
-use crate::ast::{AlterAction, DdlStmt, TableName, ViewCreation};
+use crate::ast::{AlterAction, DdlStmt, ViewCreation};
+use crate::ddl::run::{InOpen, Run, db_of, err};
 use crate::env::StatementEnv;
-pub use crate::plan::resolve::no_such_table;
-use crate::prepared::{Outcome, Prepared};
+use crate::exec::outcome::Outcome;
+pub use crate::planner::resolve::no_such_table;
+use crate::prepared::Prepared;
 use crate::privilege::{Needs, Privilege};
-use crate::view::wrong_kind;
-use narwal_engine::{
-    Catalog, CatalogChange, CommitInfo, Database, Ddl, EngineError, Table, TemporaryTables,
-    Transaction, TxnOptions,
-};
-use narwal_types::{SqlError, SqlResult};
+use narwal_engine::{Catalog, CatalogChange, Database, Transaction, TxnOptions};
+use narwal_syntax::ast::TableName;
+use narwal_types::SqlResult;
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
-pub(crate) use create_select::stored_type;
-pub(crate) use index::index_rank;
 pub use sequence::{not_a_sequence, sequence_row, show_create_sequence, unknown_sequence};
 pub use temporary::is_temporary_ddl;
-
-fn err(code: u16, state: &[u8; 5], text: impl Into<Box<str>>) -> SqlError {
-    SqlError::new(code, state, text)
-}
-
-fn db_of<'a>(t: &'a TableName, env: &'a StatementEnv) -> SqlResult<&'a str> {
-    match &t.db {
-        Some(d) => Ok(d),
-        None => Ok(env.require_db()?),
-    }
-}
 
 /// Privileges that a DDL statement needs.
 pub fn ddl_needs(stmt: &DdlStmt, env: &StatementEnv) -> SqlResult<Vec<Needs>> {
@@ -154,26 +141,6 @@ pub fn ddl_needs(stmt: &DdlStmt, env: &StatementEnv) -> SqlResult<Vec<Needs>> {
     })
 }
 
-/// Calls back with the open transaction.
-type InOpen<'a> = &'a dyn Fn(&mut dyn FnMut(&mut Transaction) -> SqlResult<()>) -> SqlResult<()>;
-
-struct Run<'a> {
-    db: &'a Database,
-    /// The stored tables.
-    base: &'a Catalog,
-    /// The tables that the statement is about: `base`, or the temporary ones.
-    catalog: &'a Catalog,
-    temporary: Option<Arc<TemporaryTables>>,
-    options: &'a TxnOptions,
-    env: &'a StatementEnv,
-    text: &'a str,
-    select: Option<&'a Prepared>,
-    /// Runs something in the open transaction, if there is one.
-    open: Option<InOpen<'a>>,
-    /// Rows that ALTER TABLE copied, and those that it left out for their keys.
-    copied: Cell<(u64, u64)>,
-}
-
 /// Runs a DDL statement. `text`: the statement as written, for the log. The session has committed its transaction.
 pub fn execute_ddl(
     stmt: &DdlStmt,
@@ -267,61 +234,6 @@ fn attempt(
 }
 
 impl Run<'_> {
-    fn submit(
-        &self,
-        db: &str,
-        sql: String,
-        changes: Vec<CatalogChange>,
-        suppress_use: bool,
-    ) -> Result<(), EngineError> {
-        if let Some(t) = &self.temporary {
-            return t.ddl(self.db, changes, self.options, None);
-        }
-        let ddl = self.ddl_of(db, sql, changes, suppress_use);
-        self.logged(self.db.ddl(ddl, self.options)?);
-        Ok(())
-    }
-
-    fn ddl_of(
-        &self,
-        db: &str,
-        sql: String,
-        changes: Vec<CatalogChange>,
-        suppress_use: bool,
-    ) -> Ddl {
-        Ddl {
-            sql,
-            db: db.to_string(),
-            changes,
-            sql_mode: self.env.sql_mode.0,
-            thread_id: self.env.connection_id as u32,
-            timestamp: self.env.timestamp(),
-            suppress_use,
-        }
-    }
-
-    /// Tells the session what a statement got in the log.
-    fn logged(&self, done: CommitInfo) {
-        if !done.gtid.is_empty() {
-            *self.env.gtid_written.borrow_mut() = Some(done.gtid);
-        }
-    }
-
-    /// The default database, for the log.
-    fn default_db(&self) -> &str {
-        self.env.db.as_deref().unwrap_or("")
-    }
-
-    fn table(&self, t: &TableName) -> SqlResult<&std::sync::Arc<Table>> {
-        let db = db_of(t, self.env)?;
-        self.catalog
-            .table(db, &t.name)
-            .ok_or_else(|| match self.catalog.view(db, &t.name) {
-                Some(_) => wrong_kind(db, &t.name, "BASE TABLE"),
-                None => no_such_table(db, &t.name),
-            })
-    }
-
     fn statement(&self, stmt: &DdlStmt) -> SqlResult<u64> {
         match stmt {
             DdlStmt::CreateDatabase { .. }
@@ -388,8 +300,4 @@ impl Run<'_> {
             DdlStmt::DropSequence { if_exists, names } => self.drop_sequences(*if_exists, names),
         }
     }
-}
-
-fn unknown_database(name: &str) -> SqlError {
-    err(1049, b"42000", format!("Unknown database '{name}'"))
 }

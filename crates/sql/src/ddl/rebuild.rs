@@ -1,10 +1,10 @@
 //! ALTER TABLE that writes every row anew.
 
-use super::{Run, err};
 use crate::ast::Duplicates;
+use crate::bind::table_rules::{check_failed, rules};
+use crate::ddl::run::{Run, err};
 use crate::exec::dml::{duplicate_entry, stored_now};
-use crate::exec::rules::{check_failed, rules};
-use crate::expr::{EvalCtx, RowAccess, Shared};
+use crate::expr::node::{EvalCtx, RowAccess};
 use crate::plan::dml::{store_mode, store_target};
 use narwal_engine::{
     CatalogChange, DefaultDef, EngineError, FillRows, KeyRange, ReadView, Table, TableDef,
@@ -321,8 +321,7 @@ impl<'a> Copy<'a> {
         let Some(rules) = rules(&self.new)? else {
             return Ok(());
         };
-        let shared = Shared::default();
-        let ctx = EvalCtx::new(self.run.env, &[], &shared);
+        let ctx = EvalCtx::new(self.run.env, &[]);
         let defaults = rules.defaults.iter().enumerate();
         let defaults = defaults.filter_map(|(i, e)| e.as_ref().map(|e| (i, e)));
         let generated = rules.generated.iter().map(|(i, e)| (*i, e));

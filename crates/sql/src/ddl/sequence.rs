@@ -1,15 +1,16 @@
 //! CREATE, ALTER and DROP SEQUENCE.
 
-use super::create_table::engine_name;
 use super::database::reserved_schema;
-use super::{Run, db_of, err, unknown_database};
-use crate::ast::{SequenceOptions, TableName};
-use crate::plan::resolve::no_such_table;
-use crate::show::quote_ident;
+use crate::ast::SequenceOptions;
+use crate::ddl::run::engine_name;
+use crate::ddl::run::{Run, db_of, err, unknown_database};
+use crate::planner::resolve::no_such_table;
+use crate::quote::quote_ident;
 use narwal_engine::{
     CatalogChange, ColumnDef, DefaultDef, EngineError, FillRows, SequenceRow, Table, TableDef,
     TableFill,
 };
+use narwal_syntax::ast::TableName;
 use narwal_types::{ColumnType, SqlError, SqlResult, TypeKind};
 use std::sync::Arc;
 

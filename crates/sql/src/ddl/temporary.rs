@@ -1,12 +1,14 @@
 //! DDL on temporary tables: which statements are about them, and what is different then.
 
-use super::{Run, db_of, err};
-use crate::ast::{DdlStmt, TableName};
+use crate::ast::DdlStmt;
+use crate::ddl::run::{Run, db_of, err};
 use crate::env::StatementEnv;
-use crate::show::{quote_ident, show_create_table};
+use crate::quote::quote_ident;
+use crate::show::show_create_table;
 use narwal_engine::{
     Catalog, CatalogChange, Ddl, EngineError, Fill, FillRows, Table, TableDef, TemporaryTables,
 };
+use narwal_syntax::ast::TableName;
 use narwal_types::{SqlError, SqlResult};
 use std::sync::Arc;
 

@@ -1,11 +1,13 @@
 //! CREATE VIEW, ALTER VIEW and DROP VIEW.
 
-use super::{Run, db_of, err, unknown_database};
-use crate::ast::{CreateView, Definer, TableName, ViewCreation};
-use crate::plan::resolve::no_such_table;
-use crate::show::quote_ident;
-use crate::view::{attributes, wrong_kind};
+use crate::ast::{CreateView, Definer, ViewCreation};
+use crate::ddl::run::{Run, db_of, err, unknown_database};
+use crate::planner::resolve::no_such_table;
+use crate::quote::quote_ident;
+use crate::view::attributes;
+use crate::view_def::wrong_kind;
 use narwal_engine::{CatalogChange, CheckOption, ViewAlgorithm, ViewDef};
+use narwal_syntax::ast::TableName;
 use narwal_types::{SqlError, SqlResult};
 
 impl Run<'_> {

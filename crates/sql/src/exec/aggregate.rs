@@ -3,9 +3,11 @@
 use super::key_table::KeyTable;
 use super::order::{compare, push_key};
 use crate::env::StatementEnv;
-use crate::expr::{
-    AggFunc, Aggregate, EvalCtx, Expr, RowAccess, append_json, escape_json, quotient_digits,
-};
+use crate::exec::context::RunCtx;
+use crate::expr::escape_json;
+use crate::expr::eval::quotient_digits;
+use crate::expr::functions::json::document::append_value as append_json;
+use crate::expr::node::{AggFunc, Aggregate, Expr, RowAccess};
 use narwal_types::convert::{NoWarnings, to_decimal, to_f64, to_u64};
 use narwal_types::{Collation, Decimal, SqlError, SqlResult, TypeKind, Value, ValueRef};
 use std::cmp::Ordering;
@@ -52,6 +54,32 @@ impl Sum {
         Ok(())
     }
 
+    /// Takes away what [`Sum::add`] added.
+    fn remove(&mut self, v: ValueRef<'_>, double: bool) -> SqlResult<()> {
+        if double {
+            self.doubles -= to_f64(v, &mut NoWarnings);
+            return Ok(());
+        }
+        let negative = match v {
+            ValueRef::Int(i) => return self.add_units(-i128::from(i), 0),
+            ValueRef::UInt(i) => return self.add_units(-i128::from(i), 0),
+            ValueRef::Decimal(d) => d.neg(),
+            v => to_decimal(v, &mut NoWarnings).neg(),
+        };
+        self.add(ValueRef::Decimal(negative), false, false)
+    }
+
+    fn add_units(&mut self, units: i128, scale: u8) -> SqlResult<()> {
+        if scale == self.scale {
+            self.units += units;
+            return Ok(());
+        }
+        let sum = self.decimals.get_or_insert_default();
+        let d = Decimal::from_i128(units, scale);
+        **sum = sum.checked_add(&d).ok_or_else(sum_out_of_range)?;
+        Ok(())
+    }
+
     /// Adds an exact number, given times 10^scale; false if that takes the long way.
     #[inline]
     fn units(&mut self, units: i64, scale: u8, first: bool, double: bool) -> bool {
@@ -76,20 +104,33 @@ impl Sum {
 
 /// Mean and sum of squared distances, by Welford's recurrence.
 #[derive(Debug, Clone, Copy, Default)]
-struct Spread {
+pub(super) struct Spread {
     mean: f64,
     squares: f64,
 }
 
 impl Spread {
     /// Takes in the `n`-th value, from 1.
-    fn add(&mut self, v: f64, n: u64) {
+    pub(super) fn add(&mut self, v: f64, n: u64) {
         let before = self.mean;
         self.mean += (v - before) / n as f64;
         self.squares += (v - before) * (v - self.mean);
     }
 
-    fn result(&self, func: AggFunc, n: u64) -> Value {
+    /// That of these `n` values and `m` others.
+    pub(super) fn with(&self, n: u64, other: &Spread, m: u64) -> Spread {
+        if m == 0 {
+            return *self;
+        }
+        let (n, m) = (n as f64, m as f64);
+        let apart = other.mean - self.mean;
+        Spread {
+            mean: self.mean + apart * m / (n + m),
+            squares: self.squares + other.squares + apart * apart * n * m / (n + m),
+        }
+    }
+
+    pub(super) fn result(&self, func: AggFunc, n: u64) -> Value {
         let sample = matches!(func, AggFunc::StdSamp | AggFunc::VarSamp);
         let n = n.saturating_sub(sample as u64);
         if n == 0 {
@@ -190,7 +231,7 @@ impl Acc {
         &mut self,
         a: &Aggregate,
         row: &dyn RowAccess,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
     ) -> SqlResult<()> {
         let arg = match a.args.as_slice() {
             [] => {
@@ -261,7 +302,7 @@ impl Acc {
         &mut self,
         a: &Aggregate,
         row: &dyn RowAccess,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
     ) -> SqlResult<()> {
         if let ([one], AggFunc::Count) = (a.args.as_slice(), a.func) {
             let v = one.eval_ref(ctx, row)?;
@@ -308,7 +349,7 @@ impl Acc {
             && all.deferred
         {
             if a.func != AggFunc::Count {
-                all.held += crate::prepared::row_memory(&[values[0].as_ref()]);
+                all.held += crate::exec::value_list::row_memory(&[values[0].as_ref()]);
                 all.values.append(&mut values);
             }
             return Ok(());
@@ -376,6 +417,18 @@ impl Acc {
             }
         }
         self.count += 1;
+        Ok(())
+    }
+
+    /// Takes away a row of a sum, an average or a count; `None` if the aggregate has no argument.
+    pub(super) fn remove(&mut self, a: &Aggregate, v: Option<ValueRef<'_>>) -> SqlResult<()> {
+        if v.is_some_and(|v| v.is_null()) {
+            return Ok(());
+        }
+        if let (State::Sum(s), Some(v)) = (&mut self.state, v) {
+            s.remove(v, a.ty.ty.kind == TypeKind::Double)?;
+        }
+        self.count -= 1;
         Ok(())
     }
 

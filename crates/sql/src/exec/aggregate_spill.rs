@@ -2,27 +2,18 @@
 
 use super::aggregate::{Acc, ListText, compares_all};
 use super::byte_sorter::ByteSorter;
-use super::grouping::Groups;
 use super::order::push_order_key;
 use super::value_bytes::{ValueBytes, put_bytes, take_bytes};
 use crate::env::StatementEnv;
-use crate::expr::{AggFunc, Aggregate, EvalCtx};
+use crate::exec::context::RunCtx;
+use crate::exec::groups::Groups;
+use crate::exec::groups::{OnGroup, ValueStore};
+use crate::expr::node::{AggFunc, Aggregate};
 use narwal_types::{SqlResult, Value};
 
 /// Bytes of a record's key that name the group and the aggregate, and those of its number at the end.
 const PREFIX: usize = 6;
 const NUMBER: usize = 8;
-
-/// The values of all groups.
-pub(super) struct ValueStore {
-    sorter: ByteSorter,
-    codec: ValueBytes,
-    /// Records so far.
-    count: u64,
-}
-
-/// A group's results: row, number of keys that its rows share, aggregates. False = enough.
-pub(super) type OnGroup<'f> = dyn FnMut(&[u8], usize, &[Value]) -> SqlResult<bool> + 'f;
 
 impl ValueStore {
     fn new(room: u64) -> Self {
@@ -133,7 +124,7 @@ impl Groups<'_> {
     /// Calls `f` with the results of each group in memory, in their order; false if it had enough.
     pub(super) fn each_finished(
         &mut self,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         f: &mut OnGroup<'_>,
     ) -> SqlResult<bool> {
         if self.values.is_some() {

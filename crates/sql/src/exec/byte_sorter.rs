@@ -1,6 +1,6 @@
 //! Sorting records by byte keys, in memory and temporary files.
 
-use super::order::Spilled;
+use super::order::{Spilled, prefix};
 use super::partition::OnRecord;
 use crate::env::StatementEnv;
 use narwal_types::SqlResult;
@@ -8,6 +8,8 @@ use narwal_types::SqlResult;
 /// A record in memory: its key and payload stand one behind the other.
 #[derive(Clone, Copy)]
 struct Slot {
+    /// The first bytes of the key, which decide most comparisons.
+    prefix: u64,
     start: usize,
     key: u32,
     payload: u32,
@@ -35,6 +37,7 @@ impl ByteSorter {
     /// Adds a record.
     pub(super) fn push(&mut self, key: &[u8], payload: &[u8], env: &StatementEnv) -> SqlResult<()> {
         self.slots.push(Slot {
+            prefix: prefix(key),
             start: self.arena.len(),
             key: key.len() as u32,
             payload: payload.len() as u32,
@@ -55,8 +58,11 @@ impl ByteSorter {
     fn sort(&mut self) {
         let arena = &self.arena;
         let key = |s: &Slot| &arena[s.start..s.start + s.key as usize];
-        self.slots
-            .sort_unstable_by(|a, b| key(a).cmp(key(b)).then(a.start.cmp(&b.start)));
+        self.slots.sort_unstable_by(|a, b| {
+            (a.prefix.cmp(&b.prefix))
+                .then_with(|| key(a).cmp(key(b)))
+                .then_with(|| a.start.cmp(&b.start))
+        });
     }
 
     fn spill(&mut self, env: &StatementEnv) -> SqlResult<()> {

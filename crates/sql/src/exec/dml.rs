@@ -1,23 +1,27 @@
 //! Running INSERT, REPLACE, UPDATE and DELETE.
 
 use super::row_list::RowList;
-use super::rows::LockSpec;
-use super::rules::{check_failed, given_value, rules};
 use super::select::limit_of;
 use super::value_bytes::{put_bytes, take_bytes};
 use super::value_list::ValueList;
 use super::write::{Taken, change_row, delete_row, insert_row};
-use crate::env::StatementEnv;
-use crate::expr::{EvalCtx, Expr, ExprKind, ImageRow, NoRow, RowAccess, SubPlan};
+use crate::WarningLevel;
+use crate::bind::table_rules::{check_failed, given_value, rules};
+use crate::env::{RowEvent, StatementEnv, TriggerRow};
+use crate::exec::context::{RunCtx, Running};
+use crate::exec::outcome::Outcome;
+use crate::exec::returning::Returning;
+use crate::expr::node::{Expr, ExprKind, ImageRow, NoRow, RowAccess};
+use crate::plan::dml::ReturningPlan;
 use crate::plan::dml::{
     DefaultValue, DeletePlan, InsertPlan, RowSource, SetPlan, StoreValue, UpdatePlan, store_mode,
     store_target,
 };
-use crate::plan::select::SelectPlan;
-use crate::prepared::Outcome;
-use crate::returning::{Returning, ReturningPlan};
-use crate::{SqlMode, WarningLevel};
+use crate::plan::query::LockSpec;
+use crate::plan::query::SelectPlan;
+use crate::plan::query::SubPlan;
 use narwal_engine::{LockMode, LockWait, Row, Table, Transaction};
+use narwal_syntax::SqlMode;
 use narwal_types::convert::{SqlWarning, StoreMode, WarnWith, fits, implicit_default, store};
 use narwal_types::{DateTime, RowLayout, SqlError, SqlResult, TypeKind, Value, ValueRef};
 use smallvec::SmallVec;
@@ -94,7 +98,7 @@ type WithRow<'w> =
 
 pub(super) struct Storer<'a> {
     pub table: &'a Arc<Table>,
-    pub ctx: &'a EvalCtx<'a>,
+    pub ctx: &'a RunCtx<'a>,
     pub mode: StoreMode,
     pub row_no: u64,
 }
@@ -198,8 +202,52 @@ impl<'a> Storer<'a> {
         }
     }
 
+    /// Runs the BEFORE triggers of a row that comes or changes, gives it the values of its generated columns, and checks its
+    /// constraints.
+    pub(super) fn finish_row(
+        &self,
+        txn: &mut Transaction,
+        old: Option<&[u8]>,
+        image: Vec<u8>,
+    ) -> SqlResult<Vec<u8>> {
+        let image = self.before(txn, old, image)?;
+        self.finish(image)
+    }
+
+    fn before(
+        &self,
+        txn: &mut Transaction,
+        old: Option<&[u8]>,
+        image: Vec<u8>,
+    ) -> SqlResult<Vec<u8>> {
+        let env = self.ctx.env;
+        let event = match old {
+            Some(_) => RowEvent::Update,
+            None => RowEvent::Insert,
+        };
+        let Some(p) = env.triggers(self.table, true, event) else {
+            return Ok(image);
+        };
+        let row = TriggerRow {
+            table: self.table,
+            before: true,
+            event,
+            old,
+            new: Some(&image),
+        };
+        let set = p.fire(&row, txn, env)?;
+        if set.is_empty() {
+            return Ok(image);
+        }
+        let mut changes = Vec::with_capacity(set.len());
+        for (column, v) in set {
+            changes.push((column, self.convert(column, Cell::Own(v))?));
+        }
+        patched(&self.table.layout, &image, &changes)
+    }
+
     /// Gives a row the values of its generated columns and checks its constraints.
-    pub(super) fn finish(&self, mut image: Vec<u8>) -> SqlResult<Vec<u8>> {
+    fn finish(&self, mut image: Vec<u8>) -> SqlResult<Vec<u8>> {
         let Some(rules) = rules(self.table)? else {
             return Ok(image);
         };
@@ -411,12 +459,13 @@ pub(super) fn ignorable(e: &SqlError) -> bool {
 
 impl UpdatePlan {
     /// Runs it.
-    pub fn run(&self, txn: &mut Transaction, ctx: &EvalCtx<'_>) -> SqlResult<Outcome> {
+    pub fn run(&self, txn: &mut Transaction, ctx: &RunCtx<'_>) -> SqlResult<Outcome> {
         let subqueries = SubPlan::run_all(&self.subqueries, txn, ctx)?;
-        let ctx = &EvalCtx {
+        let run = Running {
             subqueries: &subqueries,
-            ..*ctx
+            ..*ctx.run
         };
+        let ctx = &ctx.around(&run);
         let env = ctx.env;
         if self.unsafe_ && env.safe_updates {
             return Err(safe_updates());
@@ -506,14 +555,14 @@ impl UpdatePlan {
     fn image(
         &self,
         txn: &mut Transaction,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         mode: &StoreMode,
         row_no: u64,
         old: &Row,
     ) -> SqlResult<Option<Vec<u8>>> {
         let table = &self.target.table;
         let layout = &table.layout;
-        let apply = |ctx: &EvalCtx<'_>| {
+        let apply = |ctx: &RunCtx<'_>| {
             let storer = Storer {
                 table,
                 ctx,
@@ -527,7 +576,10 @@ impl UpdatePlan {
         } else {
             apply(ctx)?
         };
-        if new[..] == old[..] {
+        let triggered = ctx.env.triggers(table, true, RowEvent::Update).is_some()
+            || ctx.env.triggers(table, false, RowEvent::Update).is_some();
+        let same = new[..] == old[..];
+        if same && !triggered {
             return Ok(None);
         }
         let storer = Storer {
@@ -536,8 +588,11 @@ impl UpdatePlan {
             mode: *mode,
             row_no,
         };
-        let new = touch(table, &self.on_update, new, ctx.env)?;
-        let new = storer.finish(new)?;
+        let new = match same {
+            true => new,
+            false => touch(table, &self.on_update, new, ctx.env)?,
+        };
+        let new = storer.finish_row(txn, Some(old), new)?;
         if let Some(c) = &self.check {
             c.test(table, &new, ctx)?;
         }
@@ -547,7 +602,7 @@ impl UpdatePlan {
     fn write(
         &self,
         txn: &mut Transaction,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         pk: &[u8],
         old: &Row,
         new: Vec<u8>,
@@ -626,12 +681,13 @@ fn safe_updates() -> SqlError {
 
 impl DeletePlan {
     /// Runs it.
-    pub fn run(&self, txn: &mut Transaction, ctx: &EvalCtx<'_>) -> SqlResult<Outcome> {
+    pub fn run(&self, txn: &mut Transaction, ctx: &RunCtx<'_>) -> SqlResult<Outcome> {
         let subqueries = SubPlan::run_all(&self.subqueries, txn, ctx)?;
-        let ctx = &EvalCtx {
+        let run = Running {
             subqueries: &subqueries,
-            ..*ctx
+            ..*ctx.run
         };
+        let ctx = &ctx.around(&run);
         if self.unsafe_ && ctx.env.safe_updates {
             return Err(safe_updates());
         }
@@ -751,7 +807,7 @@ impl Reserved {
 
 struct Inserter<'p> {
     plan: &'p InsertPlan,
-    ctx: &'p EvalCtx<'p>,
+    ctx: &'p RunCtx<'p>,
     mode: StoreMode,
     reserved: Reserved,
     rows_left: u64,
@@ -768,7 +824,7 @@ struct Inserter<'p> {
 }
 
 impl InsertPlan {
-    fn inserter<'p>(&'p self, ctx: &'p EvalCtx<'p>, several: bool) -> Inserter<'p> {
+    fn inserter<'p>(&'p self, ctx: &'p RunCtx<'p>, several: bool) -> Inserter<'p> {
         Inserter {
             plan: self,
             ctx,
@@ -786,12 +842,13 @@ impl InsertPlan {
     }
 
     /// Runs it.
-    pub fn run(&self, txn: &mut Transaction, ctx: &EvalCtx<'_>) -> SqlResult<Outcome> {
+    pub fn run(&self, txn: &mut Transaction, ctx: &RunCtx<'_>) -> SqlResult<Outcome> {
         let subqueries = SubPlan::run_all(&self.subqueries, txn, ctx)?;
-        let ctx = &EvalCtx {
+        let run = Running {
             subqueries: &subqueries,
-            ..*ctx
+            ..*ctx.run
         };
+        let ctx = &ctx.around(&run);
         let env = ctx.env;
         let several = match &self.source {
             RowSource::Values(rows) => rows.len() > 1,
@@ -852,7 +909,7 @@ pub struct LoadedRows<'p> {
 }
 
 impl<'p> LoadedRows<'p> {
-    pub fn new(plan: &'p InsertPlan, ctx: &'p EvalCtx<'p>) -> Self {
+    pub fn new(plan: &'p InsertPlan, ctx: &'p RunCtx<'p>) -> Self {
         LoadedRows {
             inserter: Inserter {
                 counted: false,
@@ -1005,6 +1062,17 @@ impl<'p> Inserter<'p> {
                             ExprKind::Literal(_) | ExprKind::Param(_) | ExprKind::Slot(_) => {
                                 storer.eval(e, &NoRow)?
                             }
+                            _ if plan.row_wise && e.runs_each_row() => {
+                                let so_far = RowSoFar {
+                                    cells: &cells,
+                                    defaults: &plan.defaults,
+                                };
+                                Cell::Own(self.ctx.with_txn(txn, |ctx| {
+                                    let v = e.eval_unrounded(ctx, &so_far)?.into_value();
+                                    ctx.env.check_refused()?;
+                                    Ok(v)
+                                })?)
+                            }
                             _ => Cell::Own(
                                 storer
                                     .eval(
@@ -1082,7 +1150,7 @@ impl<'p> Inserter<'p> {
         table.layout.encode(&refs, &mut image)?;
         drop(refs);
         drop(cells);
-        let image = storer.finish(image)?;
+        let image = storer.finish_row(txn, None, image)?;
         if let Some(c) = &plan.check {
             c.test(table, &image, self.ctx)?;
         }
@@ -1180,7 +1248,10 @@ impl<'p> Inserter<'p> {
             if !plan.replace {
                 return self.update_duplicate(txn, &existing_pk, &old, &image);
             }
-            if index == last_unique(table) && !table.is_referenced() {
+            let removes = |before| env.triggers(table, before, RowEvent::Delete).is_some();
+            let changes = env.triggers(table, false, RowEvent::Update).is_some();
+            let triggered = changes || removes(true) || removes(false);
+            if index == last_unique(table) && !table.is_referenced() && !triggered {
                 // As MariaDB, which updates a row that conflicts in the last unique key (a reader of
                 // the log sees an update then); an equal row in its place is one affected row.
                 self.give_back(txn, &image)?;
@@ -1235,7 +1306,7 @@ impl<'p> Inserter<'p> {
         let table = &plan.table;
         let env = self.ctx.env;
         let layout = &table.layout;
-        let apply = |ctx: &EvalCtx<'_>| {
+        let apply = |ctx: &RunCtx<'_>| {
             let storer = Storer {
                 table,
                 ctx,
@@ -1270,7 +1341,8 @@ impl<'p> Inserter<'p> {
             mode: self.mode,
             row_no: self.row_no,
         };
-        let new = storer.finish(touch(table, &plan.on_update, new, env)?)?;
+        let new = touch(table, &plan.on_update, new, env)?;
+        let new = storer.finish_row(txn, Some(old), new)?;
         if let Some(c) = &plan.check {
             c.test(table, &new, self.ctx)?;
         }

@@ -1,29 +1,16 @@
 //! GROUP BY and DISTINCT along an index: groups come one behind the other, rows are not read but for what the index has not.
 
 use super::group_spill::PutOut;
-use super::grouping::Groups;
-use super::index_rows::{GroupPrefix, IndexRows};
-use super::rows::TablePlan;
 use super::select::Output;
-use crate::expr::{EvalCtx, ImageRow};
-use crate::plan::select::{GroupPlan, SelectPlan};
-use narwal_engine::{KeyRange, ReadView, Row, Transaction};
-use narwal_types::{RowLayout, SqlError, SqlResult, key};
+use crate::exec::context::RunCtx;
+use crate::exec::groups::Groups;
+use crate::exec::rows::row_of;
+use crate::expr::node::ImageRow;
+use crate::plan::query::IndexGroups;
+use crate::plan::query::{GroupPlan, SelectPlan};
+use narwal_engine::{KeyRange, ReadView, Transaction};
+use narwal_types::{RowLayout, SqlResult, key};
 use std::ops::Bound;
-
-/// Which index gives the groups, and how.
-#[derive(Debug, Clone)]
-pub struct IndexGroups {
-    /// Tells the groups apart.
-    pub prefix: GroupPrefix,
-    /// What aggregates, the condition and, if it can, the output look at.
-    pub rows: IndexRows,
-    /// `rows` has all that the output looks at.
-    pub whole: bool,
-    /// The first and the last entry of a group say all (`Using index for group-by`): behind so many entries the rest of it
-    /// is skipped.
-    pub skip_behind: Option<u32>,
-}
 
 /// The end of a range, or of a group in it that ends before `next`, whichever comes first.
 fn first_end(range: &Bound<Vec<u8>>, next: Option<&[u8]>) -> Bound<Vec<u8>> {
@@ -36,12 +23,6 @@ fn first_end(range: &Bound<Vec<u8>>, next: Option<&[u8]>) -> Bound<Vec<u8>> {
     }
 }
 
-/// The row that an entry of an index names.
-pub(super) fn row_of(txn: &mut Transaction, t: &TablePlan, pk: &[u8]) -> SqlResult<Row> {
-    txn.get(&t.table, pk)?
-        .ok_or_else(|| SqlError::new(1034, b"HY000", "An index has an entry without a row"))
-}
-
 impl SelectPlan {
     /// Reads the groups from the index and puts them out.
     #[allow(clippy::too_many_arguments)]
@@ -50,7 +31,7 @@ impl SelectPlan {
         g: &GroupPlan,
         by: &IndexGroups,
         txn: &mut Transaction,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         layout: &RowLayout,
         keep: usize,
         out: &mut Output<'_, '_>,
@@ -191,7 +172,7 @@ impl SelectPlan {
     }
 
     /// True if MIN and MAX stand at ends of indexes with these values: each condition before them selects one key.
-    pub(super) fn ends_hold(&self, g: &GroupPlan, ctx: &EvalCtx<'_>) -> SqlResult<bool> {
+    pub(super) fn ends_hold(&self, g: &GroupPlan, ctx: &RunCtx<'_>) -> SqlResult<bool> {
         for end in &g.ends {
             if !end.access.ranges(&end.table, ctx)?.exact {
                 return Ok(false);
@@ -205,7 +186,7 @@ impl SelectPlan {
         &self,
         g: &GroupPlan,
         txn: &mut Transaction,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         layout: &RowLayout,
     ) -> SqlResult<Vec<super::aggregate::Acc>> {
         let mut accs = Vec::with_capacity(g.ends.len());

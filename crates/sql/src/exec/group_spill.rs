@@ -1,31 +1,24 @@
 //! Groups that do not fit into memory. The groups that do stay there and take in their rows; rows of other groups go to
 //! temporary files by a hash of their keys, and are grouped file by file when all rows were read.
 
-use super::aggregate_spill::OnGroup;
 use super::byte_sorter::ByteSorter;
-use super::group_index::row_of;
-use super::grouping::{GroupRow, Groups, add_computed, emit_group};
 use super::order::{SortBuffer, Spilled, push_order_key};
 use super::partition::{Part, Partitions};
-use super::rows::TablePlan;
 use super::select::Output;
 use super::value_bytes::{ValueBytes, take_u64};
 use crate::env::StatementEnv;
-use crate::expr::{EvalCtx, ImageRow};
-use crate::plan::select::{GroupPlan, SelectPlan};
+use crate::exec::context::RunCtx;
+use crate::exec::grouping::{add_computed, emit_group};
+use crate::exec::groups::Aside;
+use crate::exec::groups::OnGroup;
+use crate::exec::groups::{GroupRow, Groups};
+use crate::exec::rows::row_of;
+use crate::expr::node::ImageRow;
+use crate::plan::query::TablePlan;
+use crate::plan::query::{GroupPlan, SelectPlan};
 use narwal_engine::Transaction;
 use narwal_types::{RowLayout, SqlResult, Value, ValueRef};
 use smallvec::SmallVec;
-
-/// Rows of groups that are not in memory.
-pub(super) struct Aside {
-    parts: Partitions,
-    /// Columns that grouping them needs.
-    columns: Vec<usize>,
-    /// Rows so far.
-    count: u64,
-    image: Vec<u8>,
-}
 
 impl Aside {
     /// No rows yet. `first`: it is not a part of others.
@@ -82,7 +75,7 @@ impl<'p> Groups<'p> {
     }
 
     /// Calls `f` with the results of all groups, in the order in which they were met.
-    fn each_group(mut self, ctx: &EvalCtx<'_>, f: &mut OnGroup<'_>) -> SqlResult<()> {
+    fn each_group(mut self, ctx: &RunCtx<'_>, f: &mut OnGroup<'_>) -> SqlResult<()> {
         let aside = self.aside.take();
         if !self.each_finished(ctx, f)? {
             return Ok(());
@@ -105,7 +98,7 @@ fn group_part(
     plan: &GroupPlan,
     layout: Option<&RowLayout>,
     part: Part,
-    ctx: &EvalCtx<'_>,
+    ctx: &RunCtx<'_>,
     done: &mut PutOut,
 ) -> SqlResult<()> {
     let mut groups = Groups::new(plan, layout, ctx.env);
@@ -120,7 +113,7 @@ fn group_part(
                 let access = ImageRow { layout, row: body };
                 groups.take_key(ctx, body, &access, level, Some(number))?;
             }
-            None => groups.take_key(ctx, body, &crate::expr::NoRow, level, Some(number))?,
+            None => groups.take_key(ctx, body, &crate::expr::node::NoRow, level, Some(number))?,
         }
         if groups.len() > numbers.len() {
             numbers.push(number);
@@ -158,7 +151,7 @@ impl PutOut {
         &mut self,
         groups: &mut Groups<'_>,
         pks: &mut Vec<Box<[u8]>>,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
     ) -> SqlResult<()> {
         if self.count == 0 {
             ctx.env.spilled.tables.set(ctx.env.spilled.tables.get() + 1);
@@ -174,7 +167,7 @@ impl PutOut {
         groups: &mut Groups<'_>,
         numbers: Option<&[u64]>,
         pks: &[Box<[u8]>],
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
     ) -> SqlResult<()> {
         let runs = match &mut self.runs {
             Some(r) => r,
@@ -210,7 +203,7 @@ impl PutOut {
         groups: &mut Groups<'_>,
         txn: &mut Transaction,
         t: &TablePlan,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
     ) -> SqlResult<()> {
         let Some(from) = self.runs.take() else {
             return Ok(());
@@ -254,7 +247,7 @@ impl SelectPlan {
         &self,
         groups: Groups<'_>,
         keep: usize,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         out: &mut Output<'_, '_>,
     ) -> SqlResult<()> {
         let (g, layout) = (groups.plan, groups.layout);
@@ -268,7 +261,7 @@ impl SelectPlan {
         layout: &RowLayout,
         done: &PutOut,
         keep: usize,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         out: &mut Output<'_, '_>,
     ) -> SqlResult<()> {
         self.emit_each(g, Some(layout), keep, ctx, out, |f| done.each(ctx.env, f))
@@ -280,7 +273,7 @@ impl SelectPlan {
         g: &GroupPlan,
         layout: Option<&RowLayout>,
         keep: usize,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         out: &mut Output<'_, '_>,
         each: impl FnOnce(&mut OnGroup<'_>) -> SqlResult<()>,
     ) -> SqlResult<()> {
@@ -344,7 +337,7 @@ impl SelectPlan {
         &self,
         g: &GroupPlan,
         layout: Option<&RowLayout>,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         out: &mut Output<'_, '_>,
         each: impl FnOnce(&mut OnGroup<'_>) -> SqlResult<()>,
     ) -> SqlResult<()> {

@@ -1,65 +1,20 @@
 //! GROUP BY: groups are found by a hash of their keys while rows are read, then put out in order.
 
 use super::aggregate::{Acc, All, holds_all};
-use super::aggregate_spill::ValueStore;
-use super::group_spill::Aside;
 use super::key_table::KeyTable;
 use super::order::{SortBuffer, compare, push_key};
 use super::select::Output;
 use super::value_bytes::ValueBytes;
 use crate::env::StatementEnv;
-use crate::expr::{EvalCtx, NoRow, RowAccess};
-use crate::plan::select::{GroupPlan, SelectPlan};
+use crate::exec::context::RunCtx;
+use crate::exec::groups::Aside;
+use crate::exec::groups::{GroupRow, Groups};
+use crate::expr::node::{NoRow, RowAccess};
+use crate::plan::query::{GroupPlan, SelectPlan};
 use narwal_engine::Transaction;
 use narwal_types::{RowLayout, SqlResult, Value, ValueRef};
 use smallvec::SmallVec;
 use std::cmp::Ordering;
-
-/// A group's row with its aggregates.
-pub(super) struct GroupRow<'a> {
-    pub(super) layout: Option<&'a RowLayout>,
-    /// A row of the group; empty if there was none.
-    pub(super) row: &'a [u8],
-    pub(super) aggregates: &'a [Value],
-}
-
-impl RowAccess for GroupRow<'_> {
-    fn column(&self, _source: usize, column: usize) -> SqlResult<ValueRef<'_>> {
-        match self.layout {
-            Some(l) if !self.row.is_empty() => l.column(self.row, column),
-            _ => Ok(ValueRef::Null),
-        }
-    }
-    fn aggregate(&self, n: usize) -> ValueRef<'_> {
-        self.aggregates.get(n).map_or(ValueRef::Null, Value::as_ref)
-    }
-}
-
-/// The groups of one execution: numbered as they were met.
-pub(super) struct Groups<'p> {
-    pub(super) plan: &'p GroupPlan,
-    pub(super) layout: Option<&'p RowLayout>,
-    pub(super) keys: KeyTable,
-    /// Number of groups.
-    pub(super) count: usize,
-    /// Where each group's row ends in `rows`: the first of the group, with only the columns that are looked at.
-    ends: Vec<usize>,
-    rows: Vec<u8>,
-    /// For each group one of each aggregate.
-    pub(super) accs: Vec<Acc>,
-    /// With ROLLUP: the number of keys that each group's rows share.
-    levels: Vec<u32>,
-    pub(super) key: Vec<u8>,
-    /// What may be held in memory, in bytes.
-    pub(super) room: u64,
-    /// Some aggregates hold all their values, which take so many bytes.
-    pub(super) holds: bool,
-    pub(super) held: u64,
-    /// The values that did not fit.
-    pub(super) values: Option<ValueStore>,
-    /// Rows of groups that did not fit.
-    pub(super) aside: Option<Aside>,
-}
 
 impl<'p> Groups<'p> {
     pub(super) fn new(
@@ -112,7 +67,7 @@ impl<'p> Groups<'p> {
     /// Takes a row into the group of its first `level` keys.
     fn take(
         &mut self,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         row: &[u8],
         access: &dyn RowAccess,
         level: usize,
@@ -132,7 +87,7 @@ impl<'p> Groups<'p> {
     /// Takes a row into the group of `key`. `number`: that of the row, if it was set aside before.
     pub(super) fn take_key(
         &mut self,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         row: &[u8],
         access: &dyn RowAccess,
         level: usize,
@@ -161,7 +116,7 @@ impl<'p> Groups<'p> {
         self.update(at, access, ctx)
     }
 
-    fn update(&mut self, at: usize, access: &dyn RowAccess, ctx: &EvalCtx<'_>) -> SqlResult<()> {
+    fn update(&mut self, at: usize, access: &dyn RowAccess, ctx: &RunCtx<'_>) -> SqlResult<()> {
         let plan = self.plan;
         let each = plan.aggregates.len();
         let accs = &mut self.accs[at * each..(at + 1) * each];
@@ -228,7 +183,7 @@ impl<'p> Groups<'p> {
     pub(super) fn update_last(
         &mut self,
         access: &dyn RowAccess,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
     ) -> SqlResult<()> {
         self.update(self.count - 1, access, ctx)
     }
@@ -246,12 +201,12 @@ impl<'p> Groups<'p> {
     }
 
     /// The results of a group's aggregates.
-    pub(super) fn finish(&self, n: usize, ctx: &EvalCtx<'_>) -> SqlResult<Vec<Value>> {
+    pub(super) fn finish(&self, n: usize, ctx: &RunCtx<'_>) -> SqlResult<Vec<Value>> {
         finish(self.plan, self.accs(n), ctx)
     }
 }
 
-fn finish(g: &GroupPlan, accs: &[Acc], ctx: &EvalCtx<'_>) -> SqlResult<Vec<Value>> {
+fn finish(g: &GroupPlan, accs: &[Acc], ctx: &RunCtx<'_>) -> SqlResult<Vec<Value>> {
     accs.iter()
         .zip(&g.aggregates)
         .map(|(acc, a)| acc.finish(a, ctx.env))
@@ -264,7 +219,7 @@ pub(super) fn add_computed(
     layout: Option<&RowLayout>,
     row: &[u8],
     values: &mut Vec<Value>,
-    ctx: &EvalCtx<'_>,
+    ctx: &RunCtx<'_>,
 ) -> SqlResult<()> {
     for e in &g.computed {
         let access = GroupRow {
@@ -284,7 +239,7 @@ pub(super) fn emit_group(
     layout: Option<&RowLayout>,
     row: &[u8],
     aggregates: &[Value],
-    ctx: &EvalCtx<'_>,
+    ctx: &RunCtx<'_>,
     out: &mut Output<'_, '_>,
 ) -> SqlResult<bool> {
     let mut all;
@@ -314,7 +269,7 @@ impl SelectPlan {
         &self,
         g: &GroupPlan,
         txn: &mut Transaction,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         layout: Option<&RowLayout>,
         keep: usize,
         out: &mut Output<'_, '_>,
@@ -330,7 +285,7 @@ impl SelectPlan {
         let mut groups = Groups::new(g, layout, ctx.env);
         // WITH ROLLUP makes a group of each number of first keys.
         let first_level = if g.rollup { 0 } else { g.keys.len() };
-        let mut take = |ctx: &EvalCtx<'_>, row: &[u8], access: &dyn RowAccess| {
+        let mut take = |ctx: &RunCtx<'_>, row: &[u8], access: &dyn RowAccess| {
             for level in first_level..=g.keys.len() {
                 groups.take(ctx, row, access, level)?;
             }
@@ -339,7 +294,7 @@ impl SelectPlan {
         match layout {
             Some(layout) => {
                 self.source(txn, ctx, false, &mut |ctx, row| {
-                    take(ctx, row, &crate::expr::ImageRow { layout, row })
+                    take(ctx, row, &crate::expr::node::ImageRow { layout, row })
                 })?;
             }
             None => self.no_rows(txn, ctx, |ctx| take(ctx, &[], &NoRow).map(|_| ()))?,
@@ -358,7 +313,7 @@ impl SelectPlan {
         &self,
         g: &GroupPlan,
         txn: &mut Transaction,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         layout: Option<&RowLayout>,
         out: &mut Output<'_, '_>,
     ) -> SqlResult<()> {
@@ -373,7 +328,7 @@ impl SelectPlan {
                 if std::mem::take(&mut first) {
                     groups.add_row(row)?;
                 }
-                groups.update_last(&crate::expr::ImageRow { layout, row }, ctx)?;
+                groups.update_last(&crate::expr::node::ImageRow { layout, row }, ctx)?;
                 Ok(true)
             })?;
             return self.evaluating(txn, ctx, |ctx| {
@@ -421,7 +376,7 @@ impl SelectPlan {
                 if needs_row && first.is_none() {
                     first = Some(row.into());
                 }
-                let access = crate::expr::ImageRow { layout, row };
+                let access = crate::expr::node::ImageRow { layout, row };
                 for (acc, a) in accs.iter_mut().zip(&g.aggregates) {
                     acc.update(a, &access, ctx)?;
                 }
@@ -440,7 +395,7 @@ impl SelectPlan {
     fn emit_rollup(
         &self,
         groups: &Groups<'_>,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         out: &mut Output<'_, '_>,
     ) -> SqlResult<()> {
         let g = groups.plan;
@@ -495,7 +450,7 @@ impl SelectPlan {
         &self,
         groups: &Groups<'_>,
         keep: usize,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         out: &mut Output<'_, '_>,
     ) -> SqlResult<()> {
         let (g, layout) = (groups.plan, groups.layout);

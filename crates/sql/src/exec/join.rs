@@ -1,52 +1,22 @@
 //! Running joins: nested loops from left to right. An inner source is looked up by an index for each outer row if one
 //! fits; else it is read once, kept in memory, and searched by a hash of the columns that must be equal.
 
-use super::join_spill::{Build, Grace, Overflow};
-use super::key_table::KeyTable;
 use super::order::push_key;
-use super::rows::{Flow, LockSpec, TablePlan};
-use crate::expr::{EvalCtx, Expr, RowAccess};
+use crate::exec::context::RunCtx;
+use crate::exec::join_run::{Build, Overflow};
+use crate::exec::join_run::{Cache, Current, NONE, Next, Rows, Run, row_key_of};
+use crate::exec::rows::Flow;
+use crate::expr::node::{Expr, RowAccess};
+use crate::plan::query::LockSpec;
+use crate::plan::query::{Hash, JoinPlan, Kept, Leaf, Node, ROW_KEY};
 use narwal_engine::Transaction;
-use narwal_types::{Collation, RowLayout, SqlResult, Value, ValueRef};
+use narwal_types::{RowLayout, SqlResult, ValueRef};
 use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::rc::Rc;
 
 /// Rows of a scan that are handed on together, and their bytes: no scan is open meanwhile.
 const PORTION: (usize, usize) = (256, 256 << 10);
-
-/// A planned join.
-pub struct JoinPlan {
-    /// Sources in the order of the text.
-    pub leaves: Vec<Leaf>,
-    /// For each column: its source, and its position there.
-    pub owner: Vec<(usize, usize)>,
-    /// For each column: whether anything behind the join looks at it. Others are NULL in its rows.
-    pub wanted: Vec<bool>,
-    /// How the sources are joined.
-    pub root: Node,
-    /// Some conditions of its nodes run subqueries.
-    pub row_wise: bool,
-}
-
-/// A source.
-pub struct Leaf {
-    /// Its table. Conditions count its own columns from 0.
-    pub plan: TablePlan,
-    /// Columns of earlier sources whose values the conditions want as parameters behind the statement's.
-    pub outer: Vec<Expr>,
-    /// Number of the statement's parameters.
-    pub params: usize,
-    /// It is read once.
-    pub kept: Option<Kept>,
-    /// Locks on its rows.
-    pub lock: Option<LockSpec>,
-    /// Behind each row stands its clustered key, see [`ROW_KEY`]. Only with `lock`.
-    pub keyed: bool,
-}
-
-/// In place of a column's position: the row's clustered key.
-pub const ROW_KEY: usize = usize::MAX;
 
 impl Leaf {
     /// Appends a row as it is kept.
@@ -59,24 +29,6 @@ impl Leaf {
     }
 }
 
-/// Rows back to back.
-#[derive(Default)]
-pub(super) struct Rows {
-    pub(super) bytes: Vec<u8>,
-    ends: Vec<usize>,
-}
-
-impl Rows {
-    pub(super) fn len(&self) -> usize {
-        self.ends.len()
-    }
-
-    pub(super) fn get(&self, n: usize) -> &[u8] {
-        let start = if n == 0 { 0 } else { self.ends[n - 1] };
-        &self.bytes[start..self.ends[n]]
-    }
-}
-
 /// The clustered key behind a row.
 fn row_key(held: &[u8]) -> &[u8] {
     let Some((rest, len)) = held.split_last_chunk::<4>() else {
@@ -84,124 +36,6 @@ fn row_key(held: &[u8]) -> &[u8] {
     };
     let len = u32::from_le_bytes(*len) as usize;
     &rest[rest.len().saturating_sub(len)..]
-}
-
-/// How the rows of a kept source are found.
-pub struct Kept {
-    /// By a hash.
-    pub hash: Option<Hash>,
-    /// Conditions with other sources.
-    pub on: Vec<Expr>,
-}
-
-/// Columns of the source that must be equal to expressions of earlier ones.
-#[derive(Default)]
-pub struct Hash {
-    /// Its columns, with the collation of the comparison.
-    pub columns: Vec<(usize, Collation)>,
-    /// What they are equal to.
-    pub others: Vec<Expr>,
-}
-
-/// A part of a join.
-pub enum Node {
-    /// A source.
-    Leaf(usize),
-    /// Rows of both sides that fit.
-    Inner {
-        /// Read first.
-        left: Box<Node>,
-        /// Read for each row of the left side.
-        right: Box<Node>,
-        /// Conditions that no source could check.
-        on: Vec<Expr>,
-    },
-    /// The same, and rows of the left side without a partner.
-    Outer {
-        /// Read first.
-        left: Box<Node>,
-        /// Read for each row of the left side.
-        right: Box<Node>,
-        /// Conditions on the left side alone.
-        before: Vec<Expr>,
-        /// Conditions that no source could check.
-        after: Vec<Expr>,
-        /// Sources of the right side.
-        leaves: Vec<usize>,
-    },
-}
-
-/// No further row.
-const NONE: u32 = u32::MAX;
-
-/// Rows of a kept source.
-#[derive(Default)]
-pub(super) struct Cache {
-    pub(super) rows: Rows,
-    keys: KeyTable,
-    /// For each key its first and last row.
-    of_key: Vec<(u32, u32)>,
-    /// For each row the next one with its key.
-    next: Vec<u32>,
-}
-
-impl Cache {
-    /// Appends a row; `key`: that by which it is found.
-    pub(super) fn push(&mut self, key: Option<&[u8]>, hold: impl FnOnce(&mut Vec<u8>)) {
-        if let Some(key) = key {
-            let at = u32::try_from(self.rows.len()).unwrap_or(NONE);
-            match self.keys.insert(key) {
-                (_, true) => self.of_key.push((at, at)),
-                (k, false) => {
-                    let last = std::mem::replace(&mut self.of_key[k].1, at);
-                    self.next[last as usize] = at;
-                }
-            }
-            self.next.push(NONE);
-        }
-        hold(&mut self.rows.bytes);
-        self.rows.ends.push(self.rows.bytes.len());
-    }
-
-    pub(super) fn memory(&self) -> u64 {
-        let rows = self.rows.bytes.len() + 8 * self.rows.ends.len();
-        self.keys.memory() + (rows + 8 * self.of_key.len() + 4 * self.next.len()) as u64
-    }
-}
-
-/// The current row of a source.
-#[derive(Default)]
-pub(super) struct Current {
-    /// False if NULLs stand for it.
-    pub(super) is_row: bool,
-    pub(super) bytes: Vec<u8>,
-}
-
-impl Current {
-    pub(super) fn set(&mut self, row: &[u8]) {
-        self.is_row = true;
-        self.bytes.clear();
-        self.bytes.extend_from_slice(row);
-    }
-}
-
-/// What happens with each joined row. False = enough.
-pub(super) type Next<'n, 'p> = dyn FnMut(&mut Run<'p>, &mut Transaction) -> SqlResult<bool> + 'n;
-
-/// One execution.
-pub(super) struct Run<'p> {
-    pub(super) plan: &'p JoinPlan,
-    pub(super) ctx: &'p EvalCtx<'p>,
-    /// The current row of each source.
-    pub(super) rows: Vec<Current>,
-    pub(super) caches: Vec<Option<Rc<Build>>>,
-    /// Sources that are joined file by file when the rows before them were read.
-    pub(super) graces: Vec<(usize, Grace)>,
-    /// The current rows wait for that.
-    pub(super) waits: bool,
-    /// For each source what its conditions get as parameters, kept for the next time.
-    params: Vec<Vec<Value>>,
-    steps: u32,
 }
 
 /// The current rows as one.
@@ -255,7 +89,7 @@ impl JoinPlan {
         &self,
         layout: &RowLayout,
         txn: &mut Transaction,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         f: &mut dyn FnMut(&mut Transaction, &[u8]) -> SqlResult<bool>,
     ) -> SqlResult<()> {
         let mut run = Run {
@@ -298,103 +132,6 @@ impl JoinPlan {
             f(txn, &image)
         })?;
         Ok(())
-    }
-
-    /// Tells which of its columns are looked at: sources may do with an index that has these.
-    pub fn wants(&mut self, columns: &[usize]) {
-        for (wanted, (_, column)) in self.wanted.iter_mut().zip(&self.owner) {
-            *wanted = *column == ROW_KEY;
-        }
-        for c in columns {
-            self.wanted[*c] = true;
-        }
-        let mut read = self.wanted.clone();
-        let mut add = |e: &Expr| e.for_each_column(&mut |c| read[c] = true);
-        self.root.for_each_condition(&mut add);
-        for leaf in &self.leaves {
-            leaf.outer.iter().for_each(&mut add);
-            if let Some(kept) = &leaf.kept {
-                kept.on.iter().for_each(&mut add);
-                let others = kept.hash.iter().flat_map(|h| &h.others);
-                others.for_each(&mut add);
-            }
-        }
-        let owned = read.iter().zip(&self.owner).filter(|(read, _)| **read);
-        let owned: Vec<(usize, usize)> = owned.map(|(_, o)| *o).collect();
-        for (i, leaf) in self.leaves.iter_mut().enumerate() {
-            // Locked rows are read as a whole.
-            if leaf.lock.is_some() || !leaf.plan.is_stored() {
-                continue;
-            }
-            let own = owned.iter().filter(|(l, _)| *l == i).map(|(_, c)| *c);
-            let hash = leaf.kept.iter().flat_map(|k| &k.hash);
-            let keys = hash.flat_map(|h| h.columns.iter().map(|(c, _)| *c));
-            leaf.plan.wants(own.chain(keys).collect());
-        }
-    }
-
-    /// Positions of the sources, in the order in which they are read.
-    pub fn order(&self) -> Vec<usize> {
-        fn of(node: &Node, out: &mut Vec<usize>) {
-            match node {
-                Node::Leaf(i) => out.push(*i),
-                Node::Inner { left, right, .. } | Node::Outer { left, right, .. } => {
-                    of(left, out);
-                    of(right, out);
-                }
-            }
-        }
-        let mut out = Vec::with_capacity(self.leaves.len());
-        of(&self.root, &mut out);
-        out
-    }
-
-    /// True if a source is a stored table, or reads some.
-    pub fn reads_stored(&self) -> bool {
-        self.leaves.iter().any(|l| l.plan.reads_stored())
-    }
-}
-
-impl Node {
-    /// Calls `f` for the conditions that are checked here, not by a source.
-    fn for_each_condition(&self, f: &mut dyn FnMut(&Expr)) {
-        match self {
-            Node::Leaf(_) => {}
-            Node::Inner { left, right, on } => {
-                on.iter().for_each(&mut *f);
-                left.for_each_condition(f);
-                right.for_each_condition(f);
-            }
-            Node::Outer {
-                left,
-                right,
-                before,
-                after,
-                ..
-            } => {
-                before.iter().chain(after).for_each(&mut *f);
-                left.for_each_condition(f);
-                right.for_each_condition(f);
-            }
-        }
-    }
-
-    /// True if a condition's subqueries run for each row.
-    pub fn runs_each_row(&self) -> bool {
-        let any = |l: &[Expr]| l.iter().any(Expr::runs_each_row);
-        match self {
-            Node::Leaf(_) => false,
-            Node::Inner { left, right, on } => {
-                any(on) || left.runs_each_row() || right.runs_each_row()
-            }
-            Node::Outer {
-                left,
-                right,
-                before,
-                after,
-                ..
-            } => any(before) || any(after) || left.runs_each_row() || right.runs_each_row(),
-        }
     }
 }
 
@@ -527,7 +264,7 @@ impl<'p> Run<'p> {
             for e in &leaf.outer {
                 params.push(e.eval(self.ctx, &self.joined())?);
             }
-            ctx.params = &params;
+            ctx.eval.params = &params;
         }
         let more = self.looked_up(txn, i, &ctx, next);
         self.params[i] = params;
@@ -539,7 +276,7 @@ impl<'p> Run<'p> {
         &mut self,
         txn: &mut Transaction,
         i: usize,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         next: &mut Next<'_, 'p>,
     ) -> SqlResult<bool> {
         let leaf = &self.plan.leaves[i];
@@ -705,56 +442,4 @@ impl<'p> Run<'p> {
             Some(o) => self.overflowed(i, o),
         }
     }
-}
-
-/// The key by which a row of a kept source is found; false if it has a NULL.
-pub(super) fn row_key_of(
-    hash: &Hash,
-    layout: &RowLayout,
-    row: &[u8],
-    key: &mut Vec<u8>,
-) -> SqlResult<bool> {
-    key.clear();
-    for (c, collation) in &hash.columns {
-        let v = layout.column(row, *c)?;
-        if v.is_null() {
-            return Ok(false);
-        }
-        push_key(v, *collation, key);
-    }
-    Ok(true)
-}
-
-/// Values as an image of a made-up table's row, converted where their type differs.
-pub fn encode_made(
-    table: &narwal_engine::Table,
-    values: &[ValueRef<'_>],
-    image: &mut Vec<u8>,
-) -> SqlResult<()> {
-    use narwal_types::convert::{NoWarnings, StoreMode, StoreTarget, fits, store};
-    image.clear();
-    let columns = table.columns();
-    if values
-        .iter()
-        .zip(columns)
-        .all(|(v, c)| fits(*v, &c.ty, true))
-    {
-        return table.layout.encode(values, image);
-    }
-    let converted = values
-        .iter()
-        .zip(columns)
-        .map(|(v, c)| {
-            let target = StoreTarget {
-                ty: &c.ty,
-                nullable: true,
-                db: &table.def.db,
-                table: &table.def.name,
-                column: &c.name,
-            };
-            store(*v, &target, 1, &StoreMode::default(), &mut NoWarnings)
-        })
-        .collect::<SqlResult<Vec<Value>>>()?;
-    let refs: Vec<ValueRef<'_>> = converted.iter().map(Value::as_ref).collect();
-    table.layout.encode(&refs, image)
 }

@@ -4,33 +4,16 @@
 //! have one key, the rows are sorted by their keys and looked up in the file.
 
 use super::byte_sorter::ByteSorter;
-use super::join::{Cache, Kept, Next, Node, Run, row_key_of};
 use super::partition::{Part, Partitions};
-use super::row_list::RowList;
 use super::sorted_rows::SortedRows;
 use super::value_bytes::{put_bytes, take_bytes};
 use crate::env::StatementEnv;
+use crate::exec::join_run::{Build, Grace, Overflow};
+use crate::exec::join_run::{Cache, Next, Run, row_key_of};
+use crate::plan::query::{Kept, Node};
 use narwal_engine::Transaction;
 use narwal_types::{RowLayout, SqlResult};
 use std::rc::Rc;
-
-/// The rows of a kept source.
-pub(super) enum Build {
-    /// In memory.
-    Memory(Cache),
-    /// Partly in a file, in the order in which they came.
-    Listed(RowList),
-    /// In a file, by their keys.
-    Sorted(SortedRows),
-    /// To be joined when all rows before them were read.
-    Parts,
-}
-
-/// A kept source that is being read, once it does not fit into memory.
-pub(super) enum Overflow {
-    Listed(Box<RowList>),
-    Parts(Partitions),
-}
 
 impl Overflow {
     /// Begins with the rows that there are.
@@ -66,15 +49,6 @@ impl Overflow {
             Overflow::Parts(parts) => parts.push(key, &[row], env),
         }
     }
-}
-
-/// A source that is joined file by file.
-pub(super) struct Grace {
-    build: Vec<Option<Part>>,
-    /// Rows of the sources before it.
-    probe: Partitions,
-    /// These sources.
-    before: Rc<[usize]>,
 }
 
 /// Divisions of one pair of files at most.

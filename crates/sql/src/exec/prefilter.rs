@@ -1,6 +1,8 @@
 //! What can be said about a row before its condition is evaluated: comparisons of integer columns with given integers.
 
-use crate::expr::{CmpOp, EvalCtx, Expr, ExprKind, satisfied};
+use crate::exec::context::RunCtx;
+use crate::expr::compare::satisfied;
+use crate::expr::node::{CmpOp, Expr, ExprKind};
 use crate::plan::sarg::conjuncts;
 use narwal_types::{RowLayout, Value};
 use smallvec::SmallVec;
@@ -23,7 +25,7 @@ enum Kind {
 
 impl<'p> Prefilter<'p> {
     /// Of a condition on the rows of one table; `None` if it does not begin with such comparisons.
-    pub fn of(filter: &Expr, layout: &'p RowLayout, ctx: &EvalCtx<'_>) -> Option<Prefilter<'p>> {
+    pub fn of(filter: &Expr, layout: &'p RowLayout, ctx: &RunCtx<'_>) -> Option<Prefilter<'p>> {
         let tests: SmallVec<_> = conjuncts(filter)
             .iter()
             .map_while(|e| test(e, ctx))
@@ -43,7 +45,7 @@ impl<'p> Prefilter<'p> {
     }
 }
 
-fn test(e: &Expr, ctx: &EvalCtx<'_>) -> Option<Test> {
+fn test(e: &Expr, ctx: &RunCtx<'_>) -> Option<Test> {
     let given = |e: &Expr| {
         let v = match &e.kind {
             ExprKind::Literal(v) => v,

@@ -10,6 +10,18 @@ const BLOCK: usize = 256 << 10;
 /// Bytes of a row's length.
 const LENGTH: usize = 4;
 
+/// What a reader that jumped reads of a file at once, in bytes.
+const JUMP: usize = 8 << 10;
+
+/// A place between two rows of a list.
+#[derive(Debug, Clone, Copy)]
+pub struct Place {
+    block: usize,
+    at: usize,
+    /// In the file, if rows go there.
+    file: Option<u64>,
+}
+
 /// Byte strings one behind the other.
 #[derive(Default)]
 pub struct RowList {
@@ -70,6 +82,38 @@ impl RowList {
     /// All rows were pushed: they can be read.
     pub fn finish(&mut self) -> SqlResult<()> {
         self.file.as_mut().map_or(Ok(()), SpillFile::finish)
+    }
+
+    /// Where the next row will stand.
+    pub fn place(&self) -> Place {
+        let block = self.blocks.len().saturating_sub(1);
+        Place {
+            block,
+            at: self.blocks.last().map_or(0, Vec::len),
+            file: self.file.as_ref().map(SpillFile::len),
+        }
+    }
+
+    /// Begins to read them from a place on.
+    pub fn reader_at(&self, place: &Place) -> RowReader {
+        let start = place.file.unwrap_or(0);
+        RowReader {
+            block: match place.file {
+                Some(_) => self.blocks.len(),
+                None => place.block,
+            },
+            at: place.at,
+            file: (self.file.as_ref()).map(|f| SpillReader::in_pieces(start, f.len(), JUMP)),
+        }
+    }
+
+    /// Forgets all rows.
+    pub fn clear(&mut self) {
+        self.blocks.truncate(1);
+        self.blocks.iter_mut().for_each(Vec::clear);
+        self.bytes = 0;
+        self.file = None;
+        self.count = 0;
     }
 
     /// Begins to read them.

@@ -1,96 +1,26 @@
 //! Reading a table by its access path: plain reads, and locking reads for SELECT ... FOR UPDATE, UPDATE and DELETE.
 
 use super::distinct::Distinct;
-use super::index_rows::{IndexRows, entry_width};
-use super::join::{JoinPlan, encode_made};
 use super::partition::OnRecord;
 use super::prefilter::Prefilter;
 use super::row_list::RowList;
-use super::set::{RecursivePlan, SetPlan};
 use super::value_bytes::{put_bytes, take_bytes};
-use crate::expr::{CmpOp, EvalCtx, Expr, ExprKind, ImageRow, NoRow};
+use crate::exec::context::RunCtx;
+use crate::expr::node::{CmpOp, ExprKind, ImageRow, NoRow};
 use crate::plan::access::{Access, Lookup, PointKey};
+use crate::plan::index_rows::IndexRows;
+use crate::plan::made::encode_made;
+use crate::plan::query::{LockSpec, Rows, TablePlan};
 use crate::plan::sarg::conjuncts;
-use crate::plan::select::SelectPlan;
-use crate::virtual_tables::{VirtualRows, Wanted};
+use crate::virtual_tables::Wanted;
 use narwal_engine::{
-    EngineError, Keep, KeyRange, LockMode, LockWait, RangeMark, ReadView, Row, Table, Transaction,
+    EngineError, Keep, KeyRange, LockMode, LockWait, RangeMark, ReadView, Row, Transaction,
 };
 use narwal_types::{SqlError, SqlResult, Value, ValueRef};
 use smallvec::{SmallVec, smallvec};
 use std::cell::{Cell, RefCell};
 use std::cmp::Ordering;
 use std::ops::Bound;
-use std::sync::Arc;
-
-/// A table with its access path and condition.
-pub struct TablePlan {
-    /// The table.
-    pub table: Arc<Table>,
-    /// How to read it.
-    pub access: Access,
-    /// WHERE.
-    pub filter: Option<Expr>,
-    /// Conditions whose subqueries run for each row: checked behind `filter`, while no scan is open.
-    pub late: Option<Expr>,
-    /// Where the rows are.
-    pub rows: Rows,
-    /// Rows can be made of the index's entries.
-    pub cover: Option<Cover>,
-}
-
-/// An index that has all columns that are looked at.
-pub struct Cover {
-    /// How its entries become rows.
-    pub rows: IndexRows,
-    /// It has the columns of the condition too.
-    pub checks: bool,
-}
-
-/// Where a table's rows are.
-pub enum Rows {
-    /// In the store.
-    Stored,
-    /// Made by the session.
-    Virtual(VirtualRows),
-    /// A derived table.
-    Query(Box<SelectPlan>),
-    /// SELECTs put together.
-    Set(Box<SetPlan>),
-    /// A recursive table of WITH.
-    Recursive(Box<RecursivePlan>),
-    /// In a step of such a table: the rows of the step before.
-    Working(usize),
-    /// A join.
-    Join(Box<JoinPlan>),
-}
-
-/// How rows are locked.
-#[derive(Debug, Clone, Copy)]
-pub struct LockSpec {
-    /// Mode.
-    pub mode: LockMode,
-    /// What to do about rows locked by others.
-    pub wait: LockWait,
-    /// The rows are looked for by UPDATE or DELETE, not by a query.
-    pub changes: bool,
-}
-
-impl LockSpec {
-    /// For rows that will be changed.
-    pub const FOR_WRITE: LockSpec = LockSpec {
-        mode: LockMode::Exclusive,
-        wait: LockWait::Wait,
-        changes: true,
-    };
-
-    /// For what is read at SERIALIZABLE.
-    pub const SERIALIZABLE: LockSpec = LockSpec {
-        mode: LockMode::Shared,
-        wait: LockWait::Wait,
-        changes: false,
-    };
-}
 
 /// What a locking read locks besides the rows that match.
 #[derive(Debug, Clone, Copy)]
@@ -140,7 +70,7 @@ impl Locking {
 }
 
 /// What a scan gives to its consumer: false = enough. Expressions of the row are to be evaluated in that context.
-pub type OnRow<'f> = dyn FnMut(&EvalCtx<'_>, &[u8]) -> SqlResult<bool> + 'f;
+pub type OnRow<'f> = dyn FnMut(&RunCtx<'_>, &[u8]) -> SqlResult<bool> + 'f;
 
 /// A consumer of locked rows: transaction, clustered key, row. False = enough.
 pub type OnLocked<'f> = dyn FnMut(&mut Transaction, &[u8], &Row) -> SqlResult<bool> + 'f;
@@ -178,7 +108,7 @@ enum Keys {
 
 impl TablePlan {
     /// Keys, and whether WHERE must be checked on each row.
-    fn keys(&self, ctx: &EvalCtx<'_>) -> SqlResult<(Keys, bool)> {
+    fn keys(&self, ctx: &RunCtx<'_>) -> SqlResult<(Keys, bool)> {
         let a = &self.access;
         let check = self.filter.is_some();
         if a.index == 0
@@ -209,44 +139,6 @@ impl TablePlan {
         Ok((Keys::Ranges(ranges), check))
     }
 
-    /// Tells which columns are looked at besides those of its conditions: an index that has them all may do.
-    pub fn wants(&mut self, mut columns: Vec<usize>) {
-        let add = |list: &mut Vec<usize>, e: &Expr| e.for_each_column(&mut |c| list.push(c));
-        if let Some(late) = &self.late {
-            add(&mut columns, late);
-        }
-        let mut checked = columns.clone();
-        if let Some(f) = &self.filter {
-            add(&mut checked, f);
-        }
-        if let Rows::Join(join) = &mut self.rows {
-            join.wants(&checked);
-            return;
-        }
-        if !self.is_stored() {
-            return;
-        }
-        let a = &mut self.access;
-        if a.index == 0 && matches!(a.lookup, Lookup::Full) && !a.ordered {
-            let shortest = (1..self.table.indexes.len())
-                .filter(|i| a.allowed.get(*i).copied().unwrap_or(true))
-                .filter(|i| IndexRows::of(&self.table, *i, &checked).is_some())
-                .min_by_key(|i| entry_width(&self.table, *i));
-            if let Some(i) = shortest {
-                a.index = i;
-                a.reverse = false;
-            }
-        }
-        let of = |columns: &[usize], checks| {
-            let rows = IndexRows::of(&self.table, a.index, columns)?;
-            Some(Cover { rows, checks })
-        };
-        self.cover = of(&checked, true).or_else(|| match a.covers_filter {
-            true => of(&columns, false),
-            false => None,
-        });
-    }
-
     /// How rows are made of index entries in an execution that checks conditions or not.
     fn cover(&self, check: bool) -> Option<&IndexRows> {
         let c = self.cover.as_ref()?;
@@ -258,7 +150,7 @@ impl TablePlan {
     pub fn read_point(
         &self,
         txn: &mut Transaction,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
     ) -> SqlResult<Option<Option<Row>>> {
         let Lookup::Point(values) = &self.access.lookup else {
             return Ok(None);
@@ -279,7 +171,7 @@ impl TablePlan {
     }
 
     /// The ranges of a secondary index to read in this execution, and whether WHERE must be checked on each row.
-    pub(super) fn index_ranges(&self, ctx: &EvalCtx<'_>) -> SqlResult<(Vec<KeyRange>, bool)> {
+    pub(super) fn index_ranges(&self, ctx: &RunCtx<'_>) -> SqlResult<(Vec<KeyRange>, bool)> {
         Ok(match self.keys(ctx)? {
             (Keys::Ranges(ranges), check) => (ranges, check),
             (Keys::Points(_), _) => (vec![KeyRange::all()], self.filter.is_some()),
@@ -287,12 +179,12 @@ impl TablePlan {
     }
 
     /// What rules rows out before the condition is evaluated; the rows are images of the table.
-    fn prefilter(&self, check: bool, ctx: &EvalCtx<'_>) -> Option<Prefilter<'_>> {
+    fn prefilter(&self, check: bool, ctx: &RunCtx<'_>) -> Option<Prefilter<'_>> {
         let filter = self.filter.as_ref().filter(|_| check)?;
         Prefilter::of(filter, &self.table.layout, ctx)
     }
 
-    pub(super) fn matches(&self, check: bool, row: &[u8], ctx: &EvalCtx<'_>) -> SqlResult<bool> {
+    pub(super) fn matches(&self, check: bool, row: &[u8], ctx: &RunCtx<'_>) -> SqlResult<bool> {
         match &self.filter {
             Some(f) if check => {
                 let m = f.matches(
@@ -315,7 +207,7 @@ impl TablePlan {
         check: bool,
         once: bool,
         row: &[u8],
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
     ) -> SqlResult<bool> {
         match check && !once {
             true => ctx.env.quietly(|| self.matches(true, row, ctx)),
@@ -329,22 +221,16 @@ impl TablePlan {
         view: ReadView,
         check: bool,
         row: &[u8],
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
     ) -> SqlResult<bool> {
         self.matches_locked(check, !matches!(view, ReadView::Snapshot), row, ctx)
-    }
-
-    /// True if the condition may say something else of the same row when it is asked again: it can be asked only of locked
-    /// rows then, as MariaDB does.
-    fn asks_once(&self) -> bool {
-        (self.filter.as_ref()).is_some_and(|f| f.any(&Expr::changes))
     }
 
     /// As [`TablePlan::read`], for a consumer whose expressions may run subqueries.
     pub fn read_row_wise(
         &self,
         txn: &mut Transaction,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         f: &mut OnRow<'_>,
     ) -> SqlResult<()> {
         let mut each = |txn: &mut Transaction, row: &[u8]| {
@@ -417,12 +303,7 @@ impl TablePlan {
         hand_on(txn)
     }
 
-    fn matches_late(
-        &self,
-        txn: &mut Transaction,
-        ctx: &EvalCtx<'_>,
-        row: &[u8],
-    ) -> SqlResult<bool> {
+    fn matches_late(&self, txn: &mut Transaction, ctx: &RunCtx<'_>, row: &[u8]) -> SqlResult<bool> {
         let Some(late) = &self.late else {
             return Ok(true);
         };
@@ -441,7 +322,7 @@ impl TablePlan {
     pub fn read(
         &self,
         txn: &mut Transaction,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         keys_only: bool,
         f: &mut OnRow<'_>,
     ) -> SqlResult<()> {
@@ -513,7 +394,7 @@ impl TablePlan {
     pub fn read_pausing(
         &self,
         txn: &mut Transaction,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         f: &mut dyn FnMut(&[u8]) -> SqlResult<Flow>,
         pause: &mut OnPause<'_>,
     ) -> SqlResult<()> {
@@ -610,58 +491,10 @@ impl TablePlan {
         }
     }
 
-    /// True for a table in the store.
-    pub fn is_stored(&self) -> bool {
-        matches!(self.rows, Rows::Stored)
-    }
-
-    /// True for a derived table, SELECTs put together or a table of WITH.
-    pub fn is_derived(&self) -> bool {
-        matches!(
-            self.rows,
-            Rows::Query(_) | Rows::Set(_) | Rows::Recursive(_) | Rows::Working(_)
-        )
-    }
-
-    /// True if rows of a table in the store are read.
-    pub fn reads_stored(&self) -> bool {
-        match &self.rows {
-            Rows::Stored => true,
-            Rows::Virtual(_) | Rows::Working(_) => false,
-            Rows::Query(p) => p.reads_stored(),
-            Rows::Set(u) => u.parts().any(SelectPlan::reads_stored),
-            Rows::Recursive(r) => r.parts().any(SelectPlan::reads_stored),
-            Rows::Join(j) => j.reads_stored(),
-        }
-    }
-
-    /// True if a query that it is made of has a locking clause.
-    pub fn queries_lock(&self) -> bool {
-        match &self.rows {
-            Rows::Stored | Rows::Virtual(_) | Rows::Working(_) => false,
-            Rows::Query(p) => p.locks(),
-            Rows::Set(u) => u.parts().any(SelectPlan::locks),
-            Rows::Recursive(r) => r.parts().any(SelectPlan::locks),
-            Rows::Join(j) => j.leaves.iter().any(|l| l.plan.queries_lock()),
-        }
-    }
-
-    /// True if rows of this table are read.
-    pub fn reads_table(&self, table: &Table) -> bool {
-        match &self.rows {
-            Rows::Stored => self.table.def.id == table.def.id,
-            Rows::Virtual(_) | Rows::Working(_) => false,
-            Rows::Query(p) => p.reads_table(table),
-            Rows::Set(u) => u.parts().any(|p| p.reads_table(table)),
-            Rows::Recursive(r) => r.parts().any(|p| p.reads_table(table)),
-            Rows::Join(j) => j.leaves.iter().any(|l| l.plan.reads_table(table)),
-        }
-    }
-
     fn read_made(
         &self,
         txn: &mut Transaction,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         f: &mut OnRow<'_>,
     ) -> SqlResult<()> {
         if let Rows::Join(join) = &self.rows {
@@ -701,7 +534,7 @@ impl TablePlan {
             Rows::Set(set) => set.run(&self.table, txn, ctx, &mut take)?,
             Rows::Recursive(r) => r.run(&self.table, txn, ctx, &mut take)?,
             Rows::Working(id) => {
-                if let Some(rows) = ctx.working.and_then(|w| w.rows(*id)) {
+                if let Some(rows) = ctx.run.working.and_then(|w| w.rows(*id)) {
                     rows.each(ctx.env, &mut |row| {
                         Ok(!self.matches(true, row, ctx)? || f(ctx, row)?)
                     })?;
@@ -712,7 +545,7 @@ impl TablePlan {
     }
 
     /// What the condition says of a virtual table's rows.
-    fn wanted(&self, ctx: &EvalCtx<'_>) -> SqlResult<Wanted> {
+    fn wanted(&self, ctx: &RunCtx<'_>) -> SqlResult<Wanted> {
         let mut wanted = Wanted::default();
         for e in self.filter.iter().flat_map(conjuncts) {
             let ExprKind::Compare {
@@ -743,7 +576,7 @@ impl TablePlan {
     pub fn lock(
         &self,
         txn: &mut Transaction,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         spec: LockSpec,
         all_first: bool,
         f: &mut OnLocked<'_>,
@@ -850,7 +683,7 @@ impl TablePlan {
     fn lock_part(
         &self,
         txn: &mut Transaction,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         spec: LockSpec,
         range: &KeyRange,
         step: &mut usize,
@@ -889,7 +722,7 @@ impl TablePlan {
     fn lock_unique(
         &self,
         txn: &mut Transaction,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         spec: LockSpec,
         ranges: &[KeyRange],
         (check, once): (bool, bool),
@@ -929,7 +762,7 @@ impl TablePlan {
     fn find_all(
         &self,
         txn: &mut Transaction,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         ranges: &[KeyRange],
         check: bool,
     ) -> SqlResult<RowList> {
@@ -966,7 +799,7 @@ impl TablePlan {
     fn window(
         &self,
         txn: &mut Transaction,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         range: &KeyRange,
         check: bool,
         max: usize,
@@ -1009,7 +842,7 @@ impl TablePlan {
     fn collect(
         &self,
         txn: &mut Transaction,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         range: KeyRange,
         view: ReadView,
         check: bool,
@@ -1040,7 +873,7 @@ impl TablePlan {
     fn lock_candidates(
         &self,
         txn: &mut Transaction,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         how: &mut Locking,
         c: &Candidates,
         f: &mut OnLocked<'_>,
@@ -1060,7 +893,7 @@ impl TablePlan {
     fn lock_candidate(
         &self,
         txn: &mut Transaction,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         how: &mut Locking,
         pk: &[u8],
         f: &mut OnLocked<'_>,
@@ -1089,9 +922,9 @@ impl TablePlan {
     pub fn lock_sorted(
         &self,
         txn: &mut Transaction,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         spec: LockSpec,
-        order: &[super::order::SortKey],
+        order: &[crate::plan::query::SortKey],
         f: &mut OnLocked<'_>,
     ) -> SqlResult<()> {
         let (keys, check) = self.keys(ctx)?;
@@ -1257,6 +1090,12 @@ impl Candidates {
         }
         out
     }
+}
+
+/// The row that an entry of an index names.
+pub(crate) fn row_of(txn: &mut Transaction, t: &TablePlan, pk: &[u8]) -> SqlResult<Row> {
+    txn.get(&t.table, pk)?
+        .ok_or_else(|| SqlError::new(1034, b"HY000", "An index has an entry without a row"))
 }
 
 #[cfg(test)]

@@ -2,11 +2,15 @@
 
 use super::distinct::Distinct;
 use super::order::{SortBuffer, push_key};
-use super::rows::{Flow, OnRow, TablePlan};
 use super::value_bytes::ValueBytes;
-use crate::expr::{EvalCtx, Expr, ExprKind, ImageRow, NoRow, RowAccess, SubPlan};
-use crate::plan::select::{Digits, Out, SelectPlan};
-use crate::prepared::row_memory;
+use crate::exec::context::{RunCtx, Running};
+use crate::exec::rows::{Flow, OnRow};
+use crate::exec::value_list::row_memory;
+use crate::exec::window::WindowStage;
+use crate::expr::node::{Expr, ExprKind, ImageRow, NoRow, RowAccess};
+use crate::plan::query::SubPlan;
+use crate::plan::query::TablePlan;
+use crate::plan::query::{Digits, Out, SelectPlan};
 use crate::zone::seen;
 use narwal_engine::Transaction;
 use narwal_types::convert::{NoWarnings, to_integer};
@@ -30,7 +34,7 @@ pub struct Sent {
 }
 
 /// LIMIT's operand as a number.
-pub fn limit_of(e: &Expr, ctx: &EvalCtx<'_>) -> SqlResult<u64> {
+pub fn limit_of(e: &Expr, ctx: &RunCtx<'_>) -> SqlResult<u64> {
     let v = match &e.kind {
         ExprKind::Param(i) => ctx.params.get(*i).cloned().unwrap_or_default(),
         _ => e.eval(ctx, &NoRow)?,
@@ -62,16 +66,21 @@ pub(super) struct Output<'p, 'e> {
     pub(super) sent: Sent,
     /// Computed items of the current row.
     computed: Vec<Value>,
+    /// Window functions take all rows first.
+    windows: Option<WindowStage<'p>>,
 }
 
 impl Output<'_, '_> {
     /// Takes a row; false if no more are wanted.
     pub(super) fn push(
         &mut self,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         row: &[u8],
         access: &dyn RowAccess,
     ) -> SqlResult<bool> {
+        if let Some(w) = &mut self.windows {
+            return w.push(ctx, row, access).map(|()| true);
+        }
         if self.left == 0 && !self.plan.calc_found_rows {
             return Ok(false);
         }
@@ -107,12 +116,7 @@ impl Output<'_, '_> {
 
     /// Takes a row, given what was computed of it.
     #[inline]
-    fn push_values(
-        &mut self,
-        ctx: &EvalCtx<'_>,
-        row: &[u8],
-        computed: &[Value],
-    ) -> SqlResult<bool> {
+    fn push_values(&mut self, ctx: &RunCtx<'_>, row: &[u8], computed: &[Value]) -> SqlResult<bool> {
         let mut computed = computed.iter();
         let mut values: SmallVec<[ValueRef<'_>; 12]> = SmallVec::new();
         let zone = ctx.env.time_zone;
@@ -167,7 +171,7 @@ impl Output<'_, '_> {
     }
 
     /// All rows were pushed: those of DISTINCT that did not fit into memory follow.
-    fn finish(mut self, ctx: &EvalCtx<'_>) -> SqlResult<Sent> {
+    fn finish(mut self, ctx: &RunCtx<'_>) -> SqlResult<Sent> {
         let codec = std::mem::take(&mut self.codec);
         let Some(seen) = self.seen.take() else {
             return Ok(self.sent);
@@ -190,14 +194,15 @@ impl SelectPlan {
     pub fn run(
         &self,
         txn: &mut Transaction,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         emit: &mut Emit<'_>,
     ) -> SqlResult<Sent> {
         let subqueries = SubPlan::run_all(&self.subqueries, txn, ctx)?;
-        let ctx = &EvalCtx {
+        let run = Running {
             subqueries: &subqueries,
-            ..*ctx
+            ..*ctx.run
         };
+        let ctx = &ctx.around(&run);
         let (skip, mut left) = self.skip_and_count(ctx)?;
         if let Some(n) = self.stop_after
             && !self.calc_found_rows
@@ -220,29 +225,42 @@ impl SelectPlan {
             left,
             sent: Sent::default(),
             computed: Vec::new(),
+            windows: (self.windows.as_ref()).map(|w| WindowStage::new(w, layout, ctx.env)),
         };
         if left == 0 && !self.calc_found_rows {
             return Ok(out.sent);
         }
         self.run_rows(txn, ctx, layout, &mut out)?;
+        if let Some(w) = out.windows.take() {
+            let keep = self.keep(&out);
+            self.evaluating(txn, ctx, |ctx| {
+                w.finish(ctx, keep, &mut |row, access| out.push(ctx, row, access))
+            })?;
+        }
         out.finish(ctx)
+    }
+
+    /// How many sorted rows matter at most.
+    fn keep(&self, out: &Output<'_, '_>) -> usize {
+        if self.calc_found_rows || self.distinct {
+            return usize::MAX / 16;
+        }
+        usize::try_from(out.left.saturating_add(out.skip))
+            .unwrap_or(usize::MAX)
+            .min(usize::MAX / 16)
     }
 
     /// Hands its rows to the end of the pipeline.
     fn run_rows(
         &self,
         txn: &mut Transaction,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         layout: Option<&RowLayout>,
         out: &mut Output<'_, '_>,
     ) -> SqlResult<()> {
-        let (left, skip) = (out.left, out.skip);
-        let keep = if self.calc_found_rows || self.distinct {
-            usize::MAX / 16
-        } else {
-            usize::try_from(left.saturating_add(skip))
-                .unwrap_or(usize::MAX)
-                .min(usize::MAX / 16)
+        let keep = match &out.windows {
+            Some(_) => usize::MAX / 16,
+            None => self.keep(out),
         };
         if let Some(g) = &self.group {
             self.grouped(g, txn, ctx, layout, keep, out)?;
@@ -303,8 +321,8 @@ impl SelectPlan {
     pub(super) fn evaluating<T>(
         &self,
         txn: &mut Transaction,
-        ctx: &EvalCtx<'_>,
-        f: impl FnOnce(&EvalCtx<'_>) -> SqlResult<T>,
+        ctx: &RunCtx<'_>,
+        f: impl FnOnce(&RunCtx<'_>) -> SqlResult<T>,
     ) -> SqlResult<T> {
         if self.row_wise {
             ctx.with_txn(txn, f)
@@ -317,8 +335,8 @@ impl SelectPlan {
     pub(super) fn no_rows(
         &self,
         txn: &mut Transaction,
-        ctx: &EvalCtx<'_>,
-        f: impl FnOnce(&EvalCtx<'_>) -> SqlResult<()>,
+        ctx: &RunCtx<'_>,
+        f: impl FnOnce(&RunCtx<'_>) -> SqlResult<()>,
     ) -> SqlResult<()> {
         self.evaluating(txn, ctx, |ctx| match &self.filter {
             Some(w) if !w.matches(ctx, &NoRow)? => Ok(()),
@@ -327,7 +345,7 @@ impl SelectPlan {
     }
 
     /// LIMIT: rows to skip, rows to send.
-    fn skip_and_count(&self, ctx: &EvalCtx<'_>) -> SqlResult<(u64, u64)> {
+    fn skip_and_count(&self, ctx: &RunCtx<'_>) -> SqlResult<(u64, u64)> {
         let Some(l) = &self.limit else {
             return Ok((0, u64::MAX));
         };
@@ -348,7 +366,7 @@ impl SelectPlan {
     pub fn run_in_portions(
         &self,
         txn: &mut Transaction,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         (max_rows, max_bytes): (usize, u64),
         on_rows: &mut OnRows<'_>,
     ) -> SqlResult<bool> {
@@ -357,7 +375,7 @@ impl SelectPlan {
         };
         if !t.is_stored()
             || !self.subqueries.is_empty()
-            || self.group.is_some()
+            || self.computes_over_rows()
             || !self.sort.is_empty()
             || self.distinct
             || self.calc_found_rows
@@ -390,6 +408,7 @@ impl SelectPlan {
             left,
             sent: Sent::default(),
             computed: Vec::new(),
+            windows: None,
         };
         let full = || {
             let p = portion.borrow();
@@ -430,7 +449,7 @@ impl SelectPlan {
     pub(super) fn source(
         &self,
         txn: &mut Transaction,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         keys_only: bool,
         f: &mut OnRow<'_>,
     ) -> SqlResult<()> {
@@ -449,7 +468,7 @@ impl SelectPlan {
         &self,
         t: &TablePlan,
         txn: &mut Transaction,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         keys_only: bool,
         f: &mut OnRow<'_>,
     ) -> SqlResult<()> {

@@ -1,57 +1,18 @@
 //! Running SELECTs that are put together, and recursive tables of WITH.
 
 use super::distinct::Distinct;
-use super::join::encode_made;
 use super::order::push_key;
 use super::row_list::RowList;
 use super::set_spill::{SetRows, StepKeys};
-use crate::ast::{SetKind, SetOp};
 use crate::env::StatementEnv;
-use crate::expr::{EvalCtx, ExprType};
-use crate::plan::select::SelectPlan;
+use crate::exec::context::{RunCtx, Running, Working};
+use crate::plan::made::encode_made;
+use crate::plan::query::SelectPlan;
+use crate::plan::query::{RecursivePlan, SetPlan};
 use narwal_engine::{Table, Transaction};
+use narwal_syntax::ast::SetKind;
 use narwal_types::convert::{StoreTarget, WarnWith, fits, store};
 use narwal_types::{SqlResult, Value, ValueRef};
-
-/// SELECTs put together.
-pub struct SetPlan {
-    /// The first.
-    pub first: SelectPlan,
-    /// The others, from left to right.
-    pub rest: Vec<(SetOp, SelectPlan)>,
-}
-
-/// A table of WITH RECURSIVE.
-pub struct RecursivePlan {
-    /// What its steps know it by.
-    pub id: usize,
-    /// Rows to begin with.
-    pub anchors: SetPlan,
-    /// Each makes rows of those of the step before.
-    pub steps: Vec<SelectPlan>,
-    /// Equal rows count once.
-    pub distinct: bool,
-    /// Names and types of its columns.
-    pub columns: Vec<(String, ExprType)>,
-}
-
-/// The rows that the steps of a recursive table see.
-pub struct Working<'a> {
-    id: usize,
-    rows: &'a RowList,
-    /// Those of the tables around.
-    around: Option<&'a Working<'a>>,
-}
-
-impl<'a> Working<'a> {
-    /// The rows of a table.
-    pub fn rows(&self, id: usize) -> Option<&'a RowList> {
-        if self.id == id {
-            return Some(self.rows);
-        }
-        self.around.and_then(|w| w.rows(id))
-    }
-}
 
 /// What takes rows: false = enough.
 pub(super) type Take<'f> = dyn FnMut(&[ValueRef<'_>]) -> SqlResult<bool> + 'f;
@@ -74,17 +35,12 @@ pub(super) fn take_image(table: &Table, image: &[u8], f: &mut Take<'_>) -> SqlRe
 }
 
 impl SetPlan {
-    /// The SELECTs, from left to right.
-    pub fn parts(&self) -> impl Iterator<Item = &SelectPlan> {
-        std::iter::once(&self.first).chain(self.rest.iter().map(|(_, p)| p))
-    }
-
     /// Runs the SELECTs. `table`: the types that their columns have together.
     pub fn run(
         &self,
         table: &Table,
         txn: &mut Transaction,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         f: &mut Take<'_>,
     ) -> SqlResult<()> {
         if self.rest.iter().all(|(op, _)| op.kind == SetKind::Union) {
@@ -117,7 +73,7 @@ impl SetPlan {
         &self,
         table: &Table,
         txn: &mut Transaction,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         f: &mut Take<'_>,
     ) -> SqlResult<()> {
         // Rows that did not fit into memory.
@@ -171,17 +127,12 @@ fn max_steps(env: &StatementEnv) -> u64 {
 }
 
 impl RecursivePlan {
-    /// The SELECTs of which it is made.
-    pub fn parts(&self) -> impl Iterator<Item = &SelectPlan> {
-        self.anchors.parts().chain(&self.steps)
-    }
-
     /// Runs it: the steps again and again, until they give no more rows.
     pub fn run(
         &self,
         table: &Table,
         txn: &mut Transaction,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         f: &mut Take<'_>,
     ) -> SqlResult<()> {
         let mut seen = StepKeys::default();
@@ -213,7 +164,7 @@ impl RecursivePlan {
                             row_no,
                             &mode,
                             &mut WarnWith(|w| {
-                                crate::expr::push_warning(ctx.env, w);
+                                crate::expr::value::push_warning(ctx.env, w);
                             }),
                         )
                     })
@@ -255,12 +206,13 @@ impl RecursivePlan {
             let working = Working {
                 id: self.id,
                 rows: &rows,
-                around: ctx.working,
+                around: ctx.run.working,
             };
-            let ctx = &EvalCtx {
+            let run = Running {
                 working: Some(&working),
-                ..*ctx
+                ..*ctx.run
             };
+            let ctx = &ctx.around(&run);
             let mut next = RowList::default();
             for step in &self.steps {
                 step.run(txn, ctx, &mut |values| keep(values, &mut seen, &mut next))?;

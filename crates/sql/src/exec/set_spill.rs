@@ -7,8 +7,8 @@ use super::partition::{Hasher, Part, Partitions};
 use super::row_list::RowList;
 use super::spill::{SpillFile, SpillReader};
 use super::value_bytes::{put_bytes, take_bytes, take_u64};
-use crate::ast::{SetKind, SetOp};
 use crate::env::StatementEnv;
+use narwal_syntax::ast::{SetKind, SetOp};
 use narwal_types::SqlResult;
 
 /// Rows in their order, each with the key that it is compared by.

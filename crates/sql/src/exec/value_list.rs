@@ -64,3 +64,13 @@ impl ValueList {
         Ok(())
     }
 }
+
+/// Bytes that a row takes when it is kept, roughly.
+pub(crate) fn row_memory(row: &[ValueRef<'_>]) -> u64 {
+    row.iter()
+        .map(|v| match v {
+            ValueRef::Str(s) | ValueRef::Bytes(s) => s.len() as u64 + 64,
+            _ => 64,
+        })
+        .sum()
+}

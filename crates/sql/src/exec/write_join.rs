@@ -4,13 +4,15 @@
 use super::distinct::Distinct;
 use super::dml::{Cell, Storer, ignorable, observe, patched, touch, update_row};
 use super::row_list::RowList;
-use super::rows::LockSpec;
 use super::value_bytes::{ValueBytes, put_bytes, take_bytes};
 use super::write::delete_row;
-use crate::expr::{EvalCtx, ImageRow};
+use crate::env::RowEvent;
+use crate::exec::context::RunCtx;
+use crate::exec::outcome::Outcome;
+use crate::expr::node::ImageRow;
 use crate::plan::dml::store_mode;
-use crate::plan::write_join::{NewValue, Target, WriteJoinPlan};
-use crate::prepared::Outcome;
+use crate::plan::dml::{NewValue, Target, WriteJoinPlan};
+use crate::plan::query::LockSpec;
 use narwal_engine::Transaction;
 use narwal_types::convert::StoreMode;
 use narwal_types::{SqlResult, Value, ValueRef};
@@ -25,7 +27,7 @@ struct Found {
 
 impl WriteJoinPlan {
     /// Runs it.
-    pub fn run(&self, txn: &mut Transaction, ctx: &EvalCtx<'_>) -> SqlResult<Outcome> {
+    pub fn run(&self, txn: &mut Transaction, ctx: &RunCtx<'_>) -> SqlResult<Outcome> {
         let env = ctx.env;
         let mut found: Vec<Found> = self.targets.iter().map(|_| Found::default()).collect();
         let mut codec = ValueBytes::default();
@@ -103,7 +105,7 @@ impl WriteJoinPlan {
     fn one(
         &self,
         txn: &mut Transaction,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         target: &Target,
         mode: &StoreMode,
         row_no: u64,
@@ -148,10 +150,13 @@ impl WriteJoinPlan {
             }
         }
         let new = patched(&table.layout, &old, &changes)?;
-        if new[..] == old[..] {
+        let triggered = ctx.env.triggers(table, true, RowEvent::Update).is_some()
+            || ctx.env.triggers(table, false, RowEvent::Update).is_some();
+        if !triggered && new[..] == old[..] {
             return Ok(false);
         }
-        let new = storer.finish(touch(table, &target.on_update, new, ctx.env)?)?;
+        let new = touch(table, &target.on_update, new, ctx.env)?;
+        let new = storer.finish_row(txn, Some(&old), new)?;
         if let Some(c) = &target.check {
             c.test(table, &new, ctx)?;
         }

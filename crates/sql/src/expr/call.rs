@@ -1,10 +1,11 @@
 //! Calls: their arguments evaluated, and what functions need of them.
 
 use super::compare::{compare, on_today};
-use super::eval::{Val, Warn, date_rules, with_text};
-use super::functions::Function;
-use super::functions::function::{Nulls, Operands, Run};
-use super::{EvalCtx, Expr, RowAccess};
+use crate::expr::node::Call;
+use crate::expr::node::Function;
+use crate::expr::node::{EvalCtx, Expr, RowAccess};
+use crate::expr::node::{Nulls, Operands, Run};
+use crate::expr::value::{Val, Warn, date_rules, with_text};
 use narwal_types::collation::{char_count, char_prefix};
 use narwal_types::convert::{self, to_f64, to_i64, to_integer};
 use narwal_types::temporal_parse::DateRules;
@@ -15,18 +16,8 @@ use narwal_types::{
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
-/// A call with its evaluated arguments.
-pub(super) struct Call<'a, 'c> {
-    pub(super) expr: &'a Expr,
-    pub(super) func: &'static Function,
-    pub(super) ctx: &'c EvalCtx<'a>,
-    pub(super) args: Vec<Val<'a>>,
-    /// A quotient that it gives on keeps all its digits.
-    pub(super) raw: bool,
-}
-
 /// Evaluates a function; `raw`: a quotient that it gives on keeps all its digits.
-pub(super) fn call<'a>(
+pub(crate) fn call<'a>(
     expr: &'a Expr,
     (func, args): (&'static Function, &'a [Expr]),
     ctx: &EvalCtx<'a>,
@@ -89,7 +80,7 @@ const LONG: u64 = 64 << 10;
 /// Asks the accountant for what a function needs of its texts. So each call of an expression is a place where a statement that
 /// holds too much ends, and no function has to ask for itself unless it makes more of its arguments than that.
 #[inline]
-pub(super) fn reserve_for(args: &[Val<'_>], ctx: &EvalCtx<'_>) -> SqlResult<()> {
+pub(crate) fn reserve_for(args: &[Val<'_>], ctx: &EvalCtx<'_>) -> SqlResult<()> {
     let mut bytes = 0;
     for a in args {
         if let ValueRef::Str(s) | ValueRef::Bytes(s) = a.as_ref() {
@@ -104,37 +95,37 @@ pub(super) fn reserve_for(args: &[Val<'_>], ctx: &EvalCtx<'_>) -> SqlResult<()> 
 }
 
 /// Error 1210.
-pub(super) fn wrong_arguments(name: &str) -> SqlError {
+pub(crate) fn wrong_arguments(name: &str) -> SqlError {
     SqlError::new(1210, b"HY000", format!("Incorrect arguments to {name}"))
 }
 
 impl<'a> Call<'a, '_> {
-    pub(in crate::expr) fn v(&self, i: usize) -> ValueRef<'_> {
+    pub(crate) fn v(&self, i: usize) -> ValueRef<'_> {
         self.args.get(i).map_or(ValueRef::Null, Val::as_ref)
     }
 
     /// The arguments as bound.
-    pub(in crate::expr) fn exprs(&self) -> &'a [Expr] {
+    pub(crate) fn exprs(&self) -> &'a [Expr] {
         match &self.expr.kind {
-            super::ExprKind::Func { args, .. } => args,
+            crate::expr::node::ExprKind::Func { args, .. } => args,
             _ => &[],
         }
     }
 
-    pub(in crate::expr) fn int(&self, i: usize) -> i64 {
+    pub(crate) fn int(&self, i: usize) -> i64 {
         to_i64(self.v(i), &mut Warn(self.ctx.env))
     }
 
-    pub(in crate::expr) fn f64(&self, i: usize) -> f64 {
+    pub(crate) fn f64(&self, i: usize) -> f64 {
         to_f64(self.v(i), &mut Warn(self.ctx.env))
     }
 
-    pub(in crate::expr) fn text(&self, i: usize) -> String {
+    pub(crate) fn text(&self, i: usize) -> String {
         self.v(i).to_text()
     }
 
     /// A string in the domain of the call's type: bytes stay bytes.
-    pub(in crate::expr) fn string(&self, b: Vec<u8>) -> SqlResult<Val<'a>> {
+    pub(crate) fn string(&self, b: Vec<u8>) -> SqlResult<Val<'a>> {
         if b.len() as u64 > self.ctx.env.max_allowed_packet {
             self.too_long();
             return Ok(Val::NULL);
@@ -149,7 +140,7 @@ impl<'a> Call<'a, '_> {
     }
 
     /// Asked before a result of so many bytes is made: false, with a warning, if it would be longer than a value may be.
-    pub(in crate::expr) fn may_be(&self, bytes: u64) -> SqlResult<bool> {
+    pub(crate) fn may_be(&self, bytes: u64) -> SqlResult<bool> {
         if bytes > self.ctx.env.max_allowed_packet {
             self.too_long();
             return Ok(false);
@@ -158,7 +149,7 @@ impl<'a> Call<'a, '_> {
         Ok(true)
     }
 
-    pub(in crate::expr) fn too_long(&self) {
+    pub(crate) fn too_long(&self) {
         self.ctx.env.warn(
             1301,
             format!(
@@ -169,12 +160,12 @@ impl<'a> Call<'a, '_> {
         );
     }
 
-    pub(in crate::expr) fn rules(&self) -> DateRules {
+    pub(crate) fn rules(&self) -> DateRules {
         date_rules(self.ctx.env)
     }
 
     /// An argument as a datetime; a warning and `None` if it is none.
-    pub(in crate::expr) fn datetime(&self, i: usize) -> Option<DateTime> {
+    pub(crate) fn datetime(&self, i: usize) -> Option<DateTime> {
         let v = self.v(i);
         if let ValueRef::Time(t) = v {
             return Some(on_today(t, self.ctx.env));
@@ -189,11 +180,11 @@ impl<'a> Call<'a, '_> {
     }
 
     /// A day of the calendar.
-    pub(in crate::expr) fn real_date(&self, i: usize) -> Option<Date> {
+    pub(crate) fn real_date(&self, i: usize) -> Option<Date> {
         self.datetime(i).map(|t| t.date).filter(Date::is_real)
     }
 
-    pub(in crate::expr) fn time(&self, i: usize) -> Option<Time> {
+    pub(crate) fn time(&self, i: usize) -> Option<Time> {
         let v = self.v(i);
         let t = convert::to_time(v);
         if t.is_none() {
@@ -204,7 +195,7 @@ impl<'a> Call<'a, '_> {
         t
     }
 
-    pub(in crate::expr) fn double(&self, f: f64) -> SqlResult<Val<'a>> {
+    pub(crate) fn double(&self, f: f64) -> SqlResult<Val<'a>> {
         if f.is_finite() {
             // There is no negative zero.
             Ok(Val::Ref(ValueRef::Double(f + 0.0)))
@@ -219,19 +210,19 @@ impl<'a> Call<'a, '_> {
         }
     }
 
-    pub(in crate::expr) fn opt_int(v: Option<i64>) -> SqlResult<Val<'a>> {
+    pub(crate) fn opt_int(v: Option<i64>) -> SqlResult<Val<'a>> {
         Ok(v.map_or(Val::NULL, Val::int))
     }
 
-    pub(in crate::expr) fn local_now(&self) -> i64 {
+    pub(crate) fn local_now(&self) -> i64 {
         self.ctx.env.time_zone.local(self.ctx.env.now_micros)
     }
 
-    pub(in crate::expr) fn fsp(&self) -> u8 {
+    pub(crate) fn fsp(&self) -> u8 {
         self.expr.ty.ty.scale().unwrap_or(0)
     }
 
-    pub(in crate::expr) fn moment(&self, micros: i64) -> SqlResult<Val<'a>> {
+    pub(crate) fn moment(&self, micros: i64) -> SqlResult<Val<'a>> {
         let t = DateTime::from_unix_micros(micros, 6).unwrap_or_default();
         let fsp = self.fsp();
         Ok(Val::Ref(match self.expr.ty.ty.kind {
@@ -248,7 +239,7 @@ impl<'a> Call<'a, '_> {
     }
 
     /// An argument's text.
-    pub(in crate::expr) fn bytes(&self, i: usize) -> Cow<'_, [u8]> {
+    pub(crate) fn bytes(&self, i: usize) -> Cow<'_, [u8]> {
         match self.v(i) {
             ValueRef::Str(s) | ValueRef::Bytes(s) => Cow::Borrowed(s),
             v => {
@@ -260,21 +251,21 @@ impl<'a> Call<'a, '_> {
     }
 
     /// The first `n` characters of an argument's text.
-    pub(in crate::expr) fn head<'s>(&self, i: usize, text: &'s [u8], n: usize) -> &'s [u8] {
+    pub(crate) fn head<'s>(&self, i: usize, text: &'s [u8], n: usize) -> &'s [u8] {
         match self.is_bytes(i) {
             true => &text[..n.min(text.len())],
             false => char_prefix(text, n),
         }
     }
 
-    pub(in crate::expr) fn is_bytes(&self, i: usize) -> bool {
+    pub(crate) fn is_bytes(&self, i: usize) -> bool {
         matches!(self.v(i), ValueRef::Bytes(_))
     }
 
     /// Character set of an argument's type.
-    pub(in crate::expr) fn charset(&self, i: usize) -> Charset {
+    pub(crate) fn charset(&self, i: usize) -> Charset {
         match &self.expr.kind {
-            super::ExprKind::Func { args, .. } => args
+            crate::expr::node::ExprKind::Func { args, .. } => args
                 .get(i)
                 .map_or(Charset::Utf8mb4, |a| a.ty.ty.collation.charset()),
             _ => Charset::Utf8mb4,
@@ -282,14 +273,14 @@ impl<'a> Call<'a, '_> {
     }
 
     /// Bytes of a value in its own character set.
-    pub(in crate::expr) fn byte_length(&self, i: usize) -> i64 {
+    pub(crate) fn byte_length(&self, i: usize) -> i64 {
         with_text(self.v(i), |s| match self.v(i) {
             ValueRef::Bytes(_) | ValueRef::Bits(_) => s.len(),
             _ => self.charset(i).encode(s).len(),
         }) as i64
     }
 
-    pub(in crate::expr) fn length(&self, i: usize) -> usize {
+    pub(crate) fn length(&self, i: usize) -> usize {
         with_text(self.v(i), |s| {
             if self.is_bytes(i) {
                 s.len()
@@ -300,7 +291,7 @@ impl<'a> Call<'a, '_> {
     }
 
     /// Characters `from..to` of an argument.
-    pub(in crate::expr) fn slice(&self, i: usize, from: usize, to: usize) -> SqlResult<Val<'a>> {
+    pub(crate) fn slice(&self, i: usize, from: usize, to: usize) -> SqlResult<Val<'a>> {
         let b = with_text(self.v(i), |s| {
             if self.is_bytes(i) {
                 let to = to.min(s.len());
@@ -315,12 +306,7 @@ impl<'a> Call<'a, '_> {
     }
 
     /// Position of `needle` in `hay` from character `from`, both by collation; counts characters from 1, 0 if absent.
-    pub(in crate::expr) fn locate(
-        &self,
-        needle: usize,
-        hay: usize,
-        from: usize,
-    ) -> SqlResult<Val<'a>> {
+    pub(crate) fn locate(&self, needle: usize, hay: usize, from: usize) -> SqlResult<Val<'a>> {
         let collation = super::types::compare_collation(self.exprs().iter().take(2), "locate")?;
         let collation = if self.is_bytes(needle) || self.is_bytes(hay) {
             Collation::Binary
@@ -337,9 +323,9 @@ impl<'a> Call<'a, '_> {
             return Ok(Val::int(from as i64 + 1));
         }
         // As MariaDB searches: a place has as many bytes as what is looked for, whatever its characters are equal to. In
-        // latin1 that is as many characters.
-        let latin1 = collation.charset() == Charset::Latin1;
-        let wanted = match latin1 && !self.is_bytes(needle) {
+        // latin1 and others that is as many characters.
+        let by_characters = !collation.charset().stores_utf8();
+        let wanted = match by_characters && !self.is_bytes(needle) {
             true => char_count(&n),
             false => n.len(),
         };
@@ -348,7 +334,7 @@ impl<'a> Call<'a, '_> {
         let mut at = self.head(hay, &h, from).len();
         let mut number = from;
         while at < h.len() {
-            let place = match latin1 && !plain {
+            let place = match by_characters && !plain {
                 true => {
                     let place = char_prefix(&h[at..], wanted);
                     (char_count(place) == wanted).then_some(place)
@@ -373,11 +359,11 @@ impl<'a> Call<'a, '_> {
     }
 
     /// The collation that the arguments are compared by.
-    pub(in crate::expr) fn shared_collation(&self) -> Collation {
+    pub(crate) fn shared_collation(&self) -> Collation {
         super::types::compare_collation(self.exprs(), self.func.name()).unwrap_or_default()
     }
 
-    pub(in crate::expr) fn compare(&self, a: usize, b: usize) -> Option<Ordering> {
+    pub(crate) fn compare(&self, a: usize, b: usize) -> Option<Ordering> {
         let c = match self.exprs() {
             [] => Collation::default(),
             args => super::types::compare_collation([&args[a], &args[b]], self.func.name())
@@ -386,12 +372,12 @@ impl<'a> Call<'a, '_> {
         compare(self.v(a), self.v(b), c, self.ctx.env)
     }
 
-    pub(in crate::expr) fn bits(&self, i: usize) -> u64 {
+    pub(crate) fn bits(&self, i: usize) -> u64 {
         to_integer(self.v(i), &mut Warn(self.ctx.env)) as u64
     }
 
     /// The first argument for BIN and OCT: its digits behind the point are cut off.
-    pub(in crate::expr) fn whole_bits(&self) -> u64 {
+    pub(crate) fn whole_bits(&self) -> u64 {
         match self.v(0) {
             ValueRef::Decimal(d) => {
                 to_integer(ValueRef::Decimal(d.truncate(0)), &mut Warn(self.ctx.env)) as u64
@@ -404,7 +390,7 @@ impl<'a> Call<'a, '_> {
     }
 
     /// The next random number of the session (splitmix64).
-    pub(in crate::expr) fn random(&self) -> u64 {
+    pub(crate) fn random(&self) -> u64 {
         let s = self
             .ctx
             .env
@@ -424,6 +410,6 @@ fn mix(s: u64) -> u64 {
 }
 
 /// 53 bits as a number in [0, 1).
-pub(super) fn unit_interval(v: u64) -> f64 {
+pub(crate) fn unit_interval(v: u64) -> f64 {
     (v >> 11) as f64 / (1u64 << 53) as f64
 }

@@ -1,8 +1,8 @@
 //! Comparison of values of different types.
 
-use super::eval::Warn;
 use crate::env::StatementEnv;
-use narwal_types::charset::latin1_text;
+use crate::expr::node::CmpOp;
+use crate::expr::value::Warn;
 use narwal_types::convert::{number_parts, to_decimal, to_f64};
 use narwal_types::temporal_parse::{DateRules, datetime_from_number, parse_datetime, parse_time};
 use narwal_types::{Collation, DateTime, Decimal, Time, ValueRef};
@@ -53,12 +53,12 @@ fn compare_mixed(
     env: &StatementEnv,
 ) -> Ordering {
     match (a, b) {
-        (ValueRef::Latin1(s), _) => {
-            let t = latin1_text(s);
+        (ValueRef::Coded(set, s), _) => {
+            let t = set.decode(s);
             compare(ValueRef::Str(t.as_bytes()), b, collation, env).unwrap_or(Ordering::Equal)
         }
-        (_, ValueRef::Latin1(s)) => {
-            let t = latin1_text(s);
+        (_, ValueRef::Coded(set, s)) => {
+            let t = set.decode(s);
             compare(a, ValueRef::Str(t.as_bytes()), collation, env).unwrap_or(Ordering::Equal)
         }
         (ValueRef::Int(x), ValueRef::UInt(y)) => (x as i128).cmp(&(y as i128)),
@@ -192,4 +192,15 @@ fn read_time(v: ValueRef<'_>, env: &StatementEnv) -> Time {
         warn(env, "time", v);
         Time::default()
     })
+}
+
+pub(crate) fn satisfied(op: CmpOp, o: Ordering) -> bool {
+    match op {
+        CmpOp::Eq | CmpOp::NullSafeEq => o == Ordering::Equal,
+        CmpOp::Ne => o != Ordering::Equal,
+        CmpOp::Lt => o == Ordering::Less,
+        CmpOp::Le => o != Ordering::Greater,
+        CmpOp::Gt => o == Ordering::Greater,
+        CmpOp::Ge => o != Ordering::Less,
+    }
 }

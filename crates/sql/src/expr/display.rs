@@ -1,7 +1,7 @@
 //! Expressions as text, for messages (error 1690 names the expression).
 
 use super::functions::json::SCALAR;
-use super::{ArithOp, CmpOp, Expr, ExprKind};
+use crate::expr::node::{ArithOp, CmpOp, Expr, ExprKind};
 use narwal_types::Value;
 use std::fmt;
 
@@ -67,13 +67,13 @@ impl fmt::Display for Expr {
             ExprKind::Literal(v) => f.write_str(&v.to_text()),
             ExprKind::Param(_) | ExprKind::Slot(_) => f.write_str("?"),
             ExprKind::Column { name, .. } => f.write_str(name),
-            ExprKind::Aggregate(_) => f.write_str("aggregate"),
+            ExprKind::Aggregate(_) | ExprKind::Window(_) => f.write_str("aggregate"),
             ExprKind::Item(_, e) => write!(f, "{e}"),
             ExprKind::InsertValue(_) => f.write_str("values(...)"),
             ExprKind::And(v) => write!(f, "{}", List(v, " and ")),
             ExprKind::Or(v) => write!(f, "{}", List(v, " or ")),
             ExprKind::Subquery(s) => {
-                use super::SubqueryUse as U;
+                use crate::expr::node::SubqueryUse as U;
                 let list = List(&s.left, ",");
                 match s.used {
                     U::Value => f.write_str("(subquery)"),
@@ -161,6 +161,10 @@ impl fmt::Display for Expr {
             ExprKind::Func { func, args } => write!(f, "{}({})", func.name(), List(args, ",")),
             ExprKind::SystemVariable { name, .. } => write!(f, "@@{name}"),
             ExprKind::UserVariable(name) => write!(f, "@{name}"),
+            ExprKind::Stored(c) => {
+                let (db, name) = (&c.function.db, &c.function.name);
+                write!(f, "`{db}`.`{name}`({})", List(&c.args, ","))
+            }
             ExprKind::SetUserVariable(name, e) => write!(f, "@{name}:={e}"),
         }
     }

@@ -2,122 +2,29 @@
 
 use super::compare::compare;
 use super::date::Interval;
-use super::{ArithOp, CmpOp, EvalCtx, Expr, ExprKind, IntervalUnit, RowAccess};
-use crate::env::{StatementEnv, WarningLevel};
+use crate::env::StatementEnv;
+use crate::expr::IntervalUnit;
+use crate::expr::compare::satisfied;
+use crate::expr::node::{ArithOp, CmpOp, EvalCtx, Expr, ExprKind, RowAccess};
+use crate::expr::value::{Val, Warn, date_rules, with_text};
 use crate::like::like;
-use crate::sql_mode::SqlMode;
 use crate::zone::seen;
-use narwal_types::charset::latin1_text;
+use narwal_syntax::sql_mode::SqlMode;
 use narwal_types::collation::char_prefix;
-use narwal_types::convert::{
-    self, SqlWarning, Warnings, number_parts, to_bool, to_decimal, to_f64, to_integer,
-};
+use narwal_types::convert;
+use narwal_types::convert::{number_parts, to_bool, to_decimal, to_f64, to_integer};
 use narwal_types::decimal::DIV_PRECISION_INCREMENT;
 use narwal_types::temporal::{SECOND, TIME_MAX};
-use narwal_types::temporal_parse::{DateRules, datetime_from_number, parse_datetime};
+use narwal_types::temporal_parse::{datetime_from_number, parse_datetime};
 use narwal_types::{
     Charset, Collation, DateTime, Decimal, SqlError, SqlResult, Time, TypeKind, Value, ValueRef,
 };
 use std::cmp::Ordering;
 
-/// A computed value: borrowed from the row, the parameters or the plan, or made by an operator.
-#[derive(Debug, Clone)]
-pub enum Val<'a> {
-    /// Borrowed.
-    Ref(ValueRef<'a>),
-    /// Owned.
-    Owned(Value),
-}
-
-impl<'a> Val<'a> {
-    /// SQL NULL.
-    pub const NULL: Val<'static> = Val::Ref(ValueRef::Null);
-
-    /// The value, borrowed.
-    #[inline]
-    pub fn as_ref(&self) -> ValueRef<'_> {
-        match self {
-            Val::Ref(v) => *v,
-            Val::Owned(v) => v.as_ref(),
-        }
-    }
-
-    /// The value, owned.
-    pub fn into_value(self) -> Value {
-        match self {
-            Val::Ref(v) => v.to_value(),
-            Val::Owned(v) => v,
-        }
-    }
-
-    /// True for SQL NULL.
-    #[inline]
-    pub fn is_null(&self) -> bool {
-        self.as_ref().is_null()
-    }
-
-    /// A truth value: 1, 0 or NULL.
-    pub fn bool(b: Option<bool>) -> Val<'a> {
-        Val::Ref(match b {
-            Some(b) => ValueRef::Int(b as i64),
-            None => ValueRef::Null,
-        })
-    }
-
-    /// An integer.
-    pub fn int(v: i64) -> Val<'a> {
-        Val::Ref(ValueRef::Int(v))
-    }
-
-    /// An owned string, or bytes where they are no UTF-8.
-    pub fn text(v: String) -> Val<'a> {
-        Val::Owned(Value::Str(v.into()))
-    }
-}
-
-/// Puts warnings of conversions into the diagnostics area.
-pub(crate) struct Warn<'a>(pub &'a StatementEnv);
-
-/// Puts a warning of a conversion into the diagnostics area.
-pub fn push_warning(env: &StatementEnv, w: SqlWarning) {
-    Warn(env).push(w);
-}
-
-impl Warnings for Warn<'_> {
-    fn push(&mut self, w: SqlWarning) {
-        let level = if w.note {
-            WarningLevel::Note
-        } else {
-            WarningLevel::Warning
-        };
-        self.0.push_condition(level, w.code, w.message);
-    }
-}
-
 /// Truth of a value.
 #[inline]
 pub(crate) fn truth(v: ValueRef<'_>, ctx: &EvalCtx<'_>) -> SqlResult<Option<bool>> {
     Ok(to_bool(v, &mut Warn(ctx.env)))
-}
-
-/// Which dates the session's mode holds valid.
-pub fn date_rules(env: &StatementEnv) -> DateRules {
-    DateRules {
-        no_zero_in_date: env.sql_mode.has(SqlMode::NO_ZERO_IN_DATE),
-        no_zero_date: env.sql_mode.has(SqlMode::NO_ZERO_DATE),
-        allow_invalid: env.sql_mode.has(SqlMode::ALLOW_INVALID_DATES),
-    }
-}
-
-pub(crate) fn satisfied(op: CmpOp, o: Ordering) -> bool {
-    match op {
-        CmpOp::Eq | CmpOp::NullSafeEq => o == Ordering::Equal,
-        CmpOp::Ne => o != Ordering::Equal,
-        CmpOp::Lt => o == Ordering::Less,
-        CmpOp::Le => o != Ordering::Greater,
-        CmpOp::Gt => o == Ordering::Greater,
-        CmpOp::Ge => o != Ordering::Less,
-    }
 }
 
 /// The branch of a CASE for a row: `case` is its operand, its WHENs and the collation of their comparison.
@@ -177,7 +84,13 @@ impl Expr {
             | ExprKind::Literal(_) => {
                 return self.eval_ref(ctx, row);
             }
+            ExprKind::Window(_) => Val::Ref(ValueRef::Null),
             ExprKind::Aggregate(n) => Val::Ref(row.aggregate(*n)),
+            ExprKind::Stored(c) => {
+                let args = c.args.iter().map(|a| a.eval(ctx, row));
+                let args = args.collect::<SqlResult<Vec<Value>>>()?;
+                Val::Owned(ctx.subqueries.call(&c.function, args, ctx.env)?)
+            }
             ExprKind::Item(_, e) => return e.eval_ref(ctx, row),
             ExprKind::InsertValue(c) => {
                 let v = row.insert_value(*c)?;
@@ -291,7 +204,7 @@ impl Expr {
                 }
                 Val::bool(found.map(|b| b != *negated))
             }
-            ExprKind::Subquery(s) => Val::Owned(s.eval(ctx, row)?),
+            ExprKind::Subquery(s) => Val::Owned(ctx.subqueries.value(s, ctx, row)?),
             ExprKind::Outer(n) => Val::Ref(ctx.outer.get(*n).map_or(ValueRef::Null, Value::as_ref)),
             ExprKind::IsNull { expr, negated } => {
                 Val::int((expr.eval_ref(ctx, row)?.is_null() != *negated) as i64)
@@ -772,7 +685,9 @@ impl Expr {
             TypeKind::Year => Val::int(to_integer(r, &mut Warn(env)).clamp(0, 9999) as i64),
             TypeKind::Char(_) | TypeKind::VarChar(_) | TypeKind::Text(_) => {
                 let max = match ty.kind {
-                    TypeKind::Char(n) | TypeKind::VarChar(n) if n != super::types::NO_LENGTH => {
+                    TypeKind::Char(n) | TypeKind::VarChar(n)
+                        if n != crate::expr::node::NO_LENGTH =>
+                    {
                         n as usize
                     }
                     _ => usize::MAX,
@@ -787,13 +702,29 @@ impl Expr {
                     }
                     v => {
                         let r = v.as_ref();
-                        if let ValueRef::Bytes(b) = r
-                            && std::str::from_utf8(b).is_err()
-                        {
-                            env.warn(1300, "Invalid utf8mb4 character string");
-                            return Ok(Val::NULL);
-                        }
-                        let t = r.to_text();
+                        let t = match r {
+                            // Bytes are taken as text of the set.
+                            ValueRef::Bytes(b) if !set.stores_utf8() => match set.text_of(b) {
+                                Ok(t) => t.into_owned(),
+                                Err(bad) => {
+                                    let set = set.name();
+                                    let told = format!("Invalid {set} character string: '{bad}'");
+                                    env.warn(1300, told);
+                                    ty.collation.charset().decode(b).into_owned()
+                                }
+                            },
+                            ValueRef::Bytes(b) if std::str::from_utf8(b).is_err() => {
+                                env.warn(1300, "Invalid utf8mb4 character string");
+                                return Ok(Val::NULL);
+                            }
+                            r => r.to_text(),
+                        };
+                        let t = match &self.kind {
+                            ExprKind::Cast(e) if e.ty.ty.collation.charset() != set => {
+                                e.ty.ty.collation.charset().unveiled(&t)
+                            }
+                            _ => t.as_str().into(),
+                        };
                         let t = set.replaced(&t);
                         let kept = char_prefix(t.as_bytes(), max);
                         if kept.len() < t.len() {
@@ -820,7 +751,7 @@ impl Expr {
                     b = e.ty.ty.collation.charset().encode(&b).into_owned();
                 }
                 match ty.kind {
-                    TypeKind::Binary(n) if n != super::types::NO_LENGTH => {
+                    TypeKind::Binary(n) if n != crate::expr::node::NO_LENGTH => {
                         let n = match env.max_allowed_packet {
                             most if u64::from(n) > most => {
                                 cast_too_long("cast_as_binary", env);
@@ -837,7 +768,7 @@ impl Expr {
                         b.resize(n as usize, 0);
                     }
                     TypeKind::VarBinary(n)
-                        if n != super::types::NO_LENGTH && b.len() > n as usize =>
+                        if n != crate::expr::node::NO_LENGTH && b.len() > n as usize =>
                     {
                         env.warn(
                             1292,
@@ -893,7 +824,7 @@ fn exact_as_integer<'a>(d: Decimal, unsigned: bool, env: &StatementEnv) -> Val<'
 #[cold]
 fn as_seen<'a>(v: ValueRef<'a>, ty: &narwal_types::ColumnType, ctx: &EvalCtx<'_>) -> Val<'a> {
     match v {
-        ValueRef::Str(_) | ValueRef::Latin1(_) if ctx.env.pads(ty) => {
+        ValueRef::Str(_) | ValueRef::Coded(..) if ctx.env.pads(ty) => {
             let mut text = v.to_text();
             if let TypeKind::Char(n) = ty.kind {
                 let chars = text.chars().count();
@@ -904,20 +835,8 @@ fn as_seen<'a>(v: ValueRef<'a>, ty: &narwal_types::ColumnType, ctx: &EvalCtx<'_>
             }
             Val::text(text)
         }
-        ValueRef::Latin1(s) => Val::text(latin1_text(s)),
+        ValueRef::Coded(set, s) => Val::text(set.decode(s).into_owned()),
         v => Val::Ref(seen(v, ctx.env.time_zone)),
-    }
-}
-
-/// Calls `f` with the value's text; no copy for strings.
-pub(crate) fn with_text<T>(v: ValueRef<'_>, f: impl FnOnce(&[u8]) -> T) -> T {
-    match v {
-        ValueRef::Str(s) | ValueRef::Bytes(s) => f(s),
-        v => {
-            let mut b = Vec::with_capacity(24);
-            v.write_text(&mut b);
-            f(&b)
-        }
     }
 }
 
@@ -1171,5 +1090,76 @@ pub(crate) fn arith<'a>(
                 _ => x.checked_mul(&y),
             })
         }
+    }
+}
+
+impl Expr {
+    /// The value for a row, owned.
+    pub fn eval(&self, ctx: &EvalCtx<'_>, row: &dyn RowAccess) -> SqlResult<Value> {
+        Ok(self.eval_ref(ctx, row)?.into_value())
+    }
+
+    /// True, false, or `None` for NULL.
+    pub fn eval_bool(&self, ctx: &EvalCtx<'_>, row: &dyn RowAccess) -> SqlResult<Option<bool>> {
+        if let Some(b) = self.compare_ints(ctx, row) {
+            return Ok(Some(b));
+        }
+        truth(self.eval_unrounded(ctx, row)?.as_ref(), ctx)
+    }
+
+    /// What a comparison of an integer column with given integers says, without a detour over values.
+    #[inline]
+    pub(crate) fn compare_ints(&self, ctx: &EvalCtx<'_>, row: &dyn RowAccess) -> Option<bool> {
+        let column = |e: &Expr| match e.kind {
+            ExprKind::Column { source, column, .. } => row.int(source, column),
+            _ => None,
+        };
+        let given = |e: &Expr| {
+            let v = match &e.kind {
+                ExprKind::Literal(v) => v,
+                ExprKind::Param(n) | ExprKind::Slot(n) => ctx.params.get(*n)?,
+                _ => return None,
+            };
+            match v {
+                narwal_types::Value::Int(i) => Some(*i),
+                _ => None,
+            }
+        };
+        match &self.kind {
+            ExprKind::Compare {
+                op, left, right, ..
+            } => {
+                let k = given(right)?;
+                Some(satisfied(*op, column(left)?.cmp(&k)))
+            }
+            ExprKind::Between {
+                expr,
+                low,
+                high,
+                negated,
+                ..
+            } => {
+                let (low, high) = (given(low)?, given(high)?);
+                let v = column(expr)?;
+                Some((low <= v && v <= high) != *negated)
+            }
+            _ => None,
+        }
+    }
+
+    /// True if the value is TRUE: how WHERE, HAVING and ON use a condition.
+    pub fn matches(&self, ctx: &EvalCtx<'_>, row: &dyn RowAccess) -> SqlResult<bool> {
+        let ExprKind::And(list) = &self.kind else {
+            return Ok(self.eval_bool(ctx, row)? == Some(true));
+        };
+        let mut all = true;
+        for e in list {
+            match e.eval_bool(ctx, row)? {
+                Some(true) => {}
+                Some(false) => return Ok(false),
+                None => all = false,
+            }
+        }
+        Ok(all)
     }
 }

@@ -1,11 +1,10 @@
 //! UUID, INET4 and INET6 in expressions: what they may meet, and text beside them.
 
-use super::eval::Warn;
-use super::functions::Function;
-use super::types::NOT_FIXED;
-use super::{AggFunc, ArithOp, Expr, ExprKind, ExprType, bind::make};
 use crate::env::StatementEnv;
-use narwal_types::charset::latin1_text;
+use crate::expr::node::Function;
+use crate::expr::node::NOT_FIXED;
+use crate::expr::node::{AggFunc, ArithOp, Expr, ExprKind, ExprType, make};
+use crate::expr::value::Warn;
 use narwal_types::convert::{SqlWarning, Warnings, shown};
 use narwal_types::{ColumnType, Fixed, FixedKind, SqlError, SqlResult, TypeKind, Value, ValueRef};
 use std::cmp::Ordering;
@@ -51,7 +50,7 @@ fn refused(t: &ExprType, op: &str) -> SqlError {
 }
 
 /// If one of the types is of a fixed length: that one, or error 4078 if another one is neither the same, a string nor NULL.
-pub(super) fn shared<'a>(
+pub(crate) fn shared<'a>(
     types: impl IntoIterator<Item = &'a ExprType>,
     op: &str,
 ) -> SqlResult<Option<FixedKind>> {
@@ -72,7 +71,7 @@ pub(super) fn shared<'a>(
 }
 
 /// Arithmetic does not take these types.
-pub(super) fn check_arith(op: ArithOp, a: &ExprType, b: &ExprType) -> SqlResult<()> {
+pub(crate) fn check_arith(op: ArithOp, a: &ExprType, b: &ExprType) -> SqlResult<()> {
     let Some(first) = [a, b].into_iter().find(|t| t.ty.fixed().is_some()) else {
         return Ok(());
     };
@@ -93,7 +92,7 @@ pub(super) fn check_arith(op: ArithOp, a: &ExprType, b: &ExprType) -> SqlResult<
 }
 
 /// An operation on one value that does not take these types.
-pub(super) fn check_unary(t: &ExprType, op: &str) -> SqlResult<()> {
+pub(crate) fn check_unary(t: &ExprType, op: &str) -> SqlResult<()> {
     match t.ty.fixed() {
         Some(_) => Err(refused(t, op)),
         None => Ok(()),
@@ -101,7 +100,7 @@ pub(super) fn check_unary(t: &ExprType, op: &str) -> SqlResult<()> {
 }
 
 /// A truth value: where a condition is written out as `x <> 0`, these types are refused.
-pub(super) fn check_truth(t: &ExprType, op: &str) -> SqlResult<()> {
+pub(crate) fn check_truth(t: &ExprType, op: &str) -> SqlResult<()> {
     match t.ty.fixed() {
         Some(_) => Err(pair_error(t, &ExprType::int(false), op)),
         None => Ok(()),
@@ -109,7 +108,7 @@ pub(super) fn check_truth(t: &ExprType, op: &str) -> SqlResult<()> {
 }
 
 /// Aggregates of numbers do not take these types.
-pub(super) fn check_aggregate(func: AggFunc, distinct: bool, args: &[Expr]) -> SqlResult<()> {
+pub(crate) fn check_aggregate(func: AggFunc, distinct: bool, args: &[Expr]) -> SqlResult<()> {
     let Some(arg) = args.first().filter(|_| func.is_numeric()) else {
         return Ok(());
     };
@@ -118,7 +117,7 @@ pub(super) fn check_aggregate(func: AggFunc, distinct: bool, args: &[Expr]) -> S
 }
 
 /// Functions of numbers and of dates do not take these types.
-pub(super) fn check_call(func: &Function, args: &[Expr]) -> SqlResult<()> {
+pub(crate) fn check_call(func: &Function, args: &[Expr]) -> SqlResult<()> {
     match func.refuses_fixed {
         Some(op) => args.iter().try_for_each(|a| check_unary(&a.ty, op)),
         None => Ok(()),
@@ -126,7 +125,7 @@ pub(super) fn check_call(func: &Function, args: &[Expr]) -> SqlResult<()> {
 }
 
 /// NULLIF compares its arguments: errors show it as a comparison.
-pub(super) fn check_nullif<'a>(types: impl IntoIterator<Item = &'a ExprType>) -> SqlResult<()> {
+pub(crate) fn check_nullif<'a>(types: impl IntoIterator<Item = &'a ExprType>) -> SqlResult<()> {
     let checked = shared(types, "nullif");
     checked.map_err(|e| rename(e, "nullif", "="))?;
     Ok(())
@@ -141,7 +140,7 @@ fn rename(e: SqlError, from: &str, to: &str) -> SqlError {
 }
 
 /// CAST of these types to a number or a date.
-pub(super) fn check_cast(from: &ExprType, to: &ColumnType) -> SqlResult<()> {
+pub(crate) fn check_cast(from: &ExprType, to: &ColumnType) -> SqlResult<()> {
     let op = match to.kind {
         _ if to.is_integer() && to.unsigned => "cast_as_unsigned",
         _ if to.is_integer() => "cast_as_signed",
@@ -157,13 +156,13 @@ pub(super) fn check_cast(from: &ExprType, to: &ColumnType) -> SqlResult<()> {
 }
 
 /// The value that a text or a byte string is; else `None`, and warning 1292.
-pub(super) fn read(v: ValueRef<'_>, kind: FixedKind, env: &StatementEnv) -> Option<Fixed> {
+pub(crate) fn read(v: ValueRef<'_>, kind: FixedKind, env: &StatementEnv) -> Option<Fixed> {
     let found = match v {
         ValueRef::Null => return None,
         ValueRef::Fixed(f) if f.kind == kind => return Some(f),
         ValueRef::Str(s) => Fixed::parse(kind, s),
         ValueRef::Bytes(s) => Fixed::from_bytes(kind, s),
-        ValueRef::Latin1(s) => Fixed::parse(kind, latin1_text(s).as_bytes()),
+        ValueRef::Coded(set, s) => Fixed::parse(kind, set.decode(s).as_bytes()),
         ValueRef::Member(m) => Fixed::parse(kind, m.text().as_bytes()),
         _ => None,
     };
@@ -183,7 +182,7 @@ pub(super) fn read(v: ValueRef<'_>, kind: FixedKind, env: &StatementEnv) -> Opti
 }
 
 /// A literal beside a value of such a type: it is read once. What is no value of it is NULL, with a warning.
-pub(super) fn literal_beside(e: Expr, kind: FixedKind, env: &StatementEnv) -> Expr {
+pub(crate) fn literal_beside(e: Expr, kind: FixedKind, env: &StatementEnv) -> Expr {
     let v = match &e.kind {
         ExprKind::Literal(v @ (Value::Str(_) | Value::Bytes(_))) => v,
         _ => return e,
@@ -198,7 +197,7 @@ pub(super) fn literal_beside(e: Expr, kind: FixedKind, env: &StatementEnv) -> Ex
 }
 
 /// Compares two values of which one is of such a type; `None` if the other is none.
-pub(super) fn compare(a: ValueRef<'_>, b: ValueRef<'_>, env: &StatementEnv) -> Option<Ordering> {
+pub(crate) fn compare(a: ValueRef<'_>, b: ValueRef<'_>, env: &StatementEnv) -> Option<Ordering> {
     match (a, b) {
         (ValueRef::Fixed(x), _) => Some(x.cmp(&read(b, x.kind, env)?)),
         (_, ValueRef::Fixed(y)) => Some(read(a, y.kind, env)?.cmp(&y)),

@@ -1,6 +1,7 @@
 //! Functions that the binder makes calls of, by short names.
 
-use super::functions::{Function, control, date, number, regexp, string};
+use crate::expr::functions::{control, date, number, regexp, string};
+use crate::expr::node::Function;
 
 /// A function of the registry.
 #[derive(Debug)]

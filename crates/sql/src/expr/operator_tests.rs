@@ -1,7 +1,9 @@
 //! Operators beside each other belong together as in MariaDB: pairs and triples of them, with operands that tell the ways
 //! apart. `operators.tsv` has what a MariaDB answered; `scripts/operator_answers.py` has made it and says what is in it.
 
-use crate::{NoVariables, ParseOptions, SqlMode, StatementEnv, evaluate, parse_expression};
+use crate::{NoVariables, StatementEnv, evaluate, parse_expression};
+use narwal_syntax::ParseOptions;
+use narwal_syntax::SqlMode;
 use narwal_types::Value;
 use std::sync::Arc;
 

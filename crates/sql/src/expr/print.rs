@@ -5,8 +5,9 @@
 //! the one name that MariaDB prints, parentheses where the precedence of operators asks for them.
 
 use narwal_syntax::ast::{
-    BinaryOp as B, Call, CastType, Expr as Ast, FormatKind, IsTest, Literal, Qualified, Special,
-    TemporalKind, TrimSide, UnaryOp as U, Unit, VarScope,
+    BinaryOp as B, Call, CastType, Expr as Ast, FormatKind, FrameBound, FrameUnit, IsTest, Literal,
+    OrderItem, Over, Qualified, Special, TemporalKind, TrimSide, UnaryOp as U, Unit, VarScope,
+    WindowSpec,
 };
 use std::fmt::Write;
 
@@ -216,7 +217,7 @@ fn qualified(q: &Qualified) -> String {
     let names: Vec<String> = names
         .into_iter()
         .flatten()
-        .map(crate::show::quote_ident)
+        .map(crate::quote::quote_ident)
         .collect();
     names.join(".")
 }
@@ -446,10 +447,60 @@ impl Printer<'_> {
         s
     }
 
+    /// A call of a window function without its window.
+    fn window_function(&self, name: &str, f: &Call) -> String {
+        let within = f.clauses.as_deref().and_then(|c| c.within_group.as_deref());
+        match (name, f.args.as_slice(), within) {
+            (_, args, Some(order)) => format!(
+                "{name}({}) within group ({})",
+                self.list(args),
+                self.keys("order", order)
+            ),
+            ("median", [n], _) => {
+                let n = self.text(n);
+                format!("percentile_cont(0.5) within group ( order by {n} desc)")
+            }
+            ("lag" | "lead", [value], _) => format!("{name}({},1)", self.text(value)),
+            (_, args, _) => format!("{name}({})", self.list(args)),
+        }
+    }
+
+    /// ` order by ...`
+    fn keys(&self, word: &str, list: &[OrderItem]) -> String {
+        let keys: Vec<String> = list
+            .iter()
+            .map(|k| self.text(&k.expr) + if k.desc { " desc" } else { "" })
+            .collect();
+        match keys.is_empty() {
+            true => String::new(),
+            false => format!(" {word} by {}", keys.join(",")),
+        }
+    }
+
+    /// A window without its parentheses, with blanks as MariaDB has them.
+    fn window(&self, w: &WindowSpec) -> String {
+        let mut s = self.keys("partition", &w.partition_by) + &self.keys("order", &w.order_by);
+        let Some(f) = &w.frame else { return s };
+        let bound = |b: &FrameBound| match b {
+            FrameBound::UnboundedPreceding => " unbounded  preceding ".to_string(),
+            FrameBound::UnboundedFollowing => " unbounded  following ".to_string(),
+            FrameBound::CurrentRow => " current row ".to_string(),
+            FrameBound::Preceding(n) => format!("{} preceding ", self.text(n)),
+            FrameBound::Following(n) => format!("{} following ", self.text(n)),
+        };
+        let unit = match f.unit {
+            FrameUnit::Rows => "rows",
+            FrameUnit::Range => "range",
+        };
+        let end = f.end.as_ref().unwrap_or(&FrameBound::CurrentRow);
+        let _ = write!(s, " {unit} between {} and {}", bound(&f.start), bound(end));
+        s
+    }
+
     fn function(&self, f: &Call) -> Printed {
         let name = f.name.to_ascii_lowercase();
         if let Some(db) = &f.db {
-            let quoted = crate::show::quote_ident;
+            let quoted = crate::quote::quote_ident;
             return Printed::whole(format!(
                 "{}.{}({})",
                 quoted(db),
@@ -457,7 +508,15 @@ impl Printer<'_> {
                 self.list(&f.args)
             ));
         }
-        if super::AggFunc::named(&name).is_some() {
+        let clauses = f.clauses.as_deref();
+        if let Some(Over::Window(w)) = clauses.and_then(|c| c.over.as_ref()) {
+            let call = match crate::expr::node::AggFunc::named(&name) {
+                Some(_) => self.aggregate(&name, f),
+                None => self.window_function(&name, f),
+            };
+            return Printed::whole(format!("{call} over ({})", self.window(w)));
+        }
+        if crate::expr::node::AggFunc::named(&name).is_some() {
             return Printed::whole(self.aggregate(&name, f));
         }
         let args: Vec<&Ast> = f.args.iter().collect();
@@ -485,12 +544,13 @@ impl Printer<'_> {
         name: &narwal_syntax::ast::TableName,
         numbers: &[Option<&String>],
     ) -> Printed {
-        let quoted = crate::show::quote_ident;
-        let mut text = format!(
-            "{function}({}.{}",
-            quoted(name.db.as_deref().unwrap_or_default()),
-            quoted(&name.name)
-        );
+        let quoted = crate::quote::quote_ident;
+        let mut text = format!("{function}(");
+        if let Some(db) = &name.db {
+            text.push_str(&quoted(db));
+            text.push('.');
+        }
+        text.push_str(&quoted(&name.name));
         for n in numbers.iter().flatten() {
             let _ = write!(text, ",{n}");
         }
@@ -667,7 +727,7 @@ impl Printer<'_> {
             Ast::Nested(e) => self.print(e),
             Ast::Literal(l) => Printed::whole(value(l)),
             Ast::Param(_) => Printed::whole("?"),
-            Ast::Column(name) => Printed::whole(crate::show::quote_ident(name)),
+            Ast::Column(name) => Printed::whole(crate::quote::quote_ident(name)),
             Ast::Qualified(q) => Printed::whole(qualified(q)),
             Ast::UserVar(name) => Printed::whole(format!("@`{name}`")),
             Ast::SystemVar(v) => Printed::whole(self.system_variable(v)),

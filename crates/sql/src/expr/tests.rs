@@ -2,10 +2,17 @@
 //! prints it, type of the column that CREATE TABLE ... AS SELECT makes of it.
 
 use super::*;
-use crate::{NoVariables, ParseOptions, parse_expression};
+use crate::bind::bind;
+use crate::bind::scope::{Scope, Source};
+use crate::env::StatementEnv;
+use crate::{NoVariables, parse_expression};
 use narwal_engine::{CatalogChange, ColumnDef, Database, Ddl, DefaultDef, TableDef};
+use narwal_syntax::ParseOptions;
 use narwal_types::temporal_parse::{DateRules, parse_datetime, parse_time};
+use narwal_types::{Collation, ColumnType, SqlResult, Value, ValueRef};
 use narwal_types::{Decimal, TypeKind};
+use std::cell::RefCell;
+use std::sync::Arc;
 
 struct Fixture {
     _dir: tempfile::TempDir,
@@ -136,7 +143,7 @@ impl Fixture {
             layout: &self.sources[0].table.layout,
             row: &self.row,
         };
-        let v = e.eval(&EvalCtx::new(env, params, &Shared::default()), &row)?;
+        let v = e.eval(&EvalCtx::new(env, params), &row)?;
         Ok((v, e.ty()))
     }
 

@@ -1,21 +1,18 @@
 //! Result types of expressions, and which collation a result or a comparison has.
 
-use super::{ArithOp, Coercibility, Expr, ExprType};
+use crate::expr::node::NOT_FIXED;
+use crate::expr::node::{ArithOp, Coercibility, Expr, ExprType};
 use narwal_types::collation::char_count;
 use narwal_types::decimal::{DIV_PRECISION_INCREMENT, MAX_PRECISION, MAX_SCALE};
 use narwal_types::{
     BlobSize, Charset, Collation, ColumnType, SqlError, SqlResult, TypeKind, Value,
 };
+use std::cmp::Ordering;
 
-/// [`ExprType::decimals`] of floating point values.
-pub const NOT_FIXED: u8 = 39;
 /// The type of a `?` that is known only when the statement is executed; a string can stand for everything.
 pub fn param() -> ExprType {
     ExprType::text(16_383, true)
 }
-
-/// A cast without a length.
-pub const NO_LENGTH: u16 = u16::MAX;
 
 impl ExprType {
     /// The type of a column or of a value in a column's domain.
@@ -58,7 +55,7 @@ impl ExprType {
     }
 
     /// DOUBLE that is shown with so many digits behind the point; [`NOT_FIXED`] or more: as many as it needs.
-    pub(super) fn double_with(decimals: u8, nullable: bool) -> Self {
+    pub(crate) fn double_with(decimals: u8, nullable: bool) -> Self {
         ExprType {
             decimals: decimals.min(NOT_FIXED),
             ..Self::double(nullable)
@@ -204,7 +201,7 @@ impl ExprType {
     }
 
     /// What the value counts as in arithmetic.
-    pub(super) fn class(&self) -> Class {
+    pub(crate) fn class(&self) -> Class {
         match self.ty.kind {
             _ if self.null => Class::Double,
             _ if self.ty.is_integer() || self.ty.kind == TypeKind::Year => Class::Int,
@@ -230,7 +227,7 @@ impl ExprType {
 
 /// What a value counts as in arithmetic.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Class {
+pub(crate) enum Class {
     Int,
     Decimal,
     Double,
@@ -318,12 +315,19 @@ fn shared_collation(a: Collation, b: Collation, k: Coercibility) -> Option<Colla
     // Bytes make everything bytes; a character set gives way to one that has all its characters.
     let rank = |c: Charset| match c {
         Charset::Ascii => 0,
-        Charset::Latin1 => 1,
         Charset::Utf8mb3 => 2,
-        Charset::Utf8mb4 => 3,
-        Charset::Binary => 4,
+        Charset::Ucs2 => 3,
+        Charset::Utf8mb4 => 4,
+        Charset::Utf16 | Charset::Utf16le | Charset::Utf32 => 5,
+        Charset::Binary => 6,
+        // None of these has what another one has.
+        _ => 1,
     };
-    Some(if rank(x) > rank(y) { a } else { b })
+    match rank(x).cmp(&rank(y)) {
+        Ordering::Greater => Some(a),
+        Ordering::Less => Some(b),
+        Ordering::Equal => None,
+    }
 }
 
 /// Collation of strings that meet in one operation; error 1267 if two COLLATE clauses differ.
@@ -468,4 +472,8 @@ impl ExprType {
             ExprType::bigint(false, self.nullable)
         }
     }
+}
+
+pub(crate) fn bool_ty(nullable: bool) -> ExprType {
+    ExprType::int(nullable)
 }

@@ -11,12 +11,14 @@ mod query;
 #[cfg(test)]
 mod tests;
 
-use crate::ast::{AstExpr, ExplainForm, Literal, Stmt};
+use crate::ast::{ExplainForm, Stmt};
 use narwal_syntax::ast::admin::Admin;
 use narwal_syntax::ast::{ExplainForm as Form, Statement};
+use narwal_syntax::ast::{Expr as AstExpr, Literal};
 use narwal_types::{SqlError, SqlResult};
 
-pub(crate) use ddl::{charset, collation, is_text, mismatched_collation, too_big};
+pub use ddl::variable_type;
+pub(crate) use ddl::{charset, collation_of, is_text, mismatched_collation, too_big};
 pub use narwal_syntax::ParseOptions;
 
 /// Parses one statement (without its semicolon). Statements that this crate does not run are error 1235, what MariaDB does not
@@ -69,6 +71,7 @@ pub fn lower(statement: Statement, opts: &ParseOptions) -> SqlResult<Stmt> {
         Statement::Explain(inner, form) => explain(*inner, form, opts)?,
         Statement::Ddl(d) => Stmt::Ddl(Box::new(ddl::lower(*d, opts)?)),
         Statement::Program(p) => return Err(SqlError::unsupported(p.name())),
+        Statement::SetStatement(_) => return Err(SqlError::unsupported("this statement here")),
         Statement::Admin(a) => match *a {
             Admin::Checksum { tables, .. } => Stmt::ChecksumTable(tables),
             _ => return Err(SqlError::unsupported("this statement here")),

@@ -1,6 +1,6 @@
 //! What queries and DML may not have yet.
 
-use crate::ast::{
+use narwal_syntax::ast::{
     Delete, From, Insert, InsertSource, Into, IntoVariable, Join, LoadData, Select, TableRef,
     Update,
 };
@@ -12,9 +12,6 @@ fn refused<T>(what: &str) -> SqlResult<T> {
 
 /// Refuses what a SELECT, or one within it, may not have.
 pub(super) fn check(s: &Select) -> SqlResult<()> {
-    if !s.windows.is_empty() {
-        return refused("window functions");
-    }
     if s.with_ties {
         return refused("FETCH ... WITH TIES");
     }

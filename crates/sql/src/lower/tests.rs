@@ -1,6 +1,6 @@
 use super::*;
-use crate::SqlMode;
 use crate::ast::*;
+use narwal_syntax::SqlMode;
 
 fn parse(s: &str) -> SqlResult<Stmt> {
     parse_statement(s, &ParseOptions::default())

@@ -2,13 +2,14 @@
 
 use super::access::{Access, Lookup};
 use super::sarg::ColCond;
-use super::select::SelectPlan;
-use crate::ast::SetKind;
-use crate::exec::rows::{Rows, TablePlan};
-use crate::exec::set::SetPlan;
-use crate::expr::{Expr, ExprKind, SubPlan};
+use crate::expr::node::{Expr, ExprKind};
 use crate::plan::interval::key_len;
+use crate::plan::query::SelectPlan;
+use crate::plan::query::SetPlan;
+use crate::plan::query::SubPlan;
+use crate::plan::query::{Rows, TablePlan};
 use narwal_engine::Table;
+use narwal_syntax::ast::SetKind;
 use narwal_types::{BlobSize, Collation, ColumnType, ResultColumn, TypeKind, Value};
 
 /// A result column without a table.
@@ -321,7 +322,8 @@ impl Block {
             .group
             .as_ref()
             .is_some_and(|g| !g.keys.is_empty() && g.by_index.is_none())
-            || (p.distinct && !p.distinct_by_sort);
+            || (p.distinct && !p.distinct_by_sort)
+            || p.windows.is_some();
         let name = |i: usize| p.names.get(i).map_or("", String::as_str);
         match &p.table {
             None => b.lines.push(Line::message("No tables used")),

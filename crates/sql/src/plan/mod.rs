@@ -1,20 +1,26 @@
-//! Binding and planning: names to positions, conditions to access paths.
+//! Physical plans as data: what is read by which access path, joined, grouped, sorted and put out, or changed.
+//!
+//! Nothing here plans or runs anything. The planner (`planner/`) makes these, the executor (`exec/`) runs them, EXPLAIN
+//! prints them.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `query.rs` | the plan of a query: tables, joins, grouping, order, output |
+//! | `dml.rs` | the plans of statements that change rows |
+//! | `access.rs` | an access path, and its key ranges for given values |
+//! | `sarg.rs`, `interval.rs`, `fit.rs` | conditions that an index can look up; the intervals they mean; constants as a column's values |
+//! | `index_rows.rs` | rows made of the entries of an index |
+//! | `made.rs` | made-up tables, whose images the rows of joins and derived tables are |
+//! | `view_check.rs` | WITH CHECK OPTION |
+//! | `explain.rs` | plans as EXPLAIN prints them |
 
 pub mod access;
 pub mod dml;
-pub mod estimate;
 pub mod explain;
-pub mod from;
-pub mod group_index;
+pub mod fit;
+pub mod index_rows;
 pub mod interval;
-pub mod join_order;
-pub mod once;
-pub mod resolve;
+pub mod made;
+pub mod query;
 pub mod sarg;
-pub mod select;
-pub mod semi_join;
-pub mod set;
-pub mod statistics;
-pub mod view;
-pub mod view_write;
-pub mod write_join;
+pub mod view_check;

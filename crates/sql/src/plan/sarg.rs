@@ -1,6 +1,6 @@
 //! Conditions that an index can answer: "search arguments".
 
-use crate::expr::{CmpOp, EvalCtx, Expr, ExprKind, NoRow, SubqueryUse};
+use crate::expr::node::{CmpOp, EvalCtx, Expr, ExprKind, NoRow, SubqueryUse};
 use narwal_engine::Table;
 use narwal_types::{Collation, ColumnType, SqlResult, Value, ValueRef};
 
@@ -94,8 +94,8 @@ pub fn const_value<'a>(
 fn lookable(e: &Expr, ty: &ColumnType) -> bool {
     match &e.kind {
         ExprKind::Literal(v) => !matches!(
-            super::interval::fit(v.as_ref(), ty, narwal_types::Zone::UTC),
-            super::interval::Fit::Unusable
+            crate::plan::fit::fit(v.as_ref(), ty, narwal_types::Zone::UTC),
+            crate::plan::fit::Fit::Unusable
         ),
         _ => true,
     }

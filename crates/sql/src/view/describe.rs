@@ -1,10 +1,10 @@
 //! The columns that a view shows, as DESCRIBE and information_schema tell them.
 
-use super::{invalid, parsed};
 use crate::ast::Stmt;
-use crate::ddl::stored_type;
 use crate::env::StatementEnv;
+use crate::plan::made::stored_type;
 use crate::prepared::Prepared;
+use crate::view_def::{invalid, parsed};
 use crate::virtual_tables::VirtualTables;
 use narwal_engine::{Catalog, ColumnDef, Database, DefaultDef, Table, TableDef, ViewDef};
 use narwal_types::{Collation, ResultColumn, SqlResult, TypeKind};

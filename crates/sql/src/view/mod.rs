@@ -6,28 +6,28 @@
 //! | `print.rs` | a SELECT as text |
 //! | `describe.rs` | the columns that a view shows |
 //!
-//! How a statement reads a view: `plan/view.rs`.
+//! How a statement reads a view: `planner/view.rs`.
 
 mod describe;
 mod names;
 mod print;
+mod windows;
 
-use crate::ast::{AstExpr, CreateView, From, Select, SelectItem, Settled, Stmt, TableName};
+use crate::ast::{CreateView, Settled};
 use crate::env::StatementEnv;
-use crate::lower::{ParseOptions, parse_statement};
-use crate::plan::resolve::{Resolver, no_such_table};
+use crate::planner::resolve::{Resolver, no_such_table};
 use crate::privilege::Needs;
-use crate::show::quote_ident;
+use crate::quote::quote_ident;
+use crate::view_def::{MAX_DEPTH, is_mergeable, name_columns, parsed};
 use crate::virtual_tables::VirtualTables;
 use narwal_engine::{Catalog, CheckOption, Database, ViewAlgorithm, ViewDef};
+use narwal_syntax::ast::{Expr as AstExpr, Select, SelectItem, TableName};
 use narwal_types::{SqlError, SqlResult};
 use std::sync::Arc;
 
+pub(crate) use crate::query_walk::tables;
+pub use crate::view_def::{invalid, wrong_kind};
 pub use describe::describe;
-pub(crate) use names::tables;
-
-/// Views within each other, at most.
-pub(crate) const MAX_DEPTH: usize = 64;
 
 /// Plans the SELECT of a CREATE VIEW, and says what it needs.
 pub fn settle(
@@ -67,7 +67,7 @@ pub fn settle(
             "View's SELECT and view's field list have different column counts",
         ));
     }
-    let (mut select, mut columns) = names::in_full(&resolver, &v.select)?;
+    let (mut select, mut columns) = names::in_full(&resolver, &windows::without_names(&v.select)?)?;
     if !v.columns.is_empty() {
         columns.clone_from(&v.columns);
         name_columns(&mut select, &columns);
@@ -88,12 +88,12 @@ pub fn settle(
             ));
         }
     }
-    let mergeable = is_mergeable(&v.select) && plan.group.is_none();
+    let mergeable = is_mergeable(&v.select) && !plan.computes_over_rows();
     // MariaDB says so of a SELECT with WITH, too, though nothing can be written through it.
     let updatable = is_mergeable(&Select {
         with: None,
         ..(*v.select).clone()
-    }) && plan.group.is_none()
+    }) && !plan.computes_over_rows()
         && v.algorithm != Some(ViewAlgorithm::TempTable)
         && select.items.iter().any(|i| {
             matches!(
@@ -131,37 +131,6 @@ fn reads(
                     parsed(v).is_ok_and(|s| reads(&s, (db, name), catalog, None, depth + 1))
                 })
         })
-}
-
-/// True if a SELECT's rows are rows of its FROM, unless it has aggregates.
-pub(crate) fn is_mergeable(s: &Select) -> bool {
-    s.with.is_none()
-        && !s.distinct
-        && s.group_by.is_empty()
-        && s.having.is_none()
-        && s.limit.is_none()
-        && s.locking.is_none()
-        && !matches!(s.from, None | Some(From::Set { .. }))
-}
-
-/// Gives the columns of a query other names.
-fn name_columns(s: &mut Select, names: &[String]) {
-    if let Some(From::Set { first, .. }) = &mut s.from {
-        return name_columns(first, names);
-    }
-    for (item, name) in s.items.iter_mut().zip(names) {
-        if let SelectItem::Expr { alias, .. } = item {
-            *alias = Some(name.clone());
-        }
-    }
-}
-
-/// The SELECT of a stored view.
-pub(crate) fn parsed(def: &ViewDef) -> SqlResult<Box<Select>> {
-    match parse_statement(&def.select, &ParseOptions::default())? {
-        Stmt::Select(s) => Ok(s),
-        _ => Err(SqlError::unsupported("this view")),
-    }
 }
 
 /// The tables under a view, through other views: database and name of each. Those that are missing are left out.
@@ -213,25 +182,5 @@ pub(crate) fn attributes(def: &ViewDef) -> String {
         quote_ident(&def.definer.0),
         quote_ident(&def.definer.1),
         if def.invoker { "INVOKER" } else { "DEFINER" }
-    )
-}
-
-/// Error 1356.
-pub fn invalid(db: &str, name: &str) -> SqlError {
-    SqlError::new(
-        1356,
-        b"HY000",
-        format!(
-            "View '{db}.{name}' references invalid table(s) or column(s) or function(s) or definer/invoker of view lack rights to use them"
-        ),
-    )
-}
-
-/// Error 1347.
-pub fn wrong_kind(db: &str, name: &str, kind: &str) -> SqlError {
-    SqlError::new(
-        1347,
-        b"HY000",
-        format!("'{db}.{name}' is not of type '{kind}'"),
     )
 }

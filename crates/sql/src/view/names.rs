@@ -1,16 +1,17 @@
 //! A SELECT with all its names in full: tables with their databases, columns with their tables, `*` spelt out, USING as
 //! conditions, every column of the result named. Such a text means the same wherever it is read again.
 
-use crate::ast::{
-    AstExpr, Cte, From, Join, JoinKind, JoinOn, Limit, Literal, Qualified, Select, SelectItem,
-    TableName, TableRef, With,
-};
 use crate::expr::functions::aggregate;
 use crate::expr::{for_each_leaf, for_each_operand};
-use crate::plan::resolve::{Resolver, no_such_table};
+use crate::planner::resolve::{Resolver, no_such_table};
+use crate::query_walk::{for_each_expr, for_each_select, for_each_table};
 use crate::star::{At, joined};
 use narwal_engine::Table;
 use narwal_syntax::ast::BinaryOp;
+use narwal_syntax::ast::{
+    Cte, Expr as AstExpr, From, Join, JoinKind, JoinOn, Limit, Literal, Qualified, Select,
+    SelectItem, TableName, TableRef, With,
+};
 use narwal_types::SqlResult;
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -147,7 +148,7 @@ impl Writer<'_, '_> {
             }
             let (mut query, mut names) = self.query(&cte.query, outer, Naming::All)?;
             if !cte.columns.is_empty() {
-                super::name_columns(&mut query, &cte.columns);
+                crate::view_def::name_columns(&mut query, &cte.columns);
                 names.clone_from(&cte.columns);
             }
             if !known {
@@ -504,7 +505,7 @@ fn only_whether(s: &mut Select) {
         || matches!(s.from, Some(From::Set { .. }))
         || !s.group_by.is_empty()
         || s.having.is_some()
-        || !super::is_mergeable(s)
+        || !crate::view_def::is_mergeable(s)
     {
         return;
     }
@@ -526,7 +527,11 @@ fn only_whether(s: &mut Select) {
 /// An aggregate is called in the select list.
 fn has_aggregates(s: &mut Select) -> bool {
     fn calls_one(e: &mut AstExpr) -> bool {
-        let mut found = matches!(e, AstExpr::Call(c) if aggregate::lookup(&c.name.to_ascii_lowercase()).is_some());
+        let name = match e {
+            AstExpr::Call(c) => c.name.to_ascii_lowercase(),
+            _ => String::new(),
+        };
+        let mut found = aggregate::lookup(&name).is_some();
         for_each_operand(e, &mut |e| found |= calls_one(e));
         found
     }
@@ -534,79 +539,6 @@ fn has_aggregates(s: &mut Select) -> bool {
         SelectItem::Expr { expr, .. } => calls_one(expr),
         _ => false,
     })
-}
-
-/// Calls `f` with each expression of a SELECT that is not inside of another SELECT.
-fn for_each_expr(s: &mut Select, f: &mut dyn FnMut(&mut AstExpr)) {
-    fn conditions(from: &mut From, f: &mut dyn FnMut(&mut AstExpr)) {
-        if let From::Join(j) = from {
-            conditions(&mut j.left, f);
-            conditions(&mut j.right, f);
-            if let JoinOn::On(e) = &mut j.on {
-                f(e);
-            }
-        }
-    }
-    for item in &mut s.items {
-        if let SelectItem::Expr { expr, .. } = item {
-            f(expr);
-        }
-    }
-    if let Some(from) = &mut s.from {
-        conditions(from, f);
-    }
-    s.where_.iter_mut().chain(&mut s.having).for_each(&mut *f);
-    for o in s.group_by.iter_mut().chain(&mut s.order_by) {
-        f(&mut o.expr);
-    }
-}
-
-/// Calls `f` with a SELECT and each one inside of it.
-fn for_each_select(s: &mut Select, f: &mut dyn FnMut(&mut Select)) {
-    fn of_from(from: &mut From, f: &mut dyn FnMut(&mut Select)) {
-        match from {
-            From::Table(_) | From::JsonTable(_) => {}
-            From::Query { query, .. } => for_each_select(query, f),
-            From::Set { first, rest } => {
-                for_each_select(first, f);
-                rest.iter_mut().for_each(|(_, s)| for_each_select(s, f));
-            }
-            From::Join(j) => {
-                of_from(&mut j.left, f);
-                of_from(&mut j.right, f);
-            }
-        }
-    }
-    if let Some(with) = &mut s.with {
-        for cte in &mut with.ctes {
-            for_each_select(&mut Arc::make_mut(cte).query, f);
-        }
-    }
-    if let Some(from) = &mut s.from {
-        of_from(from, f);
-    }
-    for (_, q) in &mut s.subqueries {
-        for_each_select(q, f);
-    }
-    f(s);
-}
-
-fn for_each_table(s: &mut Select, f: &mut dyn FnMut(&mut TableRef)) {
-    fn of_from(from: &mut From, f: &mut dyn FnMut(&mut TableRef)) {
-        match from {
-            From::Table(t) => f(t),
-            From::Join(j) => {
-                of_from(&mut j.left, f);
-                of_from(&mut j.right, f);
-            }
-            From::Query { .. } | From::Set { .. } | From::JsonTable(_) => {}
-        }
-    }
-    for_each_select(s, &mut |s| {
-        if let Some(from) = &mut s.from {
-            of_from(from, f);
-        }
-    });
 }
 
 /// True if a variable is in it.
@@ -643,11 +575,4 @@ pub(super) fn without_database(s: &mut Select) {
             });
         });
     });
-}
-
-/// The tables and views that a SELECT of a view names.
-pub(crate) fn tables(s: &Select) -> Vec<TableName> {
-    let mut out = Vec::new();
-    for_each_table(&mut s.clone(), &mut |t| out.push(t.name.clone()));
-    out
 }

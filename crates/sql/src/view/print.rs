@@ -1,11 +1,11 @@
 //! A SELECT as MariaDB prints it in the definition of a view.
 
-use crate::ast::{
-    AstExpr, From, IndexHintKind, Join, JoinKind, JoinOn, Limit, OrderItem, Select, SelectItem,
-    SetKind, SetOp, TableRef,
-};
 use crate::expr::print_with;
-use crate::show::quote_ident;
+use crate::quote::quote_ident;
+use narwal_syntax::ast::{
+    Expr as AstExpr, From, IndexHintKind, Join, JoinKind, JoinOn, Limit, OrderItem, Select,
+    SelectItem, SetKind, SetOp, TableRef,
+};
 
 /// A query's text. All its names are in full, see [`super::names`].
 pub(super) fn select(s: &Select) -> String {

@@ -1,6 +1,7 @@
 //! INSERT, REPLACE, UPDATE, DELETE, LOAD.
 
-use super::expr::{Expr, OrderItem};
+use super::expr::{Expr, OrderItem, SetValue};
+use super::file::FileClauses;
 use super::name::TableName;
 use super::query::{Select, SelectItem, TableRef, TimePoint};
 use crate::literal_rows::LiteralRows;
@@ -32,34 +33,6 @@ pub struct Portion {
     pub from: Expr,
     /// To here.
     pub to: Expr,
-}
-
-/// FIELDS and LINES as far as they are given.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct FileClauses {
-    /// FIELDS TERMINATED BY.
-    pub separator: Option<String>,
-    /// ENCLOSED BY.
-    pub quote: Option<String>,
-    /// OPTIONALLY ENCLOSED BY: only strings are written enclosed.
-    pub optionally: bool,
-    /// ESCAPED BY.
-    pub escape: Option<String>,
-    /// LINES STARTING BY.
-    pub start: Option<String>,
-    /// LINES TERMINATED BY.
-    pub end: Option<String>,
-}
-
-/// One value of INSERT or SET.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum SetValue {
-    /// DEFAULT.
-    Default,
-    /// IGNORE: the value that there is, or the default.
-    Ignore,
-    /// An expression.
-    Expr(Expr),
 }
 
 /// `col = value`.

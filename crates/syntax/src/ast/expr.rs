@@ -1,7 +1,6 @@
 //! Expressions.
 
 use super::name::{Qualified, TableName};
-use super::query::Select;
 
 /// An expression. Its subqueries stand in the statement around it, which has them by number.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -177,15 +176,6 @@ pub enum Expr {
     Call(Box<Call>),
     /// A call whose arguments have words between them.
     Special(Box<Special>),
-}
-
-/// An expression that stands for itself, with its subqueries.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Expression {
-    /// The expression.
-    pub expr: Expr,
-    /// Its subqueries by number.
-    pub subqueries: Vec<(usize, Select)>,
 }
 
 /// A constant as written.
@@ -642,4 +632,15 @@ pub enum MatchMode {
     Natural(bool),
     /// IN BOOLEAN MODE.
     Boolean,
+}
+
+/// One value of INSERT or SET.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SetValue {
+    /// DEFAULT.
+    Default,
+    /// IGNORE: the value that there is, or the default.
+    Ignore,
+    /// An expression.
+    Expr(Expr),
 }

@@ -1,7 +1,7 @@
 //! Queries.
 
-use super::dml::FileClauses;
 use super::expr::{Call, Expr, Limit, Literal, OrderItem, WindowSpec};
+use super::file::FileClauses;
 use super::name::TableName;
 
 /// A table in FROM.
@@ -411,4 +411,13 @@ pub enum Into {
     },
     /// A file of bare values.
     Dumpfile(String),
+}
+
+/// An expression that stands for itself, with its subqueries.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Expression {
+    /// The expression.
+    pub expr: Expr,
+    /// Its subqueries by number.
+    pub subqueries: Vec<(usize, Select)>,
 }

@@ -6,81 +6,12 @@ use crate::ast::{
     FrameUnit, Limit, Literal, MatchMode, OrderItem, Over, Special, TableName, TemporalKind,
     TrimSide, Unit, WeightLevel, WindowSpec,
 };
+use crate::builtin::{is_aggregate, is_window_function, needs_adjacent};
 use crate::keyword::Kw;
 use crate::parser::Parser;
 use crate::sql_mode::SqlMode;
 use crate::token::Tok;
 use narwal_types::SqlResult;
-
-/// Which window functions a word is: those that have OVER alone.
-fn is_window_function(k: Kw) -> bool {
-    matches!(
-        k,
-        Kw::ROW_NUMBER
-            | Kw::RANK
-            | Kw::DENSE_RANK
-            | Kw::PERCENT_RANK
-            | Kw::CUME_DIST
-            | Kw::NTILE
-            | Kw::FIRST_VALUE
-            | Kw::NTH_VALUE
-            | Kw::LEAD
-            | Kw::LAG
-            | Kw::MEDIAN
-    )
-}
-
-/// Functions that aggregate, without GROUP_CONCAT and those of JSON.
-fn is_aggregate(k: Kw) -> bool {
-    matches!(
-        k,
-        Kw::AVG
-            | Kw::BIT_AND
-            | Kw::BIT_OR
-            | Kw::BIT_XOR
-            | Kw::COUNT
-            | Kw::MAX
-            | Kw::MIN
-            | Kw::STD
-            | Kw::STDDEV
-            | Kw::STDDEV_POP
-            | Kw::STDDEV_SAMP
-            | Kw::SUM
-            | Kw::VARIANCE
-            | Kw::VAR_POP
-            | Kw::VAR_SAMP
-    )
-}
-
-/// Built-in functions that are keywords only with the parenthesis right behind them.
-pub(crate) fn needs_adjacent(k: Kw) -> bool {
-    (is_aggregate(k) && k != Kw::AVG)
-        || (is_window_function(k) && k != Kw::ROW_NUMBER)
-        || matches!(
-            k,
-            Kw::ADDDATE
-                | Kw::CAST
-                | Kw::CURDATE
-                | Kw::CURTIME
-                | Kw::DATE_ADD
-                | Kw::DATE_SUB
-                | Kw::EXTRACT
-                | Kw::GROUP_CONCAT
-                | Kw::JSON_ARRAYAGG
-                | Kw::JSON_OBJECTAGG
-                | Kw::MID
-                | Kw::NOW
-                | Kw::PERCENTILE_CONT
-                | Kw::PERCENTILE_DISC
-                | Kw::POSITION
-                | Kw::SESSION_USER
-                | Kw::SUBDATE
-                | Kw::SUBSTR
-                | Kw::SUBSTRING
-                | Kw::SYSTEM_USER
-                | Kw::TRIM
-        )
-}
 
 impl Parser<'_> {
     /// An expression that begins with a word.
@@ -221,8 +152,14 @@ impl Parser<'_> {
         self.expect_tok(Tok::LParen)?;
         let mut call = plain_call(db, name, Vec::new());
         call.spaced = spaced;
+        // What may have OVER, and need not: a function, and an aggregate that reads like a function.
+        let windowed = match Kw::of(&call.name) {
+            Kw::LAST_VALUE => 1,
+            Kw::JSON_OBJECTAGG => 2,
+            _ => 0,
+        };
         if self.eat_tok(Tok::RParen) {
-            return self.over(call, false);
+            return Ok(Expr::Call(Box::new(call)));
         }
         loop {
             call.args.push(self.nested(Self::expr)?);
@@ -242,7 +179,31 @@ impl Parser<'_> {
             }
         }
         self.expect_tok(Tok::RParen)?;
-        self.over(call, false)
+        match windowed == call.args.len() {
+            true => self.over(call, false),
+            false => Ok(Expr::Call(Box::new(call))),
+        }
+    }
+
+    /// OVER behind a function that sorts a partition by itself.
+    fn over_partition(&mut self, mut call: Call) -> SqlResult<Expr> {
+        self.expect(Kw::OVER)?;
+        let mut w = WindowSpec::default();
+        if self.eat_tok(Tok::LParen) {
+            if self.at_ident() {
+                w.base = Some(self.ident()?);
+            }
+            if self.eat(Kw::PARTITION) {
+                self.expect(Kw::BY)?;
+                w.partition_by = self.comma_separated(Self::order_item)?;
+            }
+            self.expect_tok(Tok::RParen)?;
+            call.clauses.get_or_insert_default().over = Some(Over::Window(w));
+        } else {
+            let name = self.ident()?;
+            call.clauses.get_or_insert_default().over = Some(Over::Name(name));
+        }
+        Ok(Expr::Call(Box::new(call)))
     }
 
     /// OVER behind a call; `must`: there has to be one.
@@ -289,11 +250,11 @@ impl Parser<'_> {
 
     fn frame(&mut self, unit: FrameUnit) -> SqlResult<Frame> {
         let between = self.eat(Kw::BETWEEN);
-        let start = self.frame_bound()?;
+        let start = self.frame_bound(between)?;
         let end = match between {
             true => {
                 self.expect(Kw::AND)?;
-                Some(self.frame_bound()?)
+                Some(self.frame_bound(true)?)
             }
             false => None,
         };
@@ -319,7 +280,8 @@ impl Parser<'_> {
         })
     }
 
-    fn frame_bound(&mut self) -> SqlResult<FrameBound> {
+    /// `either`: it may lie behind the current row, too.
+    fn frame_bound(&mut self, either: bool) -> SqlResult<FrameBound> {
         if self.eat_all(&[Kw::CURRENT, Kw::ROW]) {
             return Ok(FrameBound::CurrentRow);
         }
@@ -330,13 +292,13 @@ impl Parser<'_> {
                 self.bump();
                 None
             }
-            false => Some(Box::new(match self.at_interval() {
-                true => self.interval()?,
-                false => self.operators(level::BIT_OR)?,
-            })),
+            false => Some(Box::new(self.frame_literal()?)),
         };
         let before = self.eat(Kw::PRECEDING);
         if !before {
+            if !either {
+                return Err(self.error());
+            }
             self.expect(Kw::FOLLOWING)?;
         }
         Ok(match (amount, before) {
@@ -347,17 +309,63 @@ impl Parser<'_> {
         })
     }
 
+    /// How far a frame reaches: a literal.
+    fn frame_literal(&mut self) -> SqlResult<Expr> {
+        let literal = match self.peek() {
+            Tok::String | Tok::NString | Tok::Int | Tok::Decimal | Tok::Float => true,
+            Tok::Hex | Tok::Bit | Tok::Introducer => true,
+            Tok::Word(Kw::NULL | Kw::TRUE | Kw::FALSE) => true,
+            Tok::Word(Kw::DATE | Kw::TIME | Kw::TIMESTAMP) => self.peek_at(1) == Tok::String,
+            _ => false,
+        };
+        match literal {
+            true => self.operators(level::SIMPLE),
+            false => Err(self.error()),
+        }
+    }
+
+    /// So many arguments, and the parenthesis behind them.
+    fn few_arguments(&mut self, min: usize, max: usize) -> SqlResult<Vec<Expr>> {
+        let mut args = Vec::with_capacity(max);
+        while args.len() < max {
+            let more = match args.len() {
+                0 => max > 0,
+                n if n < min => {
+                    self.expect_tok(Tok::Comma)?;
+                    true
+                }
+                _ => self.eat_tok(Tok::Comma),
+            };
+            if !more {
+                break;
+            }
+            args.push(self.nested(Self::expr)?);
+        }
+        // As MariaDB, which finds the fault behind the comma.
+        if !args.is_empty() && self.eat_tok(Tok::Comma) {
+            return Err(self.error());
+        }
+        self.expect_tok(Tok::RParen)?;
+        Ok(args)
+    }
+
     /// Aggregate and window functions but GROUP_CONCAT and those with WITHIN GROUP.
     fn aggregate(&mut self, k: Kw) -> SqlResult<Expr> {
         let name = self.any_word()?;
         self.expect_tok(Tok::LParen)?;
         let mut call = plain_call(None, name, Vec::new());
         if is_window_function(k) {
-            if self.peek() != Tok::RParen {
-                call.args = self.nested(|p| p.comma_separated(Self::expr))?;
-            }
-            self.expect_tok(Tok::RParen)?;
-            return self.over(call, true);
+            let (min, max) = match k {
+                Kw::NTILE | Kw::FIRST_VALUE | Kw::MEDIAN => (1, 1),
+                Kw::LEAD | Kw::LAG => (1, 2),
+                Kw::NTH_VALUE => (2, 2),
+                _ => (0, 0),
+            };
+            call.args = self.few_arguments(min, max)?;
+            return match k == Kw::MEDIAN {
+                true => self.over_partition(call),
+                false => self.over(call, true),
+            };
         }
         if k == Kw::COUNT && self.eat_tok(Tok::Star) {
             call.star = true;
@@ -432,14 +440,20 @@ impl Parser<'_> {
         if !self.at(Kw::ORDER) {
             return Err(self.error());
         }
-        let order = self.order_by()?;
+        self.bump();
+        self.expect(Kw::BY)?;
+        let order = vec![self.order_item()?];
+        // As MariaDB, which finds the fault behind the comma.
+        if self.eat_tok(Tok::Comma) {
+            return Err(self.error());
+        }
         self.expect_tok(Tok::RParen)?;
         let mut call = plain_call(None, name, args);
         call.clauses = Some(Box::new(CallClauses {
             within_group: Some(order),
             ..CallClauses::default()
         }));
-        self.over(call, true)
+        self.over_partition(call)
     }
 
     /// CASE [e] WHEN a THEN b ... [ELSE c] END

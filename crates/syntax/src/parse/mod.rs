@@ -24,8 +24,6 @@ mod query;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use call::needs_adjacent;
-
 use crate::ast::{Expression, Select, SelectItem, Statement};
 use crate::keyword::Kw;
 use crate::parser::{ParseOptions, Parser};
@@ -38,7 +36,21 @@ use narwal_types::errors;
 /// # Errors
 /// 1064, 1436 for what is nested too deeply, and others that MariaDB gives while it parses.
 pub fn parse_statement(text: &str, opts: &ParseOptions) -> SqlResult<Statement> {
+    whole(Parser::new(text, opts)?)
+}
+
+/// As [`parse_statement`], for a statement that runs at once. It can have no parameters, so a `?` is no token of it.
+///
+/// # Errors
+/// As [`parse_statement`].
+pub fn parse_text(text: &str, opts: &ParseOptions) -> SqlResult<Statement> {
     let mut p = Parser::new(text, opts)?;
+    p.refuse_params();
+    whole(p)
+}
+
+/// The one statement of a text.
+fn whole(mut p: Parser<'_>) -> SqlResult<Statement> {
     if p.peek() == Tok::End {
         return Err(errors::EMPTY_QUERY.plain());
     }

@@ -161,6 +161,28 @@ fn errors_show_where() {
     }
 }
 
+/// A `?` stands for a parameter of a prepared statement. In other texts it is an error where it stands, but behind earlier
+/// ones.
+#[test]
+fn texts_that_run_at_once_have_no_parameters() {
+    for (text, near) in [
+        ("SELECT ?", "near '?' at line 1"),
+        ("SELECT '?', ?, FROM", "near '?, FROM' at line 1"),
+        ("CREATE VIEW v AS SELECT ?", "near '?' at line 1"),
+        (
+            "SELECT FROM t WHERE a = ?",
+            "near 'FROM t WHERE a = ?' at line 1",
+        ),
+        ("UPDATE t SET a = 1 LIMIT ?", "near '?' at line 1"),
+    ] {
+        let e = parse_text(text, &options(SqlMode::DEFAULT)).unwrap_err();
+        assert_eq!(e.code, 1064, "{text}");
+        assert!(e.message.ends_with(near), "{text}: {}", e.message);
+    }
+    assert!(parse_text("SELECT '?', `?` /* ? */", &options(SqlMode::DEFAULT)).is_ok());
+    assert!(parse_statement("SELECT ?", &options(SqlMode::DEFAULT)).is_ok());
+}
+
 #[test]
 fn nesting_ends() {
     for text in [

@@ -1,6 +1,6 @@
 //! The greater part of most sort keys: runs of ASCII, 16 bytes at a time, which compilers turn into vector instructions.
 
-use super::ascii_weight;
+use super::chars::ascii_weight;
 
 /// Bytes of a piece.
 pub(super) const AT_ONCE: usize = 16;

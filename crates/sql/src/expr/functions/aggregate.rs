@@ -1,35 +1,12 @@
 //! The aggregates: one entry each. `exec/aggregate.rs` computes them.
 
-use super::typing::Typing;
-use crate::expr::types::{Class, NOT_FIXED, collation_of};
-use crate::expr::{Coercibility, Expr, ExprType};
+use crate::expr::node::AggFunc;
+use crate::expr::node::NOT_FIXED;
+use crate::expr::node::Typing;
+use crate::expr::node::{Coercibility, Expr, ExprType};
+use crate::expr::types::{Class, collation_of};
 use narwal_types::SqlResult;
 use narwal_types::decimal::DIV_PRECISION_INCREMENT;
-
-/// Which aggregate it is: what the executor goes by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub enum AggFunc {
-    /// COUNT(*), or COUNT(x) with an argument.
-    Count,
-    Sum,
-    Min,
-    Max,
-    Avg,
-    /// GROUP_CONCAT with a separator.
-    GroupConcat,
-    BitAnd,
-    BitOr,
-    BitXor,
-    /// STD, STDDEV, STDDEV_POP.
-    StdPop,
-    StdSamp,
-    /// VARIANCE, VAR_POP.
-    VarPop,
-    VarSamp,
-    JsonArray,
-    JsonObject,
-}
 
 /// What an aggregate does with its values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,16 +1,18 @@
 //! Choices between values, and comparisons of several.
 
-use super::function::Operands;
 use super::typing::int_not_null;
-use super::{Call, Collation, Expr, ExprKind, ExprType, Function, SqlResult, Typing, Val};
 use crate::expr::call::reserve_for;
 use crate::expr::compare::compare;
+use crate::expr::node::Operands;
+use crate::expr::node::{Call, Expr, ExprKind, ExprType, Function, Typing};
+use crate::expr::value::Val;
 use crate::expr::{fixed, types};
 use narwal_types::convert::{NoWarnings, store};
+use narwal_types::{Collation, SqlResult};
 use narwal_types::{ColumnType, StoreMode, StoreTarget, TypeKind, Value, ValueRef};
 use std::cmp::Ordering;
 
-pub(in crate::expr) static GREATEST: Function = Function::new(
+pub(crate) static GREATEST: Function = Function::new(
     "greatest",
     "value, value, ...",
     "The greatest of the values; NULL if one is.",
@@ -20,7 +22,7 @@ pub(in crate::expr) static GREATEST: Function = Function::new(
 .computes()
 .branches_but_texts();
 
-pub(in crate::expr) static LEAST: Function = Function::new(
+pub(crate) static LEAST: Function = Function::new(
     "least",
     "value, value, ...",
     "The least of the values; NULL if one is.",
@@ -30,7 +32,7 @@ pub(in crate::expr) static LEAST: Function = Function::new(
 .computes()
 .branches_but_texts();
 
-pub(in crate::expr) static IF: Function = Function::of_operands(
+pub(crate) static IF: Function = Function::of_operands(
     "if",
     "condition, then, else",
     "One of two values, by a condition.",
@@ -45,7 +47,7 @@ pub(in crate::expr) static IF: Function = Function::of_operands(
 )
 .branches(|i, _| i > 0);
 
-pub(in crate::expr) static NULLIF: Function = Function::of_operands(
+pub(crate) static NULLIF: Function = Function::of_operands(
     "nullif",
     "a, b",
     "NULL if both are equal, else the first one.",
@@ -57,7 +59,7 @@ pub(in crate::expr) static NULLIF: Function = Function::of_operands(
 );
 
 /// The year that a constant beside a YEAR column stands for.
-pub(in crate::expr) static YEAR_OF: Function = Function::new(
+pub(crate) static YEAR_OF: Function = Function::new(
     " year_of",
     "value",
     "The year that a value is stored as.",
@@ -224,7 +226,7 @@ fn extreme<'a>(c: &Call<'a, '_>, wanted: Ordering) -> SqlResult<Val<'a>> {
 }
 
 /// The year that a constant beside a YEAR column stands for; none where storing it would fail.
-pub(in crate::expr) fn year_of(v: ValueRef<'_>) -> Option<i64> {
+pub(crate) fn year_of(v: ValueRef<'_>) -> Option<i64> {
     let ty = ColumnType::new(TypeKind::Year);
     let target = StoreTarget {
         db: "",

@@ -1,13 +1,15 @@
 //! Parts of dates and times, and days counted.
 
 use super::typing::{bigint_or_null, int, int_or_null, kind};
-use super::{Call, ExprType, Function, SqlResult, Typing, Val, ValueRef};
 use crate::expr::call::wrong_arguments;
 use crate::expr::date::{self, Interval, IntervalUnit};
+use crate::expr::node::{Call, ExprType, Function, Typing};
+use crate::expr::value::Val;
 use narwal_types::convert;
 use narwal_types::temporal::{DAY, SECOND, days_in_month};
 use narwal_types::temporal_parse::parse_datetime;
 use narwal_types::{Date, Time, TypeKind, Value};
+use narwal_types::{SqlResult, ValueRef};
 
 pub(in crate::expr) static EXTRACT: Function = Function::new(
     " extract",

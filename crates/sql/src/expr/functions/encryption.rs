@@ -2,8 +2,9 @@
 
 use super::digits::hex_text;
 use super::typing::{bytes, kind};
-use super::{Call, ExprType, Function, SqlError, SqlResult, Typing, Val, ValueRef};
-use crate::expr::eval::with_text;
+use crate::expr::node::{Call, ExprType, Function, Typing};
+use crate::expr::value::Val;
+use crate::expr::value::with_text;
 use aes::Aes128;
 use aes::cipher::{BlockDecrypt, BlockEncrypt, KeyInit};
 use base64::Engine;
@@ -12,6 +13,7 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use narwal_types::convert::to_integer;
 use narwal_types::work::{self, Work};
 use narwal_types::{ColumnType, TypeKind, Value};
+use narwal_types::{SqlError, SqlResult, ValueRef};
 use sha1::{Digest, Sha1};
 use std::io::{Read, Write};
 
@@ -416,7 +418,7 @@ fn random_type(t: &Typing<'_>) -> SqlResult<ExprType> {
 
 /// Bytes that can't be guessed: the system's.
 fn random_bytes<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
-    let n = to_integer(c.v(0), &mut crate::expr::eval::Warn(c.ctx.env));
+    let n = to_integer(c.v(0), &mut crate::expr::value::Warn(c.ctx.env));
     if n == 0 {
         return Ok(Val::Owned(Value::bytes(Vec::new())));
     }

@@ -1,10 +1,12 @@
 //! The session, its user and its database; what values are; numbers that are nowhere twice.
 
-use super::function::Operands;
 use super::typing::{bigint_not_null, int_not_null, unsigned_not_null};
-use super::{Call, Coercibility, Collation, ExprType, Function, SqlResult, Val, ValueRef};
-use crate::expr::eval::Warn;
+use crate::expr::node::Operands;
+use crate::expr::node::{Call, Coercibility, ExprType, Function};
+use crate::expr::value::Val;
+use crate::expr::value::Warn;
 use narwal_types::convert::{self, to_i64};
+use narwal_types::{Collation, SqlResult, ValueRef};
 use narwal_types::{Fixed, FixedKind};
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,8 +1,10 @@
 //! GET_LOCK, RELEASE_LOCK, RELEASE_ALL_LOCKS, IS_FREE_LOCK, IS_USED_LOCK and SLEEP.
 
 use super::typing::{int_not_null, int_or_null};
-use super::{Call, ExprType, Function, SqlError, SqlResult, Val, ValueRef};
+use crate::expr::node::{Call, ExprType, Function};
+use crate::expr::value::Val;
 use narwal_types::{ColumnType, TypeKind};
+use narwal_types::{SqlError, SqlResult, ValueRef};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 

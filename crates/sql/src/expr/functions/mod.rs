@@ -20,47 +20,44 @@
 //! | `info.rs` | the session, its user and its database; what values are |
 //! | `lock.rs`, `replication.rs`, `sequence.rs` | named locks and SLEEP; waiting for a primary's log; sequences |
 //! | `aggregate.rs` | the aggregates |
+//! | `window.rs` | the window functions that are no aggregates |
 //! | `forms.rs` | what is written like a call and is bound as an operator, for the documentation |
 
 pub mod aggregate;
-pub(super) mod control;
-pub(super) mod date;
+pub(crate) mod control;
+pub(crate) mod date;
 mod digits;
 mod encryption;
 #[cfg(test)]
 mod forms;
-pub(super) mod function;
-pub(super) mod info;
-pub(super) mod json;
+pub(crate) mod function;
+pub(crate) mod info;
+pub(crate) mod json;
 mod lock;
 mod moment;
 mod network;
-pub(super) mod number;
-pub(super) mod regexp;
+pub(crate) mod number;
+pub(crate) mod regexp;
 mod regexp_search;
 mod replication;
 mod sequence;
 mod soundex;
-pub(super) mod string;
+pub(crate) mod string;
 mod string_format;
-pub(super) mod time;
+pub(crate) mod time;
 mod to_char;
 mod typing;
+pub mod window;
 
 #[cfg(test)]
 mod tests;
 
-pub use function::{Function, Results, Steadiness, Takes};
-use typing::Typing;
+pub use crate::expr::node::{Function, Results, Steadiness, Takes};
 
-use super::call::Call;
-use super::eval::Val;
-use super::{Coercibility, Expr, ExprKind, ExprType};
-use narwal_types::{Collation, SqlError, SqlResult, ValueRef};
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-pub(super) use control::year_of;
+pub(crate) use control::year_of;
 
 /// A subject: its name, and its functions.
 type Subject = (&'static str, &'static [&'static Function]);

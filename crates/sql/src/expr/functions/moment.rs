@@ -2,12 +2,14 @@
 
 use super::time::micros_of;
 use super::typing::{bigint_not_null, bigint_or_null, kind, short_text};
-use super::{Call, ExprKind, ExprType, Function, SqlResult, Typing, Val, ValueRef};
 use crate::expr::date;
-use crate::expr::eval::Warn;
+use crate::expr::node::{Call, ExprKind, ExprType, Function, Typing};
+use crate::expr::value::Val;
+use crate::expr::value::Warn;
 use narwal_types::convert::to_decimal;
 use narwal_types::temporal::SECOND;
 use narwal_types::{Date, DateTime, Decimal, TypeKind, Value, Zone};
+use narwal_types::{SqlResult, ValueRef};
 
 pub(super) static FUNCTIONS: &[&Function] = &[
     &Function::new(

@@ -1,10 +1,12 @@
 //! Functions of internet addresses.
 
 use super::typing::{bytes, int, int_not_null};
-use super::{Call, ExprType, Function, SqlResult, Val, ValueRef};
-use crate::expr::eval::with_text;
+use crate::expr::node::{Call, ExprType, Function};
+use crate::expr::value::Val;
+use crate::expr::value::with_text;
 use narwal_types::Value;
 use narwal_types::fixed::{ipv4, ipv6, ipv6_text};
+use narwal_types::{SqlResult, ValueRef};
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 pub(super) static FUNCTIONS: &[&Function] = &[

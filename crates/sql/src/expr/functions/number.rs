@@ -1,13 +1,15 @@
 //! Numbers: signs, roundings, logarithms, angles, chance.
 
 use super::typing::{double, int};
-use super::{Call, Expr, ExprKind, ExprType, Function, SqlError, SqlResult, Typing, Val, ValueRef};
 use crate::expr::call::unit_interval;
 use crate::expr::eval::{Num, by_zero, num};
+use crate::expr::node::{Call, Expr, ExprKind, ExprType, Function, Typing};
 use crate::expr::types::Class;
+use crate::expr::value::Val;
 use crate::seeded::Seeded;
 use narwal_types::decimal::MAX_SCALE;
 use narwal_types::{ColumnType, DateTime, Decimal, Time, TypeKind};
+use narwal_types::{SqlError, SqlResult, ValueRef};
 
 pub(in crate::expr) static CEILING: Function = Function::new(
     "ceiling",
@@ -448,6 +450,7 @@ fn seeded_random<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
             kind,
             ExprKind::Column { .. }
                 | ExprKind::Aggregate(_)
+                | ExprKind::Window(_)
                 | ExprKind::InsertValue(_)
                 | ExprKind::SetUserVariable(..)
         ),

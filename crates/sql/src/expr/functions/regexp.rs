@@ -3,10 +3,12 @@
 
 use super::regexp_search::{Failed, Mode, Regex};
 use super::typing::int;
-use super::{Call, Collation, ExprType, Function, SqlError, SqlResult, Typing, Val, ValueRef};
 use crate::env::StatementEnv;
-use crate::expr::eval::with_text;
+use crate::expr::node::{Call, ExprType, Function, Typing};
 use crate::expr::types::{collation_of, compare_collation};
+use crate::expr::value::Val;
+use crate::expr::value::with_text;
+use narwal_types::{Collation, SqlError, SqlResult, ValueRef};
 use std::cell::RefCell;
 use std::rc::Rc;
 

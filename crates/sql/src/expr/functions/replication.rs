@@ -1,7 +1,9 @@
 //! Waiting for the log of a primary, and places in the log.
 
 use super::typing::bigint_or_null;
-use super::{Call, ExprType, Function, SqlResult, Val};
+use crate::expr::node::{Call, ExprType, Function};
+use crate::expr::value::Val;
+use narwal_types::SqlResult;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 

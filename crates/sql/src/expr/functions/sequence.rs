@@ -1,7 +1,9 @@
 //! NEXTVAL, LASTVAL and SETVAL. Their first two arguments are the sequence's database and name.
 
 use super::typing::bigint_or_null;
-use super::{Call, Function, SqlResult, Val};
+use crate::expr::node::{Call, Function};
+use crate::expr::value::Val;
+use narwal_types::SqlResult;
 
 pub(super) static FUNCTIONS: &[&Function] = &[
     &Function::new(

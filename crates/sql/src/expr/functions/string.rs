@@ -1,10 +1,12 @@
 //! Strings: putting together, cutting, searching, changing.
 
 use super::typing::{int, int_not_null, like_first};
-use super::{Call, ExprType, Function, SqlResult, Typing, Val, ValueRef};
 use crate::expr::compare::compare;
-use crate::expr::eval::with_text;
-use narwal_types::work::Work;
+use crate::expr::node::{Call, ExprType, Function, Typing};
+use crate::expr::value::Val;
+use crate::expr::value::with_text;
+use narwal_types::work::{Work, in_pieces};
+use narwal_types::{SqlResult, ValueRef};
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
@@ -467,19 +469,35 @@ fn change_case<'a>(c: &Call<'a, '_>, upper: bool) -> SqlResult<Val<'a>> {
         return Ok(c.args[0].clone());
     }
     let t = c.text(0);
-    let latin1 = c.charset(0).name() == "latin1";
+    if t.is_ascii() {
+        return c.string(ascii_in_case(t.as_bytes(), upper));
+    }
+    let set = c.charset(0);
     // One character each, as general_ci's case tables have it.
     let mut work = Work::default();
-    let out: String = t
-        .chars()
-        .take_while(|_| !work.stops(1))
-        .map(|ch| match in_case(ch, upper) {
-            // Latin1 does not have it.
-            '\u{178}' if latin1 => ch,
-            other => other,
-        })
-        .collect();
+    let mut out = String::with_capacity(t.len());
+    for ch in t.chars().take_while(|_| !work.stops(1)) {
+        out.push(match in_case(ch, upper) {
+            other if set.has(other) => other,
+            _ => ch,
+        });
+    }
     c.string(out.into_bytes())
+}
+
+/// ASCII in upper or lower case, whole pieces at a time, since most texts have nothing else.
+fn ascii_in_case(text: &[u8], upper: bool) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    // A KILL ends it early; what is there then is not used.
+    in_pieces(text, |piece| {
+        let at = out.len();
+        out.extend_from_slice(piece);
+        match upper {
+            true => out[at..].make_ascii_uppercase(),
+            false => out[at..].make_ascii_lowercase(),
+        }
+    });
+    out
 }
 
 fn substring<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
@@ -607,8 +625,7 @@ fn replace<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     if c.v(2).is_null() {
         // Where bytes are characters a text that has nothing to replace stays, whatever would come instead.
         let collation = c.expr.ty.ty.collation;
-        let utf8 = matches!(collation.charset().name(), "utf8mb3" | "utf8mb4");
-        let wide = !collation.is_bin() && utf8;
+        let wide = !collation.is_bin() && collation.charset().is_unicode();
         if wide || memchr::memmem::find(&s, &from).is_some() {
             return Ok(Val::NULL);
         }

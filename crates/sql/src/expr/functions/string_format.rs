@@ -2,11 +2,11 @@
 
 use super::soundex::soundex;
 use super::typing::{bytes, int, kind};
-use super::{
-    Call, Collation, ExprKind, ExprType, Function, SqlError, SqlResult, Typing, Val, ValueRef,
-};
-use crate::expr::eval::Warn;
+use crate::expr::node::{Call, ExprKind, ExprType, Function, Typing};
+use crate::expr::value::Val;
+use crate::expr::value::Warn;
 use narwal_types::convert::to_decimal;
+use narwal_types::{Collation, SqlError, SqlResult, ValueRef};
 use narwal_types::{TypeKind, Value};
 
 pub(super) static FUNCTIONS: &[&Function] = &[

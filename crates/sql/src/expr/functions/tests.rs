@@ -2,6 +2,7 @@
 
 use super::aggregate::AGGREGATES;
 use super::forms::FORMS;
+use super::window::WINDOW_FUNCTIONS;
 use super::*;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -33,6 +34,7 @@ fn lines_of_documentation_are_sentences() {
     let docs = all()
         .map(|f| (f.name(), f.doc))
         .chain(AGGREGATES.iter().map(|a| (a.name, a.doc)))
+        .chain(WINDOW_FUNCTIONS.iter().map(|w| (w.name, w.doc)))
         .chain(FORMS.iter().map(|f| (f.0, f.2)));
     for (name, doc) in docs {
         assert!(doc.ends_with('.') && !doc.contains('\n'), "{name}: {doc}");
@@ -106,6 +108,13 @@ fn documentation() -> String {
     out.push_str("\n## Aggregates\n\n| function | what it is |\n|---|---|\n");
     for a in AGGREGATES {
         row(&mut out, (a.name, a.aliases), a.usage, &cell(a.doc));
+    }
+    out.push_str(
+        "\n## Window functions\n\nThey have `OVER`. Aggregates may have it too, but those that make a text of all values, and \
+        `DISTINCT` in sums, averages and counts.\n\n| function | what it is |\n|---|---|\n",
+    );
+    for w in WINDOW_FUNCTIONS {
+        row(&mut out, (w.name, &[]), w.usage, &cell(w.doc));
     }
     out
 }

@@ -1,12 +1,14 @@
 //! Times: sums, differences, and times made of numbers.
 
 use super::typing::{bigint_or_null, kind};
-use super::{Call, ExprType, Function, SqlResult, Typing, Val, ValueRef};
-use crate::expr::eval::Warn;
+use crate::expr::node::{Call, ExprType, Function, Typing};
+use crate::expr::value::Val;
+use crate::expr::value::Warn;
 use narwal_types::convert::to_decimal;
 use narwal_types::temporal::{SECOND, TIME_MAX};
 use narwal_types::temporal_parse::parse_datetime;
 use narwal_types::{DateTime, Decimal, Time, TypeKind};
+use narwal_types::{SqlResult, ValueRef};
 
 pub(super) static FUNCTIONS: &[&Function] = &[
     &Function::new(

@@ -1,7 +1,8 @@
 //! TO_CHAR: Oracle's date formats.
 
-use super::{Call, Val};
 use crate::expr::date::{self, month_name};
+use crate::expr::node::Call;
+use crate::expr::value::Val;
 use narwal_types::temporal::SECOND;
 use narwal_types::{DateTime, SqlResult};
 

@@ -1,16 +1,10 @@
 //! The arguments of a call as its result type sees them, and result types that many functions share.
 
-use super::{Coercibility, Collation, Expr, ExprKind, ExprType, SqlResult};
+use crate::expr::node::Typing;
+use crate::expr::node::{Coercibility, ExprKind, ExprType};
 use crate::expr::types::collation_of;
+use narwal_types::{Collation, SqlResult};
 use narwal_types::{ColumnType, TypeKind, Value};
-
-/// The arguments of a call as the result type sees them.
-pub(in crate::expr) struct Typing<'e> {
-    /// The function, for errors.
-    pub name: &'static str,
-    /// The bound arguments.
-    pub args: &'e [Expr],
-}
 
 impl Typing<'_> {
     /// True if an argument may be NULL.

@@ -1,11 +1,12 @@
 //! Columns: attributes and defaults.
 
-use super::charset::{collation, mismatched_collation};
+use super::charset::{collation_of, mismatched_collation};
 use super::refuse::unsupported;
-use super::{table, types};
-use crate::ast::{AstExpr, ColumnSpec, IndexSpec, TableElements};
+use super::{option, types};
+use crate::ast::{ColumnSpec, IndexSpec, TableElements};
 use narwal_engine::{ColumnDef, DefaultDef};
 use narwal_syntax::SqlMode;
+use narwal_syntax::ast::Expr as AstExpr;
 use narwal_syntax::ast::ddl::{Column, ColumnAttribute, ColumnDefault, Generated};
 use narwal_syntax::ast::{Literal, UnaryOp};
 use narwal_types::{Collation, ColumnType, SqlError, SqlResult, TypeKind};
@@ -63,7 +64,7 @@ pub(super) fn column(c: Column, sql_mode: SqlMode, t: &mut TableElements) -> Sql
     keys.add(&c.name, t);
     t.columns.push(spec);
     if let Some(r) = c.references {
-        let mut key = table::references(r)?;
+        let mut key = option::references(r)?;
         key.name = c.constraint;
         key.columns.push(c.name);
         t.foreign_keys.push(key);
@@ -128,8 +129,8 @@ fn attribute(
         // That of the character set, which an attribute before it does not change.
         ColumnAttribute::Collate(None) => {}
         ColumnAttribute::Collate(Some(name)) => {
-            let c = collation(&name)?;
             let set = charset.map(Collation::charset);
+            let c = collation_of(&name, set.unwrap_or_default())?;
             if let Some(set) = set.filter(|s| *s != c.charset()) {
                 return Err(mismatched_collation(c, set));
             }
@@ -139,7 +140,7 @@ fn attribute(
         ColumnAttribute::Invisible => return unsupported("column attribute INVISIBLE"),
         ColumnAttribute::Versioning(true) => return unsupported("column attribute WITH"),
         ColumnAttribute::Versioning(false) => return unsupported("column attribute WITHOUT"),
-        ColumnAttribute::Engines(name, _) => return Err(table::unknown_option(&name)),
+        ColumnAttribute::Engines(name, _) => return Err(option::unknown_option(&name)),
     }
     Ok(())
 }

@@ -39,7 +39,9 @@ pub(super) fn index(i: Index) -> SqlResult<IndexSpec> {
             IndexOption::Ignored(true) | IndexOption::Parser(_) => {
                 return unsupported("IGNORED indexes and WITH PARSER");
             }
-            IndexOption::Engines(name, _) => return Err(super::table::unknown_option(&name)),
+            IndexOption::Engines(name, _) => {
+                return Err(crate::lower::ddl::option::unknown_option(&name));
+            }
         }
     }
     Ok(spec)

@@ -4,6 +4,7 @@ mod alter;
 mod charset;
 mod column;
 mod index;
+mod option;
 mod refuse;
 mod sequence;
 mod table;
@@ -16,7 +17,8 @@ use narwal_syntax::ast::ddl as syntax;
 use narwal_types::SqlResult;
 use refuse::{no_replace, no_wait, unsupported};
 
-pub(crate) use charset::{charset, collation, mismatched_collation};
+pub(crate) use charset::{charset, collation_of, mismatched_collation};
+pub use types::variable_type;
 pub(crate) use types::{is_text, too_big};
 
 /// A statement of DDL as this crate runs it.
@@ -98,7 +100,6 @@ pub(super) fn lower(d: syntax::Ddl, opts: &ParseOptions) -> SqlResult<DdlStmt> {
         | D::AlterServer(..)
         | D::DropServer(_)
         | D::AlterRoutine(_)
-        | D::AlterEvent(_)
         | D::DropProgram(..) => return unsupported(name),
     })
 }

@@ -2,8 +2,8 @@
 
 use super::refuse::unsupported;
 use super::{charset, column, index};
-use crate::ast::{CheckSpec, CreateTable, Duplicates, ForeignKeySpec, TableElements, TableOptions};
-use narwal_engine::ForeignAction;
+use crate::ast::{CheckSpec, CreateTable, Duplicates, TableElements, TableOptions};
+use crate::lower::ddl::option::{references, unknown_option};
 use narwal_syntax::SqlMode;
 use narwal_syntax::ast::ddl as syntax;
 use narwal_syntax::ast::ddl::{TableElement, TableOption};
@@ -66,31 +66,6 @@ pub(super) fn elements(list: Vec<TableElement>, sql_mode: SqlMode) -> SqlResult<
     Ok(t)
 }
 
-/// A foreign key whose own name and columns are still missing.
-pub(super) fn references(r: syntax::References) -> SqlResult<ForeignKeySpec> {
-    Ok(ForeignKeySpec {
-        name: None,
-        index: None,
-        if_not_exists: false,
-        columns: Vec::new(),
-        parent: r.table,
-        parent_columns: r.columns,
-        on_delete: action(r.on_delete)?,
-        on_update: action(r.on_update)?,
-    })
-}
-
-fn action(a: Option<syntax::ForeignAction>) -> SqlResult<ForeignAction> {
-    Ok(match a {
-        None => ForeignAction::default(),
-        Some(syntax::ForeignAction::Restrict) => ForeignAction::Restrict,
-        Some(syntax::ForeignAction::Cascade) => ForeignAction::Cascade,
-        Some(syntax::ForeignAction::SetNull) => ForeignAction::SetNull,
-        Some(syntax::ForeignAction::NoAction) => ForeignAction::NoAction,
-        Some(syntax::ForeignAction::SetDefault) => return unsupported("ON DELETE SET DEFAULT"),
-    })
-}
-
 /// Options of a table.
 pub(super) fn options(list: Vec<TableOption>) -> SqlResult<TableOptions> {
     let mut t = TableOptions::default();
@@ -139,9 +114,4 @@ fn engine_option(name: &str) -> SqlError {
         true => SqlError::unsupported(format!("table option {upper}")),
         false => unknown_option(name),
     }
-}
-
-/// 1911: an option that no engine knows.
-pub(super) fn unknown_option(name: &str) -> SqlError {
-    SqlError::new(1911, b"HY000", format!("Unknown option '{name}'"))
 }

@@ -1,8 +1,9 @@
 //! Views.
 
 use super::refuse::unsupported;
-use crate::ast::{CreateView, Definer, SelectItem, ViewCreation};
+use crate::ast::{CreateView, Definer, ViewCreation};
 use narwal_engine::{CheckOption, ViewAlgorithm};
+use narwal_syntax::ast::SelectItem;
 use narwal_syntax::ast::ddl as syntax;
 use narwal_types::{SqlError, SqlResult};
 

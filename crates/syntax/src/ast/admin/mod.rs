@@ -5,6 +5,7 @@
 mod account;
 mod lock;
 mod maintain;
+mod operand;
 mod replication;
 mod set;
 mod show;
@@ -20,13 +21,14 @@ pub use maintain::{
     AnalyzeColumns, Backup, BackupStage, CacheTable, CheckOption, Flush, FlushLock, Maintain,
     Maintenance, PartitionList, Reset, TableKind,
 };
+pub use operand::{Operand, Using};
 pub use replication::{
     ChangeMaster, Connection, MasterOption, StartReplica, Threads, Until, UntilOption, UseGtid,
 };
 pub use set::{Isolation, Scope, Set, SetItem, SetPassword, SetTransaction, SetValue};
 pub use show::{EventRange, Filter, RoutineKind, Show, ShowCreate, WarningKind};
 
-use super::{Expression, TableName};
+use super::TableName;
 
 /// How EXPLAIN and ANALYZE answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,26 +45,6 @@ pub enum ExplainForm {
     Analyze,
     /// ANALYZE FORMAT=JSON.
     AnalyzeJson,
-}
-
-/// An expression of a statement that is not a query.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Operand {
-    /// As written.
-    pub text: String,
-    /// As a tree, with its subqueries.
-    pub value: Expression,
-}
-
-/// A parameter of EXECUTE, a value of HANDLER READ.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Using {
-    /// An expression.
-    Value(Operand),
-    /// DEFAULT.
-    Default,
-    /// IGNORE.
-    Ignore,
 }
 
 /// What a transaction's end is followed by; what was not said is `None`.
@@ -187,15 +169,6 @@ pub enum Admin {
     Set(Set),
     /// SET TRANSACTION.
     SetTransaction(SetTransaction),
-    /// SET STATEMENT ... FOR: settings for one statement.
-    SetStatement {
-        /// The settings, and those within them: the outermost first. They may be many within each other.
-        settings: Vec<Vec<SetItem>>,
-        /// The statement.
-        statement: Box<super::Statement>,
-        /// Its text.
-        text: String,
-    },
     /// USE.
     Use(String),
     /// SHOW.

@@ -2,6 +2,8 @@
 
 mod alter;
 mod column;
+mod constraint;
+mod creation;
 mod index;
 mod option;
 mod partition;
@@ -12,6 +14,8 @@ mod view;
 
 pub use alter::*;
 pub use column::*;
+pub use constraint::*;
+pub use creation::*;
 pub use index::*;
 pub use option::*;
 pub use partition::*;
@@ -64,8 +68,6 @@ pub enum Ddl {
     DropServer(DropObject<String>),
     /// ALTER PROCEDURE and ALTER FUNCTION.
     AlterRoutine(AlterRoutine),
-    /// ALTER EVENT.
-    AlterEvent(super::program::AlterEvent),
     /// DROP PROCEDURE, FUNCTION, TRIGGER, EVENT, PACKAGE, PACKAGE BODY.
     DropProgram(ProgramKind, DropObject<TableName>),
 }
@@ -95,28 +97,9 @@ impl Ddl {
             Ddl::DropServer(_) => "DROP SERVER",
             Ddl::AlterRoutine(a) if a.function => "ALTER FUNCTION",
             Ddl::AlterRoutine(_) => "ALTER PROCEDURE",
-            Ddl::AlterEvent(_) => "ALTER EVENT",
             Ddl::DropProgram(kind, _) => kind.dropped(),
         }
     }
-}
-
-/// What CREATE does where the name may be taken.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Creation {
-    /// OR REPLACE.
-    pub or_replace: bool,
-    /// IF NOT EXISTS.
-    pub if_not_exists: bool,
-}
-
-/// How long to wait for locks on metadata.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MetadataWait {
-    /// NOWAIT.
-    No,
-    /// WAIT n, in seconds.
-    Seconds(u64),
 }
 
 /// DROP of one thing.

@@ -1,6 +1,8 @@
 //! CREATE TABLE.
 
-use super::{Column, Creation, Expression, Index, Partitions, Select, TableName, TableOption};
+use super::{
+    Check, Column, Creation, Index, Partitions, References, Select, TableName, TableOption,
+};
 
 /// What stands between the parentheses of CREATE TABLE.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,17 +20,6 @@ pub enum TableElement {
     Period(Period),
 }
 
-/// A CHECK constraint.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Check {
-    /// Name, if given.
-    pub name: Option<String>,
-    /// IF NOT EXISTS.
-    pub if_not_exists: bool,
-    /// The condition.
-    pub expr: Expression,
-}
-
 /// A foreign key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ForeignKey {
@@ -42,30 +33,6 @@ pub struct ForeignKey {
     pub columns: Vec<String>,
     /// What they refer to.
     pub references: References,
-}
-
-/// REFERENCES.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct References {
-    /// The referenced table.
-    pub table: TableName,
-    /// Its columns.
-    pub columns: Vec<String>,
-    /// ON DELETE.
-    pub on_delete: Option<ForeignAction>,
-    /// ON UPDATE.
-    pub on_update: Option<ForeignAction>,
-}
-
-/// What happens to rows that refer to a row that goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub enum ForeignAction {
-    Restrict,
-    Cascade,
-    SetNull,
-    NoAction,
-    SetDefault,
 }
 
 /// PERIOD FOR.

@@ -34,6 +34,9 @@ impl Parser<'_> {
             Kw::LOCK => self.lock_tables()?,
             Kw::UNLOCK => self.unlock_tables()?,
             Kw::HANDLER => self.handler_statement()?,
+            Kw::SET if self.at_nth(1, Kw::STATEMENT) && !self.is_assignment(2) => {
+                return self.set_statement().map(Some);
+            }
             Kw::SET => self.set()?,
             Kw::USE => self.use_db()?,
             Kw::SHOW => self.show()?,

@@ -1,9 +1,9 @@
 //! SET in all its forms.
 
-use crate::ast::Expr;
 use crate::ast::admin::{
     Admin, Isolation, Operand, Scope, Set, SetItem, SetPassword, SetTransaction, SetValue, UserName,
 };
+use crate::ast::{Expr, SetStatement, Statement};
 use crate::keyword::Kw;
 use crate::parser::Parser;
 use crate::token::Tok;
@@ -12,9 +12,6 @@ use narwal_types::SqlResult;
 impl Parser<'_> {
     pub(super) fn set(&mut self) -> SqlResult<Admin> {
         self.bump();
-        if self.at(Kw::STATEMENT) && !self.is_assignment(1) {
-            return self.set_statement();
-        }
         let scope = self.scope_at(0);
         let skip = usize::from(scope.is_some());
         if self.at_nth(skip, Kw::TRANSACTION) && !self.is_assignment(skip + 1) {
@@ -38,7 +35,7 @@ impl Parser<'_> {
     }
 
     /// True if `=` or `:=` stands `n` tokens behind the next one.
-    fn is_assignment(&self, n: usize) -> bool {
+    pub(super) fn is_assignment(&self, n: usize) -> bool {
         matches!(self.peek_at(n), Tok::Eq | Tok::ColonEq)
     }
 
@@ -98,8 +95,9 @@ impl Parser<'_> {
     }
 
     /// SET STATEMENT name = value, ... FOR statement, which may be one of these again: that takes no stack.
-    fn set_statement(&mut self) -> SqlResult<Admin> {
+    pub(super) fn set_statement(&mut self) -> SqlResult<Statement> {
         let mut settings = Vec::new();
+        self.bump();
         self.bump();
         loop {
             settings.push(self.comma_separated(Self::statement_setting)?);
@@ -114,11 +112,11 @@ impl Parser<'_> {
         let start = self.here();
         let statement = self.nested(Self::statement)?;
         let text = self.slice(start, self.behind()).to_string();
-        Ok(Admin::SetStatement {
+        Ok(Statement::SetStatement(SetStatement {
             settings,
             statement: Box::new(statement),
             text,
-        })
+        }))
     }
 
     fn statement_setting(&mut self) -> SqlResult<SetItem> {

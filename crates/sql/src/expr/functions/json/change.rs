@@ -2,7 +2,9 @@
 
 use super::path::{Path, Step, element};
 use super::value::{Kind, Node, escape, unescape};
-use super::{Call, Val, append_arg, loose, parse, plain_path};
+use crate::expr::functions::json::document::{append_arg, loose, parse, plain_path};
+use crate::expr::node::Call;
+use crate::expr::value::Val;
 use narwal_types::SqlResult;
 use narwal_types::work::stopped;
 use std::borrow::Cow;

@@ -5,28 +5,30 @@
 //! |---|---|
 //! | `value.rs` | texts as trees, and back |
 //! | `path.rs` | paths |
+//! | `document.rs` | arguments as documents and paths |
 //! | `change.rs` | the functions that change or merge documents |
 
 mod change;
+pub(crate) mod document;
 mod path;
 mod value;
 
-use super::control::IF;
 use super::typing::int_or_null;
-use super::{
-    Call, Coercibility, Collation, Expr, ExprKind, ExprType, Function, SqlError, SqlResult, Typing,
-    Val, ValueRef,
+use crate::expr::functions::json::document::{
+    append_arg, doc, loose, parse, parse_first, path, plain_path, warn_text,
 };
-use crate::expr::SubqueryUse;
+use crate::expr::functions::json::path::{Path, Place, walk};
+use crate::expr::functions::json::value::{Kind, Node, string_value};
+use crate::expr::node::{Call, Coercibility, Expr, ExprKind, ExprType, Function, Typing};
+use crate::expr::value::Val;
 use crate::like::like;
 use narwal_types::Value;
 use narwal_types::work::stopped;
-use path::{Path, PathFault, Place, walk};
-use value::{Fault, Kind, Node, string_value};
+use narwal_types::{Collation, SqlError, SqlResult, ValueRef};
 
 pub(crate) use value::escape;
 
-pub(in crate::expr) static EXTRACT: Function = Function::new(
+pub(crate) static EXTRACT: Function = Function::new(
     "json_extract",
     "document, path, ...",
     "The values at the paths.",
@@ -36,7 +38,7 @@ pub(in crate::expr) static EXTRACT: Function = Function::new(
 .json();
 
 /// What stands around a JSON_EXTRACT whose value counts, not its JSON text.
-pub(in crate::expr) static SCALAR: Function = Function::new(
+pub(crate) static SCALAR: Function = Function::new(
     " json_scalar",
     "document, numeric",
     "The value of a JSON text.",
@@ -353,7 +355,7 @@ fn quote_type(t: &Typing<'_>) -> SqlResult<ExprType> {
 
 /// JSON_EXTRACT beside something else than JSON: a string is what stands in its quotes, and in a numeric place true is 1.
 /// Other expressions as they are.
-pub(in crate::expr) fn as_scalar(e: Expr, numeric: bool) -> Expr {
+pub(crate) fn as_scalar(e: Expr, numeric: bool) -> Expr {
     if !is_extract(&e) {
         return e;
     }
@@ -372,7 +374,7 @@ pub(in crate::expr) fn as_scalar(e: Expr, numeric: bool) -> Expr {
 }
 
 /// The sides of a comparison of strings: a JSON_EXTRACT on one side, the left one if both are, gives its value.
-pub(in crate::expr) fn compared(l: Expr, r: Expr) -> (Expr, Expr) {
+pub(crate) fn compared(l: Expr, r: Expr) -> (Expr, Expr) {
     if !(l.ty.is_string() && r.ty.is_string()) {
         (l, r)
     } else if is_extract(&l) {
@@ -382,7 +384,7 @@ pub(in crate::expr) fn compared(l: Expr, r: Expr) -> (Expr, Expr) {
     }
 }
 
-pub(in crate::expr) fn is_extract(e: &Expr) -> bool {
+pub(crate) fn is_extract(e: &Expr) -> bool {
     matches!(&e.kind, ExprKind::Func { func, .. } if **func == EXTRACT)
 }
 
@@ -396,145 +398,6 @@ fn scalar<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
         t if t.starts_with('"') => c.string(string_value(t).into_owned().into_bytes()),
         _ => c.string(text.into_bytes()),
     }
-}
-
-/// True if a number is a truth value.
-fn is_bool(e: &Expr) -> bool {
-    match &e.kind {
-        ExprKind::And(_)
-        | ExprKind::Or(_)
-        | ExprKind::Xor(..)
-        | ExprKind::Not(_)
-        | ExprKind::Compare { .. }
-        | ExprKind::Between { .. }
-        | ExprKind::InList { .. }
-        | ExprKind::IsNull { .. }
-        | ExprKind::IsBool { .. }
-        | ExprKind::Like { .. } => true,
-        ExprKind::Subquery(s) => !matches!(s.used, SubqueryUse::Value),
-        ExprKind::Func { func, args } if **func == IF => args.iter().skip(1).all(is_bool),
-        ExprKind::Func { func, .. } => func.predicate,
-        _ => false,
-    }
-}
-
-/// Appends a value as JSON: JSON texts as they are, numbers as text, the rest as strings.
-pub(crate) fn append_value(e: &Expr, v: ValueRef<'_>, out: &mut String) {
-    match v {
-        ValueRef::Null => out.push_str("null"),
-        v if e.ty().json => out.push_str(&v.to_text()),
-        ValueRef::Int(n) if is_bool(e) => out.push_str(if n != 0 { "true" } else { "false" }),
-        ValueRef::Int(_) | ValueRef::UInt(_) | ValueRef::Decimal(_) | ValueRef::Float(_) => {
-            out.push_str(&v.to_text())
-        }
-        ValueRef::Double(x) if e.ty.is_fixed_double() => out.push_str(&e.ty.double_text(x)),
-        ValueRef::Double(_) => out.push_str(&v.to_text()),
-        v => {
-            out.push('"');
-            escape(&v.to_text(), out);
-            out.push('"');
-        }
-    }
-}
-
-fn append_arg(c: &Call<'_, '_>, i: usize, out: &mut String) {
-    if let Some(e) = c.exprs().get(i) {
-        append_value(e, c.v(i), out);
-    }
-}
-
-/// Warns that argument `i` (from 0) is no JSON text.
-fn warn_text(c: &Call<'_, '_>, i: usize, f: Fault, note: bool) {
-    let (arg, name) = (i + 1, c.func.name());
-    let (code, message) = match f {
-        Fault::End => (
-            4037,
-            format!("Unexpected end of JSON text in argument {arg} to function '{name}'"),
-        ),
-        Fault::Syntax(p) => (
-            4038,
-            format!(
-                "Syntax error in JSON text in argument {arg} to function '{name}' at position {p}"
-            ),
-        ),
-        Fault::Character(p) => (
-            4036,
-            format!(
-                "Character disallowed in JSON in argument {arg} to function '{name}' at position {p}"
-            ),
-        ),
-        Fault::Depth(p) => (
-            4040,
-            format!(
-                "Limit of 32 on JSON nested structures depth is reached in argument {arg} to function '{name}' at position {p}"
-            ),
-        ),
-    };
-    if note {
-        c.ctx.env.note(code, message);
-    } else {
-        c.ctx.env.warn(code, message);
-    }
-}
-
-/// The document in argument `i`; `None` with a warning if it is none.
-fn parse<'t>(c: &Call<'_, '_>, i: usize, text: &'t str) -> Option<Node<'t>> {
-    Node::parse(text)
-        .map_err(|f| warn_text(c, i, f, false))
-        .ok()
-}
-
-/// The first value in argument `i`, whatever follows it; `None` with a warning if there is none.
-fn parse_first<'t>(c: &Call<'_, '_>, i: usize, text: &'t str) -> Option<Node<'t>> {
-    Node::parse_first(text)
-        .map_err(|f| warn_text(c, i, f, false))
-        .ok()
-}
-
-/// Computes something of a document, or warns and gives NULL.
-fn doc<'a>(
-    c: &Call<'a, '_>,
-    i: usize,
-    text: &str,
-    f: impl FnOnce(&Node<'_>) -> Val<'a>,
-) -> Val<'a> {
-    parse(c, i, text).map_or(Val::NULL, |n| f(&n))
-}
-
-/// The path in argument `i`; `None` with a warning if it is none.
-fn path(c: &Call<'_, '_>, i: usize) -> Option<Path> {
-    let (arg, name) = (i + 1, c.func.name());
-    Path::parse(&c.text(i))
-        .map_err(|f| match f {
-            PathFault::End => c.ctx.env.warn(
-                4041,
-                format!("Unexpected end of JSON path in argument {arg} to function '{name}'"),
-            ),
-            PathFault::Syntax(p) => c.ctx.env.warn(
-                4042,
-                format!(
-                    "Syntax error in JSON path in argument {arg} to function '{name}' at position {p}"
-                ),
-            ),
-        })
-        .ok()
-}
-
-/// A path without wildcards.
-fn plain_path(c: &Call<'_, '_>, i: usize) -> Option<Path> {
-    let p = path(c, i)?;
-    if p.is_wild() {
-        c.ctx.env.warn(
-            4044,
-            format!(
-                "Wildcards or range in JSON path not allowed in argument {} to function '{}'",
-                i + 1,
-                c.func.name()
-            ),
-        );
-        return None;
-    }
-    Some(p)
 }
 
 /// "one" (true) or "all" (false); `None` with a warning for anything else.
@@ -554,13 +417,6 @@ fn one_or_all(c: &Call<'_, '_>, i: usize) -> Option<bool> {
             None
         }
     }
-}
-
-/// A document as its function gives it.
-fn loose<'a>(c: &Call<'a, '_>, n: &Node<'_>) -> SqlResult<Val<'a>> {
-    let mut out = String::new();
-    n.write(true, &mut out);
-    c.string(out.into_bytes())
 }
 
 fn array<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {

@@ -1,0 +1,86 @@
+//! Which virtual tables there are, without their rows.
+
+use super::{columns, innodb_columns, mysql};
+use crate::replica::show;
+use columns::TABLES;
+use narwal_engine::{Table, TableDef};
+use narwal_sql::virtual_tables::INFORMATION_SCHEMA;
+use narwal_sql::{VirtualRows, VirtualTables};
+use narwal_types::Collation;
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
+
+/// A table with the columns of SHOW ALL SLAVES STATUS.
+pub(super) const REPLICA_STATUS: &str = "NARWAL_REPLICA_STATUS";
+
+/// The tables by name in capitals.
+pub(super) fn definitions() -> &'static BTreeMap<&'static str, Arc<Table>> {
+    static MADE: OnceLock<BTreeMap<&'static str, Arc<Table>>> = OnceLock::new();
+    MADE.get_or_init(|| {
+        let replica =
+            show::table_columns().map(|(name, ty, nullable)| columns::def(name, ty, nullable));
+        (TABLES.iter().chain(innodb_columns::TABLES))
+            .map(|(name, columns)| (*name, columns.iter().map(columns::Column::def).collect()))
+            .chain([(REPLICA_STATUS, replica.collect())])
+            .filter_map(|(name, columns)| {
+                let def = TableDef {
+                    id: 0,
+                    db: INFORMATION_SCHEMA.into(),
+                    name: name.into(),
+                    columns,
+                    indexes: Vec::new(),
+                    hidden_index_id: 0,
+                    collation: Collation::Utf8mb4GeneralCi,
+                    comment: String::new(),
+                    auto_increment_start: 0,
+                    engine: "MEMORY".into(),
+                    created: 0,
+                    checks: Vec::new(),
+                    foreign_keys: Vec::new(),
+                    sequence: false,
+                };
+                // The definitions are constants; a test makes them all.
+                Some((name, Table::made(def).ok()?))
+            })
+            .collect()
+    })
+}
+
+/// A table's definition, by a name in any case.
+pub(crate) fn definition(name: &str) -> Option<&'static Arc<Table>> {
+    definitions().get(name.to_ascii_uppercase().as_str())
+}
+
+/// All definitions by name.
+pub(crate) fn all() -> impl Iterator<Item = &'static Arc<Table>> {
+    definitions().values()
+}
+
+/// Definitions of virtual tables without rows: to find out the columns of views.
+pub(crate) struct Definitions;
+
+impl VirtualTables for Definitions {
+    fn table(&self, db: &str, name: &str) -> Option<(Arc<Table>, VirtualRows)> {
+        let table = match db {
+            mysql::MYSQL => mysql::definition(name)?.clone(),
+            _ if db.eq_ignore_ascii_case(INFORMATION_SCHEMA) => definition(name)?.clone(),
+            _ => return None,
+        };
+        Some((table, Arc::new(|_, _| Ok(Vec::new()))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_definitions_make_tables() {
+        assert_eq!(
+            definitions().len(),
+            TABLES.len() + innodb_columns::TABLES.len() + 1
+        );
+        assert!(definition("Key_Column_Usage").is_some());
+        assert!(definition("nothing").is_none());
+    }
+}

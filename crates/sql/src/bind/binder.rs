@@ -1,0 +1,1843 @@
+//! From parsed expressions to bound ones: names to positions, operators to nodes, constants to values.
+
+use crate::bind::operand::{as_subquery, not_a_row, row_items, wrong_columns};
+use crate::bind::param::no_default_here;
+use crate::bind::scope::OuterScope;
+use crate::bind::scope::{Clause, Scope};
+use crate::bind::windows::WindowsHere;
+use crate::env::{StatementEnv, VariableScope};
+use crate::expr::IntervalUnit;
+use crate::expr::call::wrong_arguments;
+use crate::expr::fixed;
+use crate::expr::func::Func;
+use crate::expr::functions;
+use crate::expr::functions::{json, year_of};
+use crate::expr::literal::{negate_literal, number};
+use crate::expr::node::make;
+use crate::expr::node::{
+    AggFunc, Aggregate, ArithOp, CmpOp, Coercibility, Expr, ExprKind, ExprType, ListOptions,
+    SubqueryUse,
+};
+use crate::expr::node::{Function, Results, StoredCall, Takes};
+use crate::expr::node::{NO_LENGTH, NOT_FIXED};
+use crate::expr::types;
+use crate::expr::types::bool_ty;
+use crate::like;
+use crate::lower::{charset, mismatched_collation};
+use crate::privilege::{Needs, Privilege};
+use narwal_syntax::ast::{
+    self, BinaryOp, Call, CastType, Expr as Ast, FormatKind, IsTest, Literal, Qualified, Special,
+    SystemVar, TableName, TemporalKind, TrimSide, UnaryOp, VarScope,
+};
+use narwal_syntax::sql_mode::SqlMode;
+use narwal_types::errors;
+use narwal_types::temporal_parse::{DateRules, parse_datetime, parse_time};
+use narwal_types::{
+    Charset, Collation, ColumnType, Fixed, FixedKind, SqlError, SqlResult, TypeKind, Value,
+};
+use std::borrow::Cow;
+
+/// Binds a parsed expression in a scope.
+pub fn bind(ast: &Ast, scope: &Scope<'_>) -> SqlResult<Expr> {
+    Binder { scope }.expr(ast)
+}
+
+pub(super) struct Binder<'a> {
+    pub(super) scope: &'a Scope<'a>,
+}
+
+impl Expr {
+    /// A constant.
+    pub fn literal(v: Value) -> Expr {
+        let ty = ExprType::of_value(&v);
+        make(ExprKind::Literal(v), ty)
+    }
+
+    /// On its way into a column: text goes into a binary one as the bytes of its character set, not as the UTF-8 that it is
+    /// computed in.
+    pub fn as_stored(self, to: &ColumnType) -> Expr {
+        if !to.is_binary_string() || self.ty.ty.collation.charset().stores_utf8() {
+            return self;
+        }
+        let ty = ExprType::of_column(
+            ColumnType::new(TypeKind::VarBinary(NO_LENGTH)),
+            self.ty.nullable,
+        );
+        make(ExprKind::Cast(boxed(self)), ty)
+    }
+
+    /// A hexadecimal or bit literal as the number that it stands for.
+    pub(crate) fn bits_as_number(self) -> Expr {
+        as_operand(self)
+    }
+
+    /// The value of a parameter.
+    fn bound(v: Value) -> Expr {
+        let ty = match &v {
+            Value::Int(_) => ExprType::bigint(false, false),
+            v => ExprType::of_value(v),
+        };
+        make(ExprKind::Literal(v), ty)
+    }
+
+    /// Column `column` of source number `source`.
+    pub fn column(scope: &Scope<'_>, source: usize, column: usize) -> Option<Expr> {
+        let s = scope.sources.get(source)?;
+        let c = s.table.columns().get(column)?;
+        if let Some(of) = &s.view {
+            let mut e = of.columns.get(column)?.clone();
+            e.ty.nullable |= s.nullable;
+            return Some(e);
+        }
+        let db = &s.table.def.db;
+        let name = if db.is_empty() {
+            format!("`{}`.`{}`", s.name, c.name)
+        } else {
+            format!("`{}`.`{}`.`{}`", db, s.name, c.name)
+        };
+        Some(make(
+            ExprKind::Column {
+                source,
+                column: s.base + column,
+                timestamp: matches!(c.ty.kind, TypeKind::Timestamp(_))
+                    || scope.env.pads(&c.ty)
+                    || c.ty.is_character() && !c.ty.collation.charset().stores_utf8(),
+                name: name.into(),
+            },
+            s.column_type(column),
+        ))
+    }
+
+    /// One of several branches that have this type together. Exact numbers keep the digits they have until they are shown.
+    fn branch(self, ty: &ExprType) -> Expr {
+        let exact = self.ty.ty.is_integer() || matches!(self.ty.ty.kind, TypeKind::Decimal(..));
+        if exact && matches!(ty.ty.kind, TypeKind::Decimal(..)) {
+            return self;
+        }
+        self.coerce(ty)
+    }
+
+    /// Converted to a type, if it has another one already known. Parameters stay as they are.
+    fn coerce(self, ty: &ExprType) -> Expr {
+        if self.ty.null || matches!(self.kind, ExprKind::Param(_)) || ty.null {
+            return self;
+        }
+        let same = match (self.ty.ty.kind, ty.ty.kind) {
+            (a, b) if a == b => true,
+            // Integers need no conversion among themselves, strings none either.
+            _ if self.ty.ty.is_integer() && ty.ty.is_integer() => true,
+            _ if self.ty.ty.is_string() && ty.ty.is_string() && !self.ty.ty.is_member() => {
+                (self.ty.ty.collation == Collation::Binary)
+                    == (ty.ty.collation == Collation::Binary)
+            }
+            _ => false,
+        };
+        if same {
+            return self;
+        }
+        let mut t = ty.with_nullable(self.ty.nullable);
+        // No truncation here: the type was made wide enough.
+        t.ty.kind = match t.ty.kind {
+            TypeKind::VarChar(_) | TypeKind::Char(_) => TypeKind::VarChar(NO_LENGTH),
+            TypeKind::VarBinary(_) | TypeKind::Binary(_) => TypeKind::VarBinary(NO_LENGTH),
+            k => k,
+        };
+        make(ExprKind::Cast(Box::new(self)), t)
+    }
+}
+
+/// The text of an ENUM or SET; other expressions as they are.
+pub(super) fn member_as_text(e: Expr) -> Expr {
+    if !e.ty.ty.is_member() {
+        return e;
+    }
+    let t = &e.ty;
+    let text = ExprType {
+        decimals: 0,
+        ..ExprType::string(t.chars(), t.ty.collation, t.coercibility, t.nullable)
+    };
+    e.coerce(&text)
+}
+
+/// The text of a double that is shown with a fixed number of digits; other expressions as they are.
+fn shown(e: Expr) -> Expr {
+    if !e.ty.is_fixed_double() {
+        return e;
+    }
+    let text = ExprType {
+        coercibility: e.ty.coercibility,
+        ..ExprType::text(e.ty.chars(), e.ty.nullable)
+    };
+    e.coerce(&text)
+}
+
+fn boxed(e: Expr) -> Box<Expr> {
+    Box::new(e)
+}
+
+fn wrong_count(name: &str) -> SqlError {
+    SqlError::new(
+        1582,
+        b"42000",
+        format!("Incorrect parameter count in the call to native function '{name}'"),
+    )
+}
+
+fn comparison(op: BinaryOp) -> Option<CmpOp> {
+    use BinaryOp as B;
+    Some(match op {
+        B::Eq => CmpOp::Eq,
+        B::NullSafeEq => CmpOp::NullSafeEq,
+        B::Ne => CmpOp::Ne,
+        B::Lt => CmpOp::Lt,
+        B::Le => CmpOp::Le,
+        B::Gt => CmpOp::Gt,
+        B::Ge => CmpOp::Ge,
+        _ => return None,
+    })
+}
+
+impl Binder<'_> {
+    pub(super) fn expr(&self, ast: &Ast) -> SqlResult<Expr> {
+        narwal_memory::check()?;
+        Ok(match ast {
+            Ast::Nested(e) => self.expr(e)?,
+            Ast::Literal(l) => self.value(l)?,
+            Ast::Param(n) => self.param(*n)?,
+            Ast::Column(name) => self.identifier(name)?,
+            Ast::Qualified(q) => self.compound(q)?,
+            Ast::UserVar(name) => self.user_variable(name),
+            Ast::SystemVar(v) => self.system_variable(v)?,
+            Ast::Assign { name, value } => {
+                let e = self.expr(value)?;
+                let ty = e.ty;
+                make(
+                    ExprKind::SetUserVariable(name.as_str().into(), boxed(e)),
+                    ty,
+                )
+            }
+            Ast::Subquery(n) => self.text_in_connection(self.lone_subquery(*n, false)?),
+            Ast::Exists(n) => self.text_in_connection(self.lone_subquery(*n, true)?),
+            Ast::Binary { left, op, right } => self.binary(ast, left, *op, right)?,
+            Ast::Unary { op, expr } => self.unary(*op, expr)?,
+            Ast::Is {
+                expr,
+                what,
+                negated,
+            } => match what {
+                IsTest::Null | IsTest::Unknown => self.is_null(expr, *negated)?,
+                IsTest::True => self.is_bool(expr, true, *negated)?,
+                IsTest::False => self.is_bool(expr, false, *negated)?,
+            },
+            Ast::InQuery {
+                expr,
+                query,
+                negated,
+            } => self.in_subquery(expr, *query, *negated)?,
+            Ast::Between {
+                expr,
+                negated,
+                low,
+                high,
+            } => {
+                let mut e = self.expr(expr)?;
+                let mut lo = self.beside(low, &e)?;
+                let mut hi = self.beside(high, &e)?;
+                // A number among texts makes all three numbers.
+                let number = |e: &Expr| e.ty.ty.is_numeric() && !e.ty.null;
+                if e.ty.is_string() && number(&lo) != number(&hi) {
+                    let double = ExprType::double(true);
+                    let as_number = |e: Expr| match e.ty.is_string() {
+                        true => as_operand(e).coerce(&double),
+                        false => e,
+                    };
+                    (e, lo, hi) = (as_number(e), as_number(lo), as_number(hi));
+                }
+                let collation = types::compare_collation([&e, &lo, &hi], "between")?;
+                let nullable = e.ty.nullable || lo.ty.nullable || hi.ty.nullable;
+                make(
+                    ExprKind::Between {
+                        expr: boxed(e),
+                        low: boxed(lo),
+                        high: boxed(hi),
+                        negated: *negated,
+                        collation,
+                    },
+                    bool_ty(nullable),
+                )
+            }
+            Ast::InList {
+                expr,
+                list,
+                negated,
+            } => {
+                if row_items(expr).is_some() {
+                    return self.row_in(expr, list, *negated);
+                }
+                let e = self.expr(expr)?;
+                let list = list
+                    .iter()
+                    .map(|x| self.beside(x, &e))
+                    .collect::<SqlResult<Vec<_>>>()?;
+                // IN with one value is a comparison.
+                if let [one] = list.as_slice()
+                    && (json::is_extract(&e) || json::is_extract(one))
+                {
+                    let equal = self.compare(CmpOp::Eq, e, one.clone())?;
+                    let ty = equal.ty;
+                    return Ok(if *negated {
+                        make(ExprKind::Not(boxed(equal)), ty)
+                    } else {
+                        equal
+                    });
+                }
+                let collation = types::compare_collation(std::iter::once(&e).chain(&list), "in")?;
+                let nullable = e.ty.nullable || list.iter().any(|x| x.ty.nullable);
+                make(
+                    ExprKind::InList {
+                        expr: boxed(e),
+                        list,
+                        negated: *negated,
+                        collation,
+                    },
+                    bool_ty(nullable),
+                )
+            }
+            Ast::Like {
+                negated,
+                expr,
+                pattern,
+                escape,
+            } => {
+                let e = self.expr(expr)?;
+                let p = self.expr(pattern)?;
+                let escape = match escape {
+                    Some(x) => like_escape(&self.expr(x)?, self.scope.env)?,
+                    None if self.scope.env.sql_mode.has(SqlMode::NO_BACKSLASH_ESCAPES) => {
+                        Some(String::new())
+                    }
+                    None => None,
+                };
+                let collation = types::compare_collation([&e, &p], "like")?;
+                let escape = like::escape_char(escape.as_deref(), collation);
+                let nullable = e.ty.nullable || p.ty.nullable;
+                make(
+                    ExprKind::Like {
+                        expr: boxed(e),
+                        pattern: boxed(p),
+                        escape,
+                        negated: *negated,
+                        collation,
+                    },
+                    bool_ty(nullable),
+                )
+            }
+            Ast::Regexp {
+                negated,
+                expr,
+                pattern,
+            } => {
+                let args = vec![self.expr(expr)?, self.expr(pattern)?];
+                types::compare_collation(&args, "regexp")?;
+                let m = self.call(Func::Regexp, args)?;
+                if *negated {
+                    let ty = m.ty;
+                    make(ExprKind::Not(boxed(m)), ty)
+                } else {
+                    m
+                }
+            }
+            Ast::Case {
+                operand,
+                whens,
+                otherwise,
+            } => self.case(operand.as_deref(), whens, otherwise.as_deref())?,
+            Ast::Cast { expr, ty } => {
+                let e = self.expr(expr)?;
+                self.cast_to(e, ty)?
+            }
+            Ast::ConvertUsing { expr, charset } => {
+                let e = self.expr(expr)?;
+                self.convert_charset(e, charset)?
+            }
+            Ast::Collate { expr, collation } => {
+                let e = self.expr(expr)?;
+                let set = if e.ty.is_string() {
+                    e.ty.ty.collation.charset()
+                } else {
+                    Charset::Utf8mb4
+                };
+                let c = crate::lower::collation_of(collation, set)?;
+                if set != c.charset() {
+                    return Err(mismatched_collation(c, set));
+                }
+                self.collate(e, c, Coercibility::Explicit)
+            }
+            Ast::Temporal { kind, text } => temporal_literal(*kind, text)?,
+            Ast::Introduced {
+                charset: name,
+                value,
+            } => {
+                let e = self.value(value)?;
+                match charset(name)? {
+                    Charset::Binary => self.collate(e, Collation::Binary, Coercibility::Coercible),
+                    set => introduced(e, set)?,
+                }
+            }
+            Ast::Call(c) => self.function(c)?,
+            Ast::Special(s) => self.special(s)?,
+            Ast::Interval { .. } => return Err(SqlError::syntax("INTERVAL is not allowed here")),
+            Ast::Quantified {
+                op,
+                left,
+                all,
+                query,
+            } => {
+                let op = comparison(*op)
+                    .ok_or_else(|| SqlError::syntax("ANY and ALL need a comparison"))?;
+                let used = if *all {
+                    SubqueryUse::All(op)
+                } else {
+                    SubqueryUse::Any(op)
+                };
+                self.compared_subquery(left, *query, used)?
+            }
+            Ast::Row(_) => return Err(wrong_columns(1)),
+            Ast::Values(column) => self.insert_value(column)?,
+            Ast::Default(_) => return Err(SqlError::unsupported("DEFAULT(column)")),
+        })
+    }
+
+    /// Calls whose arguments have words between them.
+    fn special(&self, s: &Special) -> SqlResult<Expr> {
+        let number = |n: i64| Expr::literal(Value::Int(n));
+        Ok(match s {
+            Special::Position(what, text) => {
+                let args = vec![self.expr(what)?, self.expr(text)?];
+                self.call(Func::Locate, args)?
+            }
+            Special::Substring(text, from, length) => {
+                let mut args = vec![self.expr(text)?, self.expr(from)?];
+                if let Some(n) = length {
+                    args.push(self.expr(n)?);
+                }
+                self.call(Func::Substring, args)?
+            }
+            Special::Trim { side, what, text } => {
+                let mut args = vec![self.expr(text)?];
+                if let Some(w) = what {
+                    args.push(self.expr(w)?);
+                }
+                let f = match side {
+                    Some(TrimSide::Leading) => Func::TrimLeading,
+                    Some(TrimSide::Trailing) => Func::TrimTrailing,
+                    _ => Func::Trim,
+                };
+                self.call(f, args)?
+            }
+            Special::Extract(u, e) => {
+                let e = self.expr(e)?;
+                self.call(Func::Extract, vec![number(unit(*u)?.number()), e])?
+            }
+            Special::Char(codes, charset) => {
+                let mut args = vec![self.value(&Literal::String(charset.to_ascii_lowercase()))?];
+                for c in codes {
+                    args.push(self.expr(c)?);
+                }
+                self.named_call(" char_using", args)?
+            }
+            Special::GetFormat(kind, place) => {
+                let kind = match kind {
+                    FormatKind::Date => "date",
+                    FormatKind::Time => "time",
+                    FormatKind::DateTime => "datetime",
+                };
+                let kind = self.value(&Literal::String(kind.into()))?;
+                self.named_call(" get_format", vec![kind, self.expr(place)?])?
+            }
+            Special::WeightString { levels, .. } if !levels.is_empty() => {
+                return Err(SqlError::unsupported("LEVEL in WEIGHT_STRING"));
+            }
+            Special::WeightString { text, cut, .. } => {
+                let mut args = vec![self.expr(text)?];
+                match cut {
+                    None => self.named_call("weight_string", args)?,
+                    Some((n, binary)) => {
+                        args.push(number(i64::from(*binary)));
+                        args.push(self.value(&Literal::Number(n.to_string()))?);
+                        self.named_call(" weight_string", args)?
+                    }
+                }
+            }
+            Special::TimestampAdd(u, n, date) => {
+                let (n, date) = (self.expr(n)?, self.expr(date)?);
+                self.date_add_unit(date, n, unit(*u)?, false)
+            }
+            Special::TimestampDiff(u, a, b) => {
+                let args = vec![number(unit(*u)?.number()), self.expr(a)?, self.expr(b)?];
+                self.call(Func::TimestampDiff, args)?
+            }
+            Special::DateArith {
+                subtract,
+                date,
+                amount,
+                unit,
+                ..
+            } => {
+                let date = self.expr(date)?;
+                self.date_add(date, amount, *unit, *subtract)?
+            }
+            Special::NextValue(name) => self.sequence_call("nextval", name, Vec::new())?,
+            Special::LastValue(name) => self.sequence_call("lastval", name, Vec::new())?,
+            Special::SetValue {
+                name,
+                value,
+                used,
+                round,
+            } => {
+                let numbers = [Some(value), used.as_ref(), round.as_ref()];
+                let numbers = numbers
+                    .into_iter()
+                    .flatten()
+                    .map(|n| Expr::literal(crate::expr::literal::number(n)));
+                self.sequence_call("setval", name, numbers.collect())?
+            }
+            Special::Match { .. } => return Err(SqlError::unsupported("full-text search")),
+            Special::ColumnCreate(_) | Special::ColumnAdd(..) | Special::ColumnGet(..) => {
+                return Err(SqlError::unsupported("dynamic columns"));
+            }
+        })
+    }
+
+    /// The type of text that comes from no column, in the connection's collation. `of`: what it was made of.
+    fn localized(&self, ty: ExprType, of: &[Expr]) -> ExprType {
+        const USUAL: Collation = Collation::Utf8mb4GeneralCi;
+        let c = self.scope.env.collation;
+        let usual = |t: &ExprType| t.ty.is_character() && t.ty.collation == USUAL;
+        if c == USUAL
+            || !usual(&ty)
+            || ty.coercibility == Coercibility::SysConst
+            || of.iter().any(|e| usual(&e.ty))
+        {
+            return ty;
+        }
+        ExprType {
+            decimals: ty.decimals,
+            json: ty.json,
+            ..ExprType::string(ty.chars(), c, ty.coercibility, ty.nullable)
+        }
+    }
+
+    /// The collation of CAST(... AS CHAR).
+    fn cast_collation(&self) -> Collation {
+        match self.scope.env.collation {
+            // Bytes are not what was asked for.
+            Collation::Binary => Collation::default(),
+            c => c,
+        }
+    }
+
+    fn text_in_connection(&self, mut e: Expr) -> Expr {
+        e.ty = self.localized(e.ty, &[]);
+        if let ExprKind::Literal(Value::Str(s)) = &mut e.kind
+            && let Cow::Owned(t) = self.scope.env.collation.charset().replaced(s)
+        {
+            *s = t.into();
+        }
+        e
+    }
+
+    fn value(&self, v: &Literal) -> SqlResult<Expr> {
+        let e = Expr::literal(match v {
+            Literal::Number(n) => number(n),
+            Literal::String(s) | Literal::National(s) => Value::str(s.as_str()),
+            Literal::Hex(s) | Literal::HexText(s) => Value::bytes(hex(s)?),
+            Literal::Bit(s) => Value::bytes(bits(s)?),
+            Literal::Bool(b) => Value::Int(*b as i64),
+            Literal::Null => Value::Null,
+        });
+        Ok(self.text_in_connection(e))
+    }
+
+    /// The `?` of this number.
+    fn param(&self, n: usize) -> SqlResult<Expr> {
+        let env = self.scope.env;
+        if let Some(v) = env.slots.borrow().get(n) {
+            return Ok(self.text_in_connection(make(ExprKind::Slot(n), ExprType::of_value(v))));
+        }
+        if matches!(env.param_defaults.borrow().get(n), Some(Some(_))) {
+            return Err(no_default_here());
+        }
+        if let Some(v) = env.bound_params.borrow().get(n) {
+            return Ok(self.text_in_connection(Expr::bound(v.clone())));
+        }
+        env.params_bound.set(env.params_bound.get() + 1);
+        let ty = match env.param_types.borrow().get(n) {
+            Some(t @ crate::ParamType::Typed(_)) => {
+                return Ok(make(ExprKind::Param(n), t.expr_type()));
+            }
+            Some(t) => t.expr_type(),
+            None => types::param(),
+        };
+        Ok(self.text_in_connection(make(ExprKind::Param(n), ty)))
+    }
+
+    fn unknown_column(&self, name: &str) -> SqlError {
+        SqlError::new(
+            1054,
+            b"42S22",
+            format!("Unknown column '{name}' in '{}'", self.scope.clause.name()),
+        )
+    }
+
+    /// A select item by its alias. Error 1052: several columns have it.
+    fn alias(&self, name: &str) -> SqlResult<Option<Expr>> {
+        let mut named = (self.scope.aliases.iter())
+            .filter(|(a, _)| a.eq_ignore_ascii_case(name))
+            .map(|(_, e)| e);
+        let Some(first) = named.next() else {
+            return Ok(None);
+        };
+        if let Some(column) = first.as_column()
+            && named.any(|e| e.as_column().is_some_and(|c| c != column))
+        {
+            return Err(self.ambiguous(name));
+        }
+        Ok(Some(first.clone()))
+    }
+
+    fn ambiguous(&self, name: &str) -> SqlError {
+        let clause = self.scope.clause.name();
+        SqlError::new(
+            1052,
+            b"23000",
+            format!("Column '{name}' in {clause} is ambiguous"),
+        )
+    }
+
+    fn identifier(&self, name: &str) -> SqlResult<Expr> {
+        let aliases_first = matches!(self.scope.clause, Clause::Having | Clause::OrderBy);
+        if aliases_first && let Some(e) = self.alias(name)? {
+            return Ok(e);
+        }
+        let mut found = None;
+        for (s, source) in self.scope.visible() {
+            if let Some(c) = source.table.column(name)
+                && !source.hidden.contains(&c)
+            {
+                if found.is_some() {
+                    return Err(self.ambiguous(name));
+                }
+                found = Some((s, c));
+            }
+        }
+        let column = found.and_then(|(s, c)| Expr::column(self.scope, s, c));
+        let alias = match self.scope.clause {
+            Clause::GroupBy if column.is_none() => self.alias(name)?,
+            _ => None,
+        };
+        column
+            .or(alias)
+            .or_else(|| self.outer(|b| b.identifier(name)))
+            .ok_or_else(|| self.unknown_column(name))
+    }
+
+    fn compound(&self, name: &Qualified) -> SqlResult<Expr> {
+        let Qualified { db, table, column } = name;
+        for (s, source) in self.scope.visible() {
+            let db_matches = match db {
+                // An alias hides the database.
+                Some(d) => source.name == source.table.def.name && source.is_in(d),
+                None => true,
+            };
+            if db_matches
+                && source.is_named(table)
+                && let Some(c) = source.table.column(column)
+                && let Some(e) = Expr::column(self.scope, s, c)
+            {
+                return Ok(e);
+            }
+        }
+        self.outer(|b| b.compound(name)).ok_or_else(|| match db {
+            Some(db) => self.unknown_column(&format!("{db}.{table}.{column}")),
+            None => self.unknown_column(&format!("{table}.{column}")),
+        })
+    }
+
+    /// A name as the query around this subquery knows it.
+    fn outer(&self, find: impl FnOnce(&Binder<'_>) -> SqlResult<Expr>) -> Option<Expr> {
+        let outer = self.scope.outer?;
+        let e = find(&Binder { scope: outer.scope }).ok()?;
+        Some(outer.add(e))
+    }
+
+    fn system_variable(&self, v: &SystemVar) -> SqlResult<Expr> {
+        let scope = match v.scope {
+            Some(VarScope::Global) => VariableScope::Global,
+            Some(VarScope::Session | VarScope::Local) => VariableScope::Session,
+            None => VariableScope::Any,
+        };
+        let full;
+        let name = match &v.base {
+            None => v.name.as_str(),
+            Some(base) => {
+                full = format!("{base}.{}", v.name);
+                &full
+            }
+        };
+        let v = self.scope.env.variables.system(scope, name)?;
+        let ty = match &v {
+            Value::Int(_) | Value::UInt(_) => ExprType {
+                nullable: true,
+                ..ExprType::bigint(matches!(v, Value::UInt(_)), true)
+            },
+            // The value may be longer when it is executed.
+            Value::Str(s) => ExprType::text((s.chars().count() as u64).max(64), true),
+            // Shown with six decimals, as MariaDB does.
+            Value::Double(_) => ExprType {
+                decimals: 6,
+                ..ExprType::of_value(&v).with_nullable(true)
+            },
+            v => ExprType::of_value(v).with_nullable(true),
+        };
+        Ok(make(
+            ExprKind::SystemVariable {
+                scope,
+                name: name.into(),
+            },
+            ExprType {
+                coercibility: Coercibility::SysConst,
+                ..ty
+            },
+        ))
+    }
+
+    fn user_variable(&self, name: &str) -> Expr {
+        let v = self.scope.env.variables.user(name);
+        let mut ty = match &v {
+            Value::Null => ExprType::text(16_383, true),
+            Value::Int(_) => ExprType::bigint(false, true),
+            Value::Str(_) => ExprType::text(16_383, true),
+            v => ExprType::of_value(v),
+        };
+        ty.nullable = true;
+        ty.coercibility = Coercibility::Implicit;
+        make(ExprKind::UserVariable(name.into()), ty)
+    }
+
+    /// An operand beside another: a constant string next to a temporal column is read as a temporal value once.
+    fn beside(&self, ast: &Ast, other: &Expr) -> SqlResult<Expr> {
+        constant_beside(self.expr(ast)?, other, self.scope.env)
+    }
+
+    fn binary(&self, whole: &Ast, left: &Ast, op: BinaryOp, right: &Ast) -> SqlResult<Expr> {
+        use BinaryOp as B;
+        let cmp = comparison(op);
+        if let Some(op) = cmp {
+            if row_items(left).is_some() || row_items(right).is_some() {
+                if let Some(n) = as_subquery(right) {
+                    return self.compared_subquery(left, n, SubqueryUse::Row(op));
+                }
+                if let Some(n) = as_subquery(left) {
+                    return self.compared_subquery(right, n, SubqueryUse::Row(op.flip()));
+                }
+                return self.row_compare(op, left, right);
+            }
+            let l = self.expr(left)?;
+            let r = self.expr(right).map_err(|e| match as_subquery(right) {
+                Some(_) if e.code == 1241 => not_a_row(Some(&l), None, op.symbol()),
+                _ => e,
+            })?;
+            return self.compare(op, l, r);
+        }
+        match op {
+            B::And => {
+                let mut list = Vec::new();
+                self.flatten(whole, true, &mut list)?;
+                let nullable = list.iter().any(|e| e.ty.nullable);
+                return Ok(make(ExprKind::And(list), bool_ty(nullable)));
+            }
+            B::Or => {
+                let mut list = Vec::new();
+                self.flatten(whole, false, &mut list)?;
+                let nullable = list.iter().any(|e| e.ty.nullable);
+                return Ok(make(ExprKind::Or(list), bool_ty(nullable)));
+            }
+            B::Concat => {
+                let args = vec![self.expr(left)?, self.expr(right)?];
+                return self.call(Func::Concat, args);
+            }
+            B::SoundsLike => {
+                let sound = |e: &Ast| self.named_call("soundex", vec![self.expr(e)?]);
+                return self.compare(CmpOp::Eq, sound(left)?, sound(right)?);
+            }
+            B::Xor => {
+                let (l, r) = (self.expr(left)?, self.expr(right)?);
+                let nullable = l.ty.nullable || r.ty.nullable;
+                return Ok(make(ExprKind::Xor(boxed(l), boxed(r)), bool_ty(nullable)));
+            }
+            _ => {}
+        }
+        let arith = match op {
+            B::Add => ArithOp::Add,
+            B::Sub => ArithOp::Sub,
+            B::Mul => ArithOp::Mul,
+            B::Div => ArithOp::Div,
+            B::Mod => ArithOp::Mod,
+            B::IntDiv => ArithOp::IntDiv,
+            B::BitAnd => ArithOp::BitAnd,
+            B::BitOr => ArithOp::BitOr,
+            B::BitXor => ArithOp::BitXor,
+            B::Shl => ArithOp::ShiftLeft,
+            B::Shr => ArithOp::ShiftRight,
+            _ => return Err(SqlError::unsupported("this operator")),
+        };
+        // date + INTERVAL 1 DAY, INTERVAL 1 DAY + date
+        if let Ast::Interval { value, unit } = right
+            && matches!(arith, ArithOp::Add | ArithOp::Sub)
+        {
+            let d = self.expr(left)?;
+            return self.date_add(d, value, *unit, arith == ArithOp::Sub);
+        }
+        if let Ast::Interval { value, unit } = left
+            && arith == ArithOp::Add
+        {
+            let d = self.expr(right)?;
+            return self.date_add(d, value, *unit, false);
+        }
+        let l = self.expr(left)?;
+        let r = self.expr(right)?;
+        self.arith(arith, l, r)
+    }
+
+    pub(super) fn arith(&self, op: ArithOp, l: Expr, r: Expr) -> SqlResult<Expr> {
+        let (l, r) = (as_operand(l), as_operand(r));
+        fixed::check_arith(op, &l.ty, &r.ty)?;
+        let ty = types::arith(op, &l.ty, &r.ty);
+        Ok(make(
+            ExprKind::Arith {
+                op,
+                left: boxed(l),
+                right: boxed(r),
+            },
+            ty,
+        ))
+    }
+
+    /// Collects the operands of a chain of AND or OR without recursion along the chain's left side.
+    fn flatten(&self, ast: &Ast, and: bool, out: &mut Vec<Expr>) -> SqlResult<()> {
+        let same = if and { BinaryOp::And } else { BinaryOp::Or };
+        let mut pending = vec![ast];
+        while let Some(e) = pending.pop() {
+            match e {
+                Ast::Binary { left, op, right } if *op == same => {
+                    pending.push(right);
+                    pending.push(left);
+                }
+                Ast::Nested(inner) if matches!(&**inner, Ast::Binary { op, .. } if *op == same) => {
+                    pending.push(inner);
+                }
+                e => out.push(self.expr(e)?),
+            }
+        }
+        Ok(())
+    }
+
+    fn compare(&self, op: CmpOp, l: Expr, r: Expr) -> SqlResult<Expr> {
+        let r = constant_beside(r, &l, self.scope.env)?;
+        let l = constant_beside(l, &r, self.scope.env)?;
+        let (l, r) = json::compared(l, r);
+        let collation = types::compare_collation([&l, &r], op.symbol())?;
+        let nullable = op != CmpOp::NullSafeEq && (l.ty.nullable || r.ty.nullable);
+        Ok(make(
+            ExprKind::Compare {
+                op,
+                left: boxed(l),
+                right: boxed(r),
+                collation,
+            },
+            bool_ty(nullable),
+        ))
+    }
+
+    /// (a, b) = (c, d): all pairs equal.
+    fn row_compare(&self, op: CmpOp, left: &Ast, right: &Ast) -> SqlResult<Expr> {
+        let (l, r) = match (row_items(left), row_items(right)) {
+            (Some(l), Some(r)) => (l, r),
+            (Some(_), None) => return Err(not_a_row(None, Some(&self.expr(right)?), op.symbol())),
+            (None, _) => return Err(not_a_row(Some(&self.expr(left)?), None, op.symbol())),
+        };
+        if l.len() != r.len() {
+            return Err(SqlError::new(
+                1241,
+                b"21000",
+                format!("Operand should contain {} column(s)", l.len()),
+            ));
+        }
+        let inner = match op {
+            CmpOp::Eq | CmpOp::NullSafeEq => op,
+            CmpOp::Ne => CmpOp::Eq,
+            _ => return self.row_order(op, &l, &r),
+        };
+        let list = l
+            .iter()
+            .zip(&r)
+            .map(|(a, b)| self.compare(inner, self.expr(a)?, self.expr(b)?))
+            .collect::<SqlResult<Vec<_>>>()?;
+        let nullable = list.iter().any(|e| e.ty.nullable);
+        let all = make(ExprKind::And(list), bool_ty(nullable));
+        Ok(if op == CmpOp::Ne {
+            make(ExprKind::Not(boxed(all)), bool_ty(nullable))
+        } else {
+            all
+        })
+    }
+
+    /// (a, b) < (c, d): the first pair that is not equal decides.
+    fn row_order(&self, op: CmpOp, l: &[&Ast], r: &[&Ast]) -> SqlResult<Expr> {
+        let strict = match op {
+            CmpOp::Le => CmpOp::Lt,
+            CmpOp::Ge => CmpOp::Gt,
+            op => op,
+        };
+        let mut all: Option<Expr> = None;
+        for (i, (a, b)) in l.iter().zip(r).enumerate().rev() {
+            let pair = |op| self.compare(op, self.expr(a)?, self.expr(b)?);
+            let this = pair(if i + 1 == l.len() { op } else { strict })?;
+            all = Some(match all {
+                None => this,
+                Some(rest) => {
+                    let equal = pair(CmpOp::Eq)?;
+                    let nullable = this.ty.nullable || rest.ty.nullable;
+                    let rest = make(ExprKind::And(vec![equal, rest]), bool_ty(nullable));
+                    make(ExprKind::Or(vec![this, rest]), bool_ty(nullable))
+                }
+            });
+        }
+        all.ok_or_else(|| SqlError::syntax("an empty row"))
+    }
+
+    /// (a, b) IN ((c, d), ...).
+    fn row_in(&self, left: &Ast, list: &[Ast], negated: bool) -> SqlResult<Expr> {
+        let any = list
+            .iter()
+            .map(|r| match row_items(r) {
+                Some(_) => self.row_compare(CmpOp::Eq, left, r),
+                None => Err(not_a_row(None, Some(&self.expr(r)?), "in")),
+            })
+            .collect::<SqlResult<Vec<_>>>()?;
+        let ty = bool_ty(any.iter().any(|e| e.ty.nullable));
+        let any = make(ExprKind::Or(any), ty);
+        Ok(if negated {
+            make(ExprKind::Not(boxed(any)), ty)
+        } else {
+            any
+        })
+    }
+
+    fn unary(&self, op: UnaryOp, e: &Ast) -> SqlResult<Expr> {
+        let inner = || self.expr(e);
+        Ok(match op {
+            UnaryOp::Plus => inner()?,
+            UnaryOp::Minus => {
+                // Literals are negated here, so that -9223372036854775808 is an integer.
+                if let Ast::Literal(Literal::Number(n)) = e {
+                    return Ok(Expr::literal(negate_literal(number(n))));
+                }
+                let e = as_operand(inner()?);
+                fixed::check_unary(&e.ty, "-")?;
+                let ty = types::negated(&e.ty);
+                make(ExprKind::Neg(boxed(e)), ty)
+            }
+            UnaryOp::Not | UnaryOp::Bang => {
+                let e = inner()?;
+                fixed::check_truth(&e.ty, "=")?;
+                let ty = bool_ty(e.ty.nullable);
+                make(ExprKind::Not(boxed(e)), ty)
+            }
+            UnaryOp::BitNot => {
+                let e = as_operand(inner()?);
+                fixed::check_unary(&e.ty, "~")?;
+                let ty = ExprType::bigint(true, e.ty.nullable);
+                make(ExprKind::BitNot(boxed(e)), ty)
+            }
+            UnaryOp::Binary => self.cast(inner()?, &CastType::Binary(None))?,
+        })
+    }
+
+    fn is_null(&self, e: &Ast, negated: bool) -> SqlResult<Expr> {
+        Ok(make(
+            ExprKind::IsNull {
+                expr: boxed(self.expr(e)?),
+                negated,
+            },
+            bool_ty(false),
+        ))
+    }
+
+    fn is_bool(&self, e: &Ast, value: bool, negated: bool) -> SqlResult<Expr> {
+        Ok(make(
+            ExprKind::IsBool {
+                expr: boxed(self.expr(e)?),
+                value,
+                negated,
+            },
+            bool_ty(false),
+        ))
+    }
+
+    fn case(
+        &self,
+        operand: Option<&Ast>,
+        conditions: &[(Ast, Ast)],
+        otherwise: Option<&Ast>,
+    ) -> SqlResult<Expr> {
+        let operand = operand.map(|o| self.expr(o)).transpose()?;
+        let mut whens = Vec::with_capacity(conditions.len());
+        for (condition, result) in conditions {
+            let w = match &operand {
+                // Not as the year that it would be stored as.
+                Some(o) if o.ty.ty.kind == TypeKind::Year => as_operand(self.expr(condition)?),
+                Some(o) => self.beside(condition, o)?,
+                None => self.expr(condition)?,
+            };
+            whens.push((w, self.expr(result)?));
+        }
+        let otherwise = otherwise.map(|o| self.expr(o)).transpose()?;
+        let collation = match &operand {
+            Some(o) => types::compare_collation(
+                std::iter::once(o).chain(whens.iter().map(|(w, _)| w)),
+                "case",
+            )?,
+            None => Collation::Utf8mb4GeneralCi,
+        };
+        let results = whens
+            .iter()
+            .map(|(_, t)| &t.ty)
+            .chain(otherwise.iter().map(|o| &o.ty));
+        let mut ty = types::unify(results, "case")?;
+        if otherwise.is_none() {
+            ty.nullable = true;
+        }
+        let whens = whens.into_iter().map(|(w, t)| (w, t.branch(&ty))).collect();
+        Ok(make(
+            ExprKind::Case {
+                operand: operand.map(Box::new),
+                whens,
+                otherwise: otherwise.map(|o| boxed(o.branch(&ty))),
+                collation,
+            },
+            ty,
+        ))
+    }
+
+    fn collate(&self, e: Expr, c: Collation, coercibility: Coercibility) -> Expr {
+        let chars = e.ty.chars();
+        let mut ty = ExprType::string(chars, c, coercibility, e.ty.nullable);
+        // A column keeps its own kind.
+        if e.ty.ty.is_character() && c != Collation::Binary {
+            ty.ty = ColumnType {
+                collation: c,
+                ..e.ty.ty
+            };
+        }
+        make(ExprKind::Collate(boxed(e)), ty)
+    }
+
+    fn convert_charset(&self, e: Expr, name: &str) -> SqlResult<Expr> {
+        let set = charset(name)?;
+        if set == Charset::Binary {
+            return Ok(self.collate(e, Collation::Binary, Coercibility::Implicit));
+        }
+        let mut ty = ExprType::string(
+            e.ty.chars(),
+            set.default_collation(),
+            Coercibility::Implicit,
+            e.ty.nullable,
+        );
+        if let TypeKind::VarChar(_) = ty.ty.kind {
+            ty.ty.kind = TypeKind::VarChar(NO_LENGTH);
+        }
+        // JSON stays JSON.
+        ty.json = e.ty.json;
+        Ok(make(ExprKind::Cast(boxed(e)), ty))
+    }
+
+    /// CAST with the character set that it names.
+    fn cast_to(&self, e: Expr, t: &CastType) -> SqlResult<Expr> {
+        let CastType::Char {
+            length,
+            charset,
+            collation,
+            binary,
+            ..
+        } = t
+        else {
+            return self.cast(e, t);
+        };
+        if collation.is_some() || *binary {
+            return Err(SqlError::unsupported("COLLATE in CAST"));
+        }
+        match charset.as_deref().map(str::to_ascii_lowercase).as_deref() {
+            None | Some("utf8mb4") => self.cast(e, t),
+            // Bytes need not be text on the way.
+            Some("binary" | "byte") => self.cast(e, &CastType::Binary(*length)),
+            Some(name) => {
+                let e = self.cast(e, t)?;
+                self.convert_charset(e, name)
+            }
+        }
+    }
+
+    fn cast(&self, e: Expr, t: &CastType) -> SqlResult<Expr> {
+        let nullable = e.ty.nullable;
+        let fsp = |n: &Option<u64>| -> SqlResult<u8> {
+            match n.unwrap_or(0) {
+                f @ 0..=6 => Ok(f as u8),
+                f => Err(SqlError::new(
+                    1426,
+                    b"42000",
+                    format!("Too big precision {f} specified for 'CAST'. Maximum is 6"),
+                )),
+            }
+        };
+        let length =
+            |n: Option<u64>| -> u16 { n.map_or(NO_LENGTH, |n| n.min(NO_LENGTH as u64 - 1) as u16) };
+        let text = |n: Option<u64>| ExprType {
+            nullable,
+            coercibility: Coercibility::Implicit,
+            decimals: NOT_FIXED,
+            ..ExprType::of_column(
+                ColumnType::text(TypeKind::VarChar(length(n)), self.cast_collation()),
+                nullable,
+            )
+        };
+        let plain = |kind| ExprType::of_column(ColumnType::new(kind), nullable);
+        let ty = match t {
+            CastType::Signed => ExprType::bigint(false, nullable),
+            CastType::Unsigned => ExprType::bigint(true, nullable),
+            CastType::Decimal(digits) => {
+                let (p, s) = digits.map_or((10, 0), |(p, s)| (p, s.unwrap_or(0)));
+                let p = if p == 0 { 10 } else { p };
+                if p > 65 {
+                    return Err(SqlError::new(
+                        1426,
+                        b"42000",
+                        format!("Too big precision {p} specified for '{e}'. Maximum is 65"),
+                    ));
+                }
+                if s > 38 {
+                    return Err(SqlError::new(
+                        1425,
+                        b"42000",
+                        format!("Too big scale {s} specified for '{e}'. Maximum is 38"),
+                    ));
+                }
+                if s > p {
+                    return Err(SqlError::new(
+                        1427,
+                        b"42000",
+                        "For float(M,D), double(M,D) or decimal(M,D), M must be >= D (column '').",
+                    ));
+                }
+                plain(TypeKind::Decimal(p as u8, s as u8))
+            }
+            CastType::Double(_) => ExprType::double(nullable),
+            CastType::Float => plain(TypeKind::Float),
+            CastType::Char {
+                length: None,
+                national: false,
+                ..
+            } if e.ty.ty.fixed().is_some() => text(Some(e.ty.chars())),
+            CastType::Char { length, .. } => text(*length),
+            CastType::Binary(n) => ExprType {
+                coercibility: Coercibility::Implicit,
+                ..plain(if n.is_some() {
+                    TypeKind::Binary(length(*n))
+                } else {
+                    TypeKind::VarBinary(NO_LENGTH)
+                })
+            },
+            CastType::Date => plain(TypeKind::Date).with_nullable(true),
+            CastType::Time(n) => plain(TypeKind::Time(fsp(n)?)).with_nullable(true),
+            CastType::DateTime(n) => plain(TypeKind::DateTime(fsp(n)?)).with_nullable(true),
+            CastType::IntervalDaySecond(_) => {
+                return Err(SqlError::unsupported("CAST AS INTERVAL"));
+            }
+            CastType::Other(name) => match name.to_ascii_lowercase().as_str() {
+                "uuid" => self.fixed_cast(&e, FixedKind::Uuid),
+                "inet4" => self.fixed_cast(&e, FixedKind::Inet4),
+                "inet6" => self.fixed_cast(&e, FixedKind::Inet6),
+                _ => {
+                    return Err(SqlError::new(
+                        4161,
+                        b"HY000",
+                        format!("Unknown data type: '{name}'"),
+                    ));
+                }
+            },
+        };
+        fixed::check_cast(&e.ty, &ty.ty)?;
+        Ok(make(ExprKind::Cast(boxed(hex_for_cast(e, &ty))), ty))
+    }
+
+    /// Type of CAST to UUID, INET4 or INET6: only of a good literal it is never NULL.
+    fn fixed_cast(&self, e: &Expr, kind: FixedKind) -> ExprType {
+        let good = match &e.kind {
+            ExprKind::Literal(Value::Str(s)) => Fixed::parse(kind, s.as_bytes()).is_some(),
+            ExprKind::Literal(Value::Bytes(b)) => Fixed::from_bytes(kind, b).is_some(),
+            _ => false,
+        };
+        ExprType::fixed(kind, !good)
+    }
+
+    fn date_add(&self, d: Expr, amount: &Ast, u: ast::Unit, negated: bool) -> SqlResult<Expr> {
+        let amount = self.expr(amount)?;
+        Ok(self.date_add_unit(d, amount, unit(u)?, negated))
+    }
+
+    fn date_add_unit(&self, d: Expr, amount: Expr, unit: IntervalUnit, negated: bool) -> Expr {
+        let fraction = match unit {
+            u if u.has_micros() => 6,
+            IntervalUnit::Second => match amount.ty.ty.kind {
+                TypeKind::Decimal(_, s) => s.min(6),
+                _ if amount.ty.ty.is_integer() => 0,
+                _ => 6,
+            },
+            _ => 0,
+        };
+        let plain = |kind| ExprType::of_column(ColumnType::new(kind), true);
+        let ty = match d.ty.ty.kind {
+            TypeKind::Date if !unit.has_time() => plain(TypeKind::Date),
+            TypeKind::Date => plain(TypeKind::DateTime(fraction)),
+            TypeKind::DateTime(f) | TypeKind::Timestamp(f) => {
+                plain(TypeKind::DateTime(f.max(fraction)))
+            }
+            TypeKind::Time(f) => plain(TypeKind::Time(f.max(fraction))),
+            _ => ExprType::text(26, true),
+        };
+        make(
+            ExprKind::DateAdd {
+                date: boxed(d),
+                amount: boxed(amount),
+                unit,
+                negated,
+            },
+            ty,
+        )
+    }
+
+    fn call(&self, func: &'static Function, args: Vec<Expr>) -> SqlResult<Expr> {
+        let args: Vec<Expr> = match func.takes {
+            Takes::Anything => args,
+            Takes::Numbers => args.into_iter().map(as_operand).collect(),
+            Takes::Texts => args.into_iter().map(shown).collect(),
+        };
+        fixed::check_call(func, &args)?;
+        let args = match <[Expr; 2]>::try_from(args) {
+            // Its first value is given on as it is.
+            Ok([a, b]) if func == Func::Nullif && a.ty.is_string() && !json::is_extract(&a) => {
+                vec![a, json::as_scalar(b, false)]
+            }
+            Ok(args) => args.into(),
+            Err(args) => args,
+        };
+        let ty = self.localized(func.ty(&args)?, &args);
+        let args = match func.results {
+            Some(r) if !(r.but_texts && ty.ty.is_string()) => results(args, r, &ty),
+            _ => args,
+        };
+        Ok(make(ExprKind::Func { func, args }, ty))
+    }
+
+    fn named_call(&self, name: &str, args: Vec<Expr>) -> SqlResult<Expr> {
+        match functions::lookup(name) {
+            Some(f) if f.accepts(args.len()) => self.call(f, args),
+            Some(_) => Err(wrong_count(name)),
+            None => Err(self.no_function(None, name)),
+        }
+    }
+
+    /// A call about a sequence.
+    fn sequence_call(
+        &self,
+        function: &str,
+        sequence: &TableName,
+        numbers: Vec<Expr>,
+    ) -> SqlResult<Expr> {
+        let env = self.scope.env;
+        let name = sequence.name.as_str();
+        let db = match &sequence.db {
+            Some(db) => db.as_str(),
+            None => env.require_db()?,
+        };
+        env.sequences_used.borrow_mut().push(Needs {
+            db: db.to_string(),
+            table: name.to_string(),
+            through: None,
+            privilege: match function {
+                "lastval" => Privilege::Select,
+                _ => Privilege::Insert,
+            },
+        });
+        env.variables.find_sequence(db, name)?;
+        let mut args = vec![
+            Expr::literal(Value::str(db)),
+            Expr::literal(Value::str(name)),
+        ];
+        args.extend(numbers);
+        self.named_call(function, args)
+    }
+
+    fn no_function(&self, db: Option<&str>, name: &str) -> SqlError {
+        let db = db.or(self.scope.env.db.as_deref());
+        match db {
+            Some(db) => SqlError::new(
+                1305,
+                b"42000",
+                format!("FUNCTION {db}.{name} does not exist"),
+            ),
+            None => SqlError::new(1046, b"3D000", "No database selected"),
+        }
+    }
+
+    fn function(&self, f: &Call) -> SqlResult<Expr> {
+        let written = f.name.as_str();
+        if let Some(c) = &f.clauses {
+            if let Some(over) = &c.over {
+                return self.window_call(f, over);
+            }
+            if c.within_group.is_some() {
+                return Err(SqlError::unsupported("WITHIN GROUP"));
+            }
+        }
+        if f.spaced {
+            return Err(misplaced(written));
+        }
+        if let Some(db) = &f.db {
+            return self.stored(f, Some(db));
+        }
+        let name = written.to_ascii_lowercase();
+        if !f.parens {
+            return self.named_call(&name, Vec::new());
+        }
+        if let Some(func) = AggFunc::named(&name) {
+            return self.aggregate(func, &name, f);
+        }
+        if f.distinct || f.clauses.is_some() {
+            return Err(SqlError::syntax(format!("unexpected clause in {name}()")));
+        }
+        if !f.arg_names.is_empty() {
+            return Err(match functions::lookup(&name) {
+                Some(_) => SqlError::new(
+                    1583,
+                    b"42000",
+                    format!("Incorrect parameters in the call to native function '{written}'"),
+                ),
+                None => self.no_function(None, written),
+            });
+        }
+        let list = f.args.as_slice();
+        match (name.as_str(), list) {
+            ("adddate" | "subdate", [date, days]) => {
+                let (date, days) = (self.expr(date)?, self.expr(days)?);
+                return Ok(self.date_add_unit(date, days, IntervalUnit::Day, name == "subdate"));
+            }
+            ("mod", [l, r]) => {
+                let (l, r) = (self.expr(l)?, self.expr(r)?);
+                return self.arith(ArithOp::Mod, l, r);
+            }
+            _ => {}
+        }
+        let mut args = Vec::with_capacity(list.len());
+        for ast in list {
+            let e = self.expr(ast)?;
+            // TRUE is an integer everywhere but in JSON.
+            let is_bool = matches!(ast, Ast::Literal(Literal::Bool(_)));
+            args.push(if is_bool && name.starts_with("json_") {
+                let ty = e.ty;
+                make(
+                    ExprKind::IsBool {
+                        expr: boxed(e),
+                        value: true,
+                        negated: false,
+                    },
+                    ty,
+                )
+            } else {
+                e
+            });
+        }
+        match functions::lookup(&name) {
+            Some(f) if f.accepts(args.len()) => self.call(f, args),
+            Some(_) => Err(wrong_count(written)),
+            None => self.stored(f, None),
+        }
+    }
+
+    /// A call of a stored function.
+    fn stored(&self, f: &Call, db: Option<&str>) -> SqlResult<Expr> {
+        let env = self.scope.env;
+        let found = match &env.programs {
+            Some(p) => p.function(db, &f.name, env)?,
+            None => None,
+        };
+        let Some(function) = found else {
+            return Err(self.no_function(db, &f.name));
+        };
+        if function.parameters != f.args.len() {
+            let name = format!("{}.{}", function.db, function.name);
+            let (wanted, given) = (function.parameters, f.args.len());
+            return Err(errors::SP_WRONG_NO_OF_ARGS.with([&"FUNCTION", &name, &wanted, &given]));
+        }
+        let args = f.args.iter().map(|a| self.expr(a));
+        let args = args.collect::<SqlResult<Vec<_>>>()?;
+        let ty = ExprType::of_column(function.returns, true);
+        Ok(make(
+            ExprKind::Stored(Box::new(StoredCall { function, args })),
+            ty,
+        ))
+    }
+
+    fn insert_value(&self, ast: &Ast) -> SqlResult<Expr> {
+        let name = match ast {
+            Ast::Column(name) => name,
+            Ast::Qualified(q) => &q.column,
+            _ => return Err(SqlError::syntax("VALUES() needs a column")),
+        };
+        let Some((_, source)) = self.scope.visible().next() else {
+            return Err(self.unknown_column(name));
+        };
+        let Some(mut c) = source.table.column(name) else {
+            return Err(self.unknown_column(name));
+        };
+        let mut source = source;
+        if let Some(v) = &source.view {
+            // The view's table stands first.
+            let of = v.columns.get(c).and_then(Expr::as_column);
+            c = of.ok_or_else(|| self.unknown_column(name))?.1;
+            source = &self.scope.sources[0];
+        }
+        if !self.scope.insert_values {
+            // Outside of ON DUPLICATE KEY UPDATE it is NULL.
+            return Ok(Expr::literal(Value::Null));
+        }
+        let ty = ExprType::of_column(source.table.columns()[c].ty, true);
+        Ok(make(ExprKind::InsertValue(c), ty))
+    }
+
+    fn aggregate(&self, func: AggFunc, name: &str, f: &Call) -> SqlResult<Expr> {
+        let distinct = f.distinct;
+        let frames = self.scope.frames();
+        if !self.scope.takes_aggregates() && !frames.iter().any(|f| f.0.scope.takes_aggregates()) {
+            return Err(invalid_aggregate());
+        }
+        // No aggregate inside of another.
+        let inner_scope = Scope {
+            aggregates: None,
+            in_aggregate: true,
+            windows: WindowsHere::InArgument,
+            ..*self.scope
+        };
+        let inner = Binder {
+            scope: &inner_scope,
+        };
+        let mut args = Vec::new();
+        for e in &f.args {
+            args.push(match inner.expr(e)? {
+                e if func.is_numeric() => as_operand(e),
+                e => e,
+            });
+        }
+        let several = func == AggFunc::GroupConcat || func == AggFunc::Count && distinct;
+        let pair = func == AggFunc::JsonObject;
+        if args.is_empty() && !f.star
+            || args.len() > 1 && !several && !pair
+            || pair && args.len() != 2
+        {
+            return Err(SqlError::syntax(format!(
+                "unexpected number of arguments of {name}()"
+            )));
+        }
+        let mut separator: Box<str> = ",".into();
+        let spread = matches!(
+            func,
+            AggFunc::StdPop | AggFunc::StdSamp | AggFunc::VarPop | AggFunc::VarSamp
+        );
+        if spread && distinct {
+            return Err(SqlError::syntax(format!("DISTINCT in {name}()")));
+        }
+        let values = args.len();
+        let mut order = Vec::new();
+        let mut limit = None;
+        if let Some(c) = &f.clauses {
+            if let Some(s) = &c.separator {
+                separator = s.as_str().into();
+            }
+            let has_order = !c.order_by.is_empty() || c.limit.is_some();
+            if has_order && (!func.is_list() || pair) {
+                return Err(SqlError::syntax(format!("unexpected clause in {name}()")));
+            }
+            for k in &c.order_by {
+                // A number means an argument.
+                let key = match inner.expr(&k.expr)? {
+                    Expr {
+                        kind: ExprKind::Literal(Value::Int(n)),
+                        ..
+                    } => {
+                        let i = usize::try_from(n).unwrap_or(0).wrapping_sub(1);
+                        match args.get(i).filter(|_| i < values) {
+                            Some(a) => a.clone(),
+                            None => return Err(inner.unknown_column(&n.to_string())),
+                        }
+                    }
+                    e => e,
+                };
+                args.push(key);
+                order.push(k.desc);
+            }
+            if let Some(l) = &c.limit {
+                limit = Some(inner.list_limit(l)?);
+            }
+        }
+        let sees_outer = |e: &Expr| e.any(&|e| matches!(e.kind, ExprKind::Outer(_)));
+        let is_subquery = |e: &Expr| e.any(&|e| matches!(e.kind, ExprKind::Subquery(_)));
+        if args.iter().any(sees_outer) && !args.iter().any(Expr::has_column) {
+            if args.iter().any(is_subquery) {
+                return Err(SqlError::unsupported(
+                    "subqueries in aggregates of outer columns",
+                ));
+            }
+            if let Some(e) = self.outer_aggregate((func, name, f), &frames)? {
+                return Ok(e);
+            }
+        }
+        let Some(collected) = self.scope.aggregates else {
+            return Err(invalid_aggregate());
+        };
+        let list = func.is_list().then(|| {
+            let variables = &self.scope.env.variables;
+            let max = variables.system(VariableScope::Session, "group_concat_max_len");
+            Box::new(ListOptions {
+                order,
+                limit,
+                max_len: match max {
+                    Ok(Value::Int(n)) => n.max(4) as usize,
+                    Ok(Value::UInt(n)) => n.max(4) as usize,
+                    _ => 1 << 20,
+                },
+            })
+        });
+        if matches!(func, AggFunc::Min | AggFunc::Max) {
+            // Members compare by their texts here.
+            args = args.into_iter().map(member_as_text).collect();
+        }
+        fixed::check_aggregate(func, distinct, &args[..values])?;
+        let ty = func.ty(&args[..values])?;
+        // COUNT(x) of something that is never NULL counts rows.
+        let a = Aggregate {
+            func,
+            distinct: distinct && !matches!(func, AggFunc::Min | AggFunc::Max),
+            args,
+            separator,
+            list,
+            ty,
+        };
+        let mut all = collected.borrow_mut();
+        let n = match all.iter().position(|x| *x == a) {
+            Some(n) => n,
+            None => {
+                all.push(a);
+                all.len() - 1
+            }
+        };
+        Ok(make(ExprKind::Aggregate(n), ty))
+    }
+
+    /// LIMIT of an aggregate that makes a list: how many are left out, and how many are taken.
+    fn list_limit(&self, l: &ast::Limit) -> SqlResult<(u64, u64)> {
+        let n = |e: &Ast| match self.expr(e)?.kind {
+            ExprKind::Literal(Value::Int(n)) => Ok(n as u64),
+            _ => Err(SqlError::unsupported("this LIMIT in an aggregate")),
+        };
+        Ok((l.offset.as_ref().map_or(Ok(0), n)?, n(&l.count)?))
+    }
+
+    /// An aggregate whose columns are all of queries around belongs to the innermost of these; `None` if it can't stand in
+    /// that query's clause: then it is one of this query. `frames`: what the scopes around had before its arguments were bound.
+    fn outer_aggregate(
+        &self,
+        (func, name, call): (AggFunc, &str, &Call),
+        frames: &[(&OuterScope<'_>, usize)],
+    ) -> SqlResult<Option<Expr>> {
+        let Some(around) = self.scope.outer else {
+            return Ok(None);
+        };
+        // Columns that only the aggregate looks at are not wanted here.
+        let seen: Vec<Vec<Expr>> = frames
+            .iter()
+            .map(|(f, n)| f.frame.borrow_mut().split_off(*n))
+            .collect();
+        let binder = Binder {
+            scope: around.scope,
+        };
+        match binder.aggregate(func, name, call) {
+            Ok(e) => Ok(Some(around.add(e))),
+            Err(e) if e.code == 1111 && !around.scope.in_aggregate => {
+                for ((f, n), seen) in frames.iter().zip(seen) {
+                    let mut frame = f.frame.borrow_mut();
+                    frame.truncate(*n);
+                    frame.extend(seen);
+                }
+                Ok(None)
+            }
+            Err(e) => Err(e),
+        }
+    }
+}
+
+fn invalid_aggregate() -> SqlError {
+    SqlError::new(1111, b"HY000", "Invalid use of group function")
+}
+
+/// 1630: a built-in function with a space in front of its parenthesis, where another of that name is meant.
+fn misplaced(name: &str) -> SqlError {
+    SqlError::new(
+        1630,
+        b"42000",
+        format!(
+            "FUNCTION {name} does not exist. Check the 'Function Name Parsing and Resolution' section in the Reference Manual"
+        ),
+    )
+}
+
+/// Error 1300: bytes that are no text of a character set.
+fn invalid(set: Charset, bytes: &[u8]) -> SqlError {
+    let shown: String = bytes.iter().map(|b| format!("{b:02X}")).collect();
+    SqlError::new(
+        1300,
+        b"HY000",
+        format!("Invalid {} character string: '{shown}'", set.name()),
+    )
+}
+
+/// A string literal behind an introducer such as `_latin1`: its bytes are text in that character set.
+fn introduced(e: Expr, set: Charset) -> SqlResult<Expr> {
+    let bytes = match &e.kind {
+        ExprKind::Literal(Value::Str(s)) => s.as_bytes(),
+        ExprKind::Literal(Value::Bytes(b)) => b,
+        _ => return Ok(e),
+    };
+    let text = match set {
+        _ if !set.stores_utf8() => match set.text_of(bytes) {
+            Ok(t) => t.into_owned(),
+            Err(_) => return Err(invalid(set, bytes)),
+        },
+        _ => match std::str::from_utf8(bytes) {
+            Ok(t) if set.fitting(t.as_bytes()) == t.len() => t.to_string(),
+            _ => return Err(invalid(set, bytes)),
+        },
+    };
+    let ty = ExprType::string(
+        text.chars().count() as u64,
+        set.default_collation(),
+        Coercibility::Coercible,
+        false,
+    );
+    Ok(make(ExprKind::Literal(Value::str(text)), ty))
+}
+
+fn unit(u: ast::Unit) -> SqlResult<IntervalUnit> {
+    let name = u.name();
+    IntervalUnit::from_name(name).ok_or_else(|| SqlError::syntax(format!("unknown unit '{name}'")))
+}
+
+fn hex(s: &str) -> SqlResult<Vec<u8>> {
+    let padded;
+    let s = if s.len() % 2 == 1 {
+        padded = format!("0{s}");
+        padded.as_str()
+    } else {
+        s
+    };
+    s.as_bytes()
+        .chunks(2)
+        .map(|c| {
+            std::str::from_utf8(c)
+                .ok()
+                .and_then(|c| u8::from_str_radix(c, 16).ok())
+                .ok_or_else(|| SqlError::syntax("bad hexadecimal literal"))
+        })
+        .collect()
+}
+
+/// b'0101'
+fn bits(s: &str) -> SqlResult<Vec<u8>> {
+    let bad = || SqlError::syntax("bad bit literal");
+    let n = s.len().div_ceil(8);
+    let mut out = vec![0u8; n];
+    for (i, c) in s.bytes().rev().enumerate() {
+        match c {
+            b'0' => {}
+            b'1' => out[n - 1 - i / 8] |= 1 << (i % 8),
+            _ => return Err(bad()),
+        }
+    }
+    Ok(out)
+}
+
+/// What ESCAPE of LIKE gives: at most one character, `None` for NULL. Error 1210 for more, or for what is no constant.
+fn like_escape(e: &Expr, env: &StatementEnv) -> SqlResult<Option<String>> {
+    let text = match &e.kind {
+        ExprKind::Literal(Value::Null) => return Ok(None),
+        ExprKind::Literal(v) => v.as_ref().to_text(),
+        _ => return Err(wrong_arguments("ESCAPE")),
+    };
+    let least = usize::from(env.sql_mode.has(SqlMode::NO_BACKSLASH_ESCAPES));
+    match (least..=1).contains(&text.chars().count()) {
+        true => Ok(Some(text)),
+        false => Err(wrong_arguments("ESCAPE")),
+    }
+}
+
+/// Arguments that can be the result as values of its type.
+fn results(args: Vec<Expr>, r: Results, ty: &ExprType) -> Vec<Expr> {
+    let n = args.len();
+    let one = |(i, a): (usize, Expr)| match (r.is_one)(i, n) {
+        false => a,
+        true if r.converted => a.coerce(ty),
+        true => a.branch(ty),
+    };
+    args.into_iter().enumerate().map(one).collect()
+}
+
+/// An operand in a numeric place: a hexadecimal literal is a big-endian number, JSON_EXTRACT gives a value.
+pub(super) fn as_operand(e: Expr) -> Expr {
+    match &e.kind {
+        ExprKind::Literal(Value::Bytes(b)) if b.len() <= 8 => {
+            let v = b.iter().fold(0u64, |a, x| a << 8 | *x as u64);
+            Expr::literal(Value::UInt(v))
+        }
+        // Where a number is wanted GREATEST and LEAST compare texts as numbers.
+        ExprKind::Func { func, .. }
+            if e.ty.is_string() && [Func::Greatest, Func::Least].contains(func) =>
+        {
+            let ty = ExprType::double(e.ty.nullable);
+            match e.kind {
+                ExprKind::Func { func, args } => {
+                    let args = args.into_iter().map(|a| a.coerce(&ty)).collect();
+                    make(ExprKind::Func { func, args }, ty)
+                }
+                kind => Expr { kind, ..e },
+            }
+        }
+        _ => json::as_scalar(e, true),
+    }
+}
+
+/// A constant beside a YEAR column: the year that it would be stored as, if it can be one.
+fn year_beside(e: Expr) -> Expr {
+    if let ExprKind::Literal(v) = &e.kind {
+        return match year_of(v.as_ref()) {
+            Some(y) => Expr::literal(Value::Int(y)),
+            None => e,
+        };
+    }
+    if !e.is_const() || e.ty.null || e.any(&|e| matches!(e.kind, ExprKind::Outer(_))) {
+        return e;
+    }
+    let ty = e.ty;
+    let args = vec![e];
+    let func = &functions::control::YEAR_OF;
+    make(ExprKind::Func { func, args }, ty)
+}
+
+fn hex_for_cast(e: Expr, ty: &ExprType) -> Expr {
+    let is_literal = matches!(e.kind, ExprKind::Literal(_));
+    match ty.ty.kind {
+        _ if ty.ty.is_integer() && is_literal => as_operand(e),
+        TypeKind::Decimal(..) | TypeKind::Double => as_operand(e),
+        _ => e,
+    }
+}
+
+/// A constant next to another operand, in the form that is cheapest to compare: strings beside temporal columns become
+/// temporal values (beside UUID, INET4 and INET6 values of those), hexadecimal literals beside numbers become numbers. Fails
+/// for a slot whose value would matter.
+fn constant_beside(e: Expr, other: &Expr, env: &StatementEnv) -> SqlResult<Expr> {
+    slot_fits(&e, other)?;
+    if let Some(kind) = other.ty.ty.fixed() {
+        return Ok(fixed::literal_beside(e, kind, env));
+    }
+    if other.ty.ty.kind == TypeKind::Year && other.as_column().is_some() {
+        return Ok(year_beside(as_operand(e)));
+    }
+    if other.ty.ty.is_numeric() && !other.ty.null {
+        return Ok(as_operand(e));
+    }
+    let ExprKind::Literal(Value::Str(s)) = &e.kind else {
+        return Ok(e);
+    };
+    let v = match other.ty.ty.kind {
+        TypeKind::Date | TypeKind::DateTime(_) | TypeKind::Timestamp(_) => {
+            match parse_datetime(s.as_bytes(), DateRules::default()) {
+                Some(p) if !p.garbage => Value::DateTime(p.value),
+                _ => return Ok(e),
+            }
+        }
+        TypeKind::Time(_) => match parse_time(s.as_bytes()) {
+            Some(p) if !p.garbage => Value::Time(p.value),
+            _ => return Ok(e),
+        },
+        _ => return Ok(e),
+    };
+    Ok(Expr::literal(v))
+}
+
+/// A slot may stand beside a column of its own kind only: a number beside numbers, text beside text. Elsewhere the way
+/// they are compared may depend on its value; the statement is planned with its literals then.
+fn slot_fits(e: &Expr, other: &Expr) -> SqlResult<()> {
+    let inner = match &e.kind {
+        ExprKind::Neg(e) => e,
+        _ => e,
+    };
+    if !matches!(inner.kind, ExprKind::Slot(_)) {
+        return Ok(());
+    }
+    let ty = &other.ty.ty;
+    let number = ty.is_integer()
+        || matches!(
+            ty.kind,
+            TypeKind::Decimal(..) | TypeKind::Float | TypeKind::Double
+        );
+    let fits = if e.ty.ty.is_numeric() {
+        number
+    } else {
+        ty.is_character() && ty.collation != Collation::Binary
+    };
+    if fits && other.as_column().is_some() {
+        return Ok(());
+    }
+    Err(SqlError::unsupported("a slot in this comparison"))
+}
+
+fn temporal_literal(kind: TemporalKind, text: &str) -> SqlResult<Expr> {
+    let bad =
+        |kind: &str| SqlError::new(1525, b"HY000", format!("Incorrect {kind} value: '{text}'"));
+    let rules = DateRules::default();
+    let v = match kind {
+        TemporalKind::Date => match parse_datetime(text.as_bytes(), rules) {
+            Some(p) if !p.garbage && !p.has_time => Value::Date(p.value.date),
+            _ => return Err(bad("DATE")),
+        },
+        TemporalKind::Time => match parse_time(text.as_bytes()) {
+            Some(p) if !p.garbage && p.value.in_range() => Value::Time(p.value),
+            _ => return Err(bad("TIME")),
+        },
+        TemporalKind::Timestamp => match parse_datetime(text.as_bytes(), rules) {
+            Some(p) if !p.garbage => Value::DateTime(p.value),
+            _ => return Err(bad("DATETIME")),
+        },
+    };
+    Ok(Expr::literal(v))
+}

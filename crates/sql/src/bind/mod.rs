@@ -1,0 +1,24 @@
+//! From parsed expressions to bound ones: names to positions, operators to nodes.
+//!
+//! The binder knows no plans. A subquery is planned by the [`SubqueryPlanner`] of the scope that it stands in.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `scope.rs` | what names may mean where an expression stands |
+//! | `binder.rs` | names to positions, operators to nodes, constants to values |
+//! | `operand.rs` | rows and subqueries among operands |
+//! | `subquery.rs` | subqueries and comparisons with them |
+//! | `windows.rs`, `window.rs` | the calls of window functions of a SELECT; their arguments and windows |
+//! | `param.rs` | parameters |
+//! | `table_rules.rs` | the expressions that a table's rows obey |
+
+pub mod binder;
+pub mod operand;
+pub mod param;
+pub mod scope;
+pub mod subquery;
+pub mod table_rules;
+pub mod window;
+pub mod windows;
+
+pub use binder::bind;

@@ -1,0 +1,54 @@
+//! Rows and subqueries among the operands of an expression.
+
+use crate::expr::node::Expr;
+use narwal_syntax::ast::Expr as Ast;
+use narwal_types::SqlError;
+
+pub(crate) fn wrong_columns(n: usize) -> SqlError {
+    SqlError::new(
+        1241,
+        b"21000",
+        format!("Operand should contain {n} column(s)"),
+    )
+}
+
+/// The operands of `(a, b)` and `ROW(a, b)`.
+pub(crate) fn row_items(ast: &Ast) -> Option<Vec<&Ast>> {
+    match ast {
+        Ast::Row(list) => Some(list.iter().collect()),
+        Ast::Nested(e) => row_items(e),
+        _ => None,
+    }
+}
+
+/// Error 4078: one side (`None`) is a row, the other is not.
+pub(crate) fn not_a_row(left: Option<&Expr>, right: Option<&Expr>, op: &str) -> SqlError {
+    let name = |e: Option<&Expr>| match e {
+        None => "row".to_string(),
+        Some(e) => {
+            let name = e.ty.ty.sql_name();
+            name.split(['(', ' '])
+                .next()
+                .unwrap_or_default()
+                .to_string()
+        }
+    };
+    SqlError::new(
+        4078,
+        b"HY000",
+        format!(
+            "Illegal parameter data types {} and {} for operation '{op}'",
+            name(left),
+            name(right)
+        ),
+    )
+}
+
+/// The number of the subquery that an operand is, parentheses round it taken off.
+pub(crate) fn as_subquery(ast: &Ast) -> Option<usize> {
+    match ast {
+        Ast::Nested(e) => as_subquery(e),
+        Ast::Subquery(n) => Some(*n),
+        _ => None,
+    }
+}

@@ -1,0 +1,258 @@
+//! What names may mean where an expression stands: its tables, the select items, the query around; and who plans subqueries.
+
+use super::windows::WindowsHere;
+use crate::env::StatementEnv;
+use crate::expr::node::{Aggregate, Expr, ExprKind, ExprType, SubqueryUse, make};
+use crate::quote::quote_ident;
+use narwal_engine::{ColumnDef, Table, ViewDef};
+use narwal_syntax::ast::Select;
+use narwal_types::{Collation, SqlResult};
+use std::cell::RefCell;
+use std::sync::Arc;
+
+/// A view whose tables are sources of the statement that names it.
+#[derive(Debug, Clone)]
+pub struct MergedView {
+    /// Its definition.
+    pub def: Arc<ViewDef>,
+    /// Its columns as expressions over other sources.
+    pub columns: Vec<Expr>,
+    /// WITH CHECK OPTION: what holds of each row that is written through it.
+    pub check: Vec<Expr>,
+}
+
+impl MergedView {
+    /// A column's position.
+    pub fn column(&self, name: &str) -> Option<usize> {
+        let mut all = self.def.columns.iter();
+        all.position(|c| c.eq_ignore_ascii_case(name))
+    }
+}
+
+/// A table that column names are looked up in.
+#[derive(Debug, Clone)]
+pub struct Source {
+    /// Its alias, or its name.
+    pub name: String,
+    /// The table.
+    pub table: Arc<Table>,
+    /// All its columns may be NULL (the inner side of an outer join).
+    pub nullable: bool,
+    /// Position of its first column among those of all sources: columns are numbered through.
+    pub base: usize,
+    /// Types of the columns as expressions see them, if the rows are stored otherwise (derived tables).
+    pub types: Option<Arc<[ExprType]>>,
+    /// Columns that only a qualified name finds: USING shows the other side's.
+    pub hidden: Vec<usize>,
+    /// For a view that was merged into the statement. It has no rows.
+    pub view: Option<Arc<MergedView>>,
+    /// A table under a merged view: names mean the view's columns, not its.
+    pub inner: bool,
+}
+
+impl Source {
+    /// A lone table.
+    pub fn new(name: impl Into<String>, table: Arc<Table>) -> Self {
+        Source {
+            name: name.into(),
+            table,
+            nullable: false,
+            base: 0,
+            types: None,
+            hidden: Vec::new(),
+            view: None,
+            inner: false,
+        }
+    }
+
+    /// Number of columns that it has in the rows of a join.
+    pub fn width(&self) -> usize {
+        match self.view {
+            Some(_) => 0,
+            None => self.table.columns().len(),
+        }
+    }
+
+    /// Type of a column.
+    pub fn column_type(&self, column: usize) -> ExprType {
+        let c = &self.table.columns()[column];
+        let t = match &self.types {
+            Some(t) => t[column],
+            None => ExprType {
+                json: holds_json(c),
+                ..ExprType::of_column(c.ty, c.nullable)
+            },
+        };
+        t.with_nullable(t.nullable || self.nullable)
+    }
+
+    /// True if `name` means this source.
+    pub fn is_named(&self, name: &str) -> bool {
+        self.name == name
+    }
+
+    /// True if `db` is where its table is.
+    pub fn is_in(&self, db: &str) -> bool {
+        self.table.def.db == db || (self.is_virtual() && self.table.def.db.eq_ignore_ascii_case(db))
+    }
+
+    /// True for a table of `information_schema`.
+    pub fn is_virtual(&self) -> bool {
+        self.table.def.db == crate::virtual_tables::INFORMATION_SCHEMA
+    }
+}
+
+/// True for a column of type JSON: one whose CHECK wants JSON, alone or beside other things.
+pub(crate) fn holds_json(c: &ColumnDef) -> bool {
+    let Some(check) = &c.check else { return false };
+    let valid = format!("json_valid({})", quote_ident(&c.name));
+    check.split(" and ").any(|part| part == valid)
+}
+
+/// Which clause an expression stands in: named in errors, and decides how aliases are seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[allow(missing_docs)]
+pub enum Clause {
+    #[default]
+    FieldList,
+    Where,
+    On,
+    /// Columns hide aliases.
+    GroupBy,
+    /// Aliases hide columns.
+    Having,
+    /// Aliases hide columns.
+    OrderBy,
+}
+
+impl Clause {
+    /// As in error 1054.
+    pub fn name(self) -> &'static str {
+        match self {
+            Clause::FieldList => "SELECT",
+            Clause::Where => "WHERE",
+            Clause::On => "ON",
+            Clause::GroupBy => "GROUP BY",
+            Clause::Having => "HAVING",
+            Clause::OrderBy => "ORDER BY",
+        }
+    }
+}
+
+/// What an expression may refer to.
+#[derive(Clone, Copy)]
+pub struct Scope<'a> {
+    /// Tables; a column reference is (position here, position in the table).
+    pub sources: &'a [Source],
+    /// Sources before this one are not seen.
+    pub first: usize,
+    /// Names of select items, with their bound expressions: seen in GROUP BY, HAVING and ORDER BY.
+    pub aliases: &'a [(String, Expr)],
+    /// Where the expression stands.
+    pub clause: Clause,
+    /// Collects aggregate calls; without it they are error 1111.
+    pub aggregates: Option<&'a RefCell<Vec<Aggregate>>>,
+    /// It is the argument of an aggregate.
+    pub in_aggregate: bool,
+    /// Whether window functions can stand here.
+    pub windows: WindowsHere<'a>,
+    /// VALUES(col) is allowed (ON DUPLICATE KEY UPDATE).
+    pub insert_values: bool,
+    /// Plans the subqueries that stand in it.
+    pub planner: Option<&'a dyn SubqueryPlanner>,
+    /// The query around, if this is a subquery's scope.
+    pub outer: Option<&'a OuterScope<'a>>,
+    /// The session: modes, default database, variables.
+    pub env: &'a StatementEnv,
+}
+
+impl<'a> Scope<'a> {
+    /// The sources that names may mean, with their positions.
+    pub fn visible(&self) -> impl Iterator<Item = (usize, &'a Source)> + use<'a> {
+        self.sources
+            .iter()
+            .enumerate()
+            .skip(self.first)
+            .filter(|(_, s)| !s.inner)
+    }
+
+    /// True if aggregates can stand here.
+    pub(crate) fn takes_aggregates(&self) -> bool {
+        self.aggregates.is_some()
+    }
+
+    /// The scopes around, from the inside, and how many expressions are seen of each so far.
+    pub(crate) fn frames(&self) -> Vec<(&'a OuterScope<'a>, usize)> {
+        let around = std::iter::successors(self.outer, |o| o.scope.outer);
+        around.map(|o| (o, o.frame.borrow().len())).collect()
+    }
+
+    /// A scope without tables.
+    pub fn empty(env: &'a StatementEnv) -> Self {
+        Scope {
+            sources: &[],
+            first: 0,
+            aliases: &[],
+            clause: Clause::FieldList,
+            aggregates: None,
+            in_aggregate: false,
+            windows: WindowsHere::Refused,
+            insert_values: false,
+            planner: None,
+            outer: None,
+            env,
+        }
+    }
+}
+
+/// What planning says of a subquery.
+pub struct Planned {
+    /// Its position.
+    pub index: usize,
+    /// Types of its columns.
+    pub columns: Vec<ExprType>,
+    /// See [`SubqueryExpr::outer`].
+    pub outer: Vec<Expr>,
+    /// See [`SubqueryExpr::each_row`].
+    pub each_row: bool,
+}
+
+/// Plans the subqueries of a statement's or a SELECT's expressions.
+pub trait SubqueryPlanner {
+    /// Plans number `n` of the placeholders, seen from a scope.
+    fn plan(&self, n: usize, used: SubqueryUse, scope: &Scope<'_>) -> SqlResult<Planned>;
+    /// Plans a query that is none of them. `number`: one that none of them has.
+    fn plan_query(
+        &self,
+        query: &Select,
+        number: usize,
+        used: SubqueryUse,
+        scope: &Scope<'_>,
+    ) -> SqlResult<Planned>;
+    /// Says how its columns are compared.
+    fn compared(&self, index: usize, collations: Vec<Collation>, by_key: bool);
+}
+
+/// The query around a subquery, as its names see it.
+pub struct OuterScope<'a> {
+    /// What names mean there.
+    pub scope: &'a Scope<'a>,
+    /// What the subquery sees of it so far.
+    pub frame: RefCell<Vec<Expr>>,
+}
+
+impl OuterScope<'_> {
+    /// An expression of the outer query as the subquery sees it.
+    pub(crate) fn add(&self, e: Expr) -> Expr {
+        let ty = e.ty;
+        let mut frame = self.frame.borrow_mut();
+        let at = match frame.iter().position(|x| *x == e) {
+            Some(at) => at,
+            None => {
+                frame.push(e);
+                frame.len() - 1
+            }
+        };
+        make(ExprKind::Outer(at), ty)
+    }
+}

@@ -1,0 +1,150 @@
+//! Subqueries in expressions: what is asked of them and how their columns are compared.
+//!
+//! A subquery is planned when the expression around it is bound, by the [`SubqueryPlanner`] that the scope has.
+
+use crate::bind::binder::Binder;
+use crate::bind::operand::{row_items, wrong_columns};
+use crate::bind::scope::{Planned, SubqueryPlanner};
+use crate::expr::node::{CmpOp, Expr, ExprKind, ExprType, SubqueryExpr, SubqueryUse, make};
+use crate::expr::types::bool_ty;
+use narwal_syntax::ast::Expr as Ast;
+use narwal_types::{Collation, SqlError, SqlResult};
+
+/// Values of the two types are equal exactly if their keys are.
+pub(crate) fn keys_compare(a: &Expr, b: &ExprType) -> bool {
+    use narwal_types::TypeKind as K;
+    if a.ty.null || b.null || matches!(a.kind, ExprKind::Param(_) | ExprKind::UserVariable(_)) {
+        return false;
+    }
+    let (x, y) = (&a.ty.ty, &b.ty);
+    let exact = |t: &narwal_types::ColumnType| t.is_integer() || matches!(t.kind, K::Decimal(..));
+    (x.is_character() && y.is_character())
+        || (exact(x) && exact(y))
+        || matches!(
+            (x.kind, y.kind),
+            (K::Date, K::Date) | (K::DateTime(_), K::DateTime(_)) | (K::Time(_), K::Time(_))
+        )
+}
+
+/// How operands are compared with a subquery's columns: collations, and whether by keys.
+pub fn comparison_of(
+    left: &[Expr],
+    columns: &[ExprType],
+    op: &str,
+) -> SqlResult<(Vec<Collation>, bool)> {
+    let collations = left
+        .iter()
+        .zip(columns)
+        .map(|(l, t)| {
+            let strings = [&l.ty, t].into_iter().filter(|t| t.is_string());
+            Ok(crate::expr::types::collation_of(strings.collect::<Vec<_>>(), op)?.0)
+        })
+        .collect::<SqlResult<Vec<_>>>()?;
+    let by_key = left.iter().zip(columns).all(|(l, t)| keys_compare(l, t));
+    Ok((collations, by_key))
+}
+
+impl Binder<'_> {
+    fn plan_subquery(
+        &self,
+        n: usize,
+        used: SubqueryUse,
+    ) -> SqlResult<(&dyn SubqueryPlanner, Planned)> {
+        let planner = self
+            .scope
+            .planner
+            .ok_or_else(|| SqlError::unsupported("subqueries in this place"))?;
+        Ok((planner, planner.plan(n, used, self.scope)?))
+    }
+
+    /// A lone subquery, or EXISTS.
+    pub(crate) fn lone_subquery(&self, n: usize, exists: bool) -> SqlResult<Expr> {
+        let used = if exists {
+            SubqueryUse::Exists
+        } else {
+            SubqueryUse::Value
+        };
+        let (_, p) = self.plan_subquery(n, used)?;
+        let ty = match (exists, p.columns.as_slice()) {
+            (true, _) => bool_ty(false),
+            (false, [t]) => t.with_nullable(true),
+            _ => return Err(wrong_columns(1)),
+        };
+        Ok(make(
+            ExprKind::Subquery(Box::new(SubqueryExpr {
+                used,
+                index: p.index,
+                left: Vec::new(),
+                outer: p.outer,
+                each_row: p.each_row,
+                keyed: false,
+                collation: Collation::default(),
+            })),
+            ty,
+        ))
+    }
+
+    /// A comparison of an operand, perhaps a row, with a subquery.
+    pub(crate) fn compared_subquery(
+        &self,
+        left: &Ast,
+        n: usize,
+        used: SubqueryUse,
+    ) -> SqlResult<Expr> {
+        let left: Vec<Expr> = match row_items(left) {
+            Some(list) => list
+                .into_iter()
+                .map(|e| self.expr(e))
+                .collect::<SqlResult<_>>()?,
+            None => vec![self.expr(left)?],
+        };
+        if left.len() > 1
+            && let SubqueryUse::Any(op) | SubqueryUse::All(op) = used
+            && !matches!(
+                (used, op),
+                (SubqueryUse::Any(_), CmpOp::Eq) | (SubqueryUse::All(_), CmpOp::Ne)
+            )
+        {
+            return Err(wrong_columns(1));
+        }
+        let (planner, p) = self.plan_subquery(n, used)?;
+        if p.columns.len() != left.len() {
+            return Err(wrong_columns(left.len()));
+        }
+        let op = match used {
+            SubqueryUse::Any(op) | SubqueryUse::All(op) | SubqueryUse::Row(op) => op.symbol(),
+            _ => "in",
+        };
+        let (collations, by_key) = comparison_of(&left, &p.columns, op)?;
+        let collation = collations.first().copied().unwrap_or_default();
+        planner.compared(p.index, collations, by_key);
+        let nullable = left.iter().any(|e| e.ty.nullable)
+            || p.columns.iter().any(|t| t.nullable)
+            || matches!(used, SubqueryUse::Row(_));
+        Ok(make(
+            ExprKind::Subquery(Box::new(SubqueryExpr {
+                used,
+                index: p.index,
+                left,
+                outer: p.outer,
+                each_row: p.each_row,
+                keyed: by_key,
+                collation,
+            })),
+            bool_ty(nullable),
+        ))
+    }
+
+    /// `[NOT]` IN (subquery).
+    pub(crate) fn in_subquery(&self, left: &Ast, n: usize, negated: bool) -> SqlResult<Expr> {
+        self.compared_subquery(
+            left,
+            n,
+            if negated {
+                SubqueryUse::All(CmpOp::Ne)
+            } else {
+                SubqueryUse::Any(CmpOp::Eq)
+            },
+        )
+    }
+}

@@ -1,0 +1,141 @@
+//! The expressions of a table that its rows obey: DEFAULT expressions, generated columns, CHECK constraints. They are bound
+//! once for each version of a table's definition and kept with it.
+
+use crate::bind::bind;
+use crate::bind::scope::{Scope, Source};
+use crate::env::{NoVariables, StatementEnv};
+use crate::expr::node::Expr;
+use crate::lower::parse_expression;
+use narwal_engine::{DefaultDef, Table};
+use narwal_syntax::ParseOptions;
+use narwal_types::{SqlError, SqlResult};
+use std::any::Any;
+use std::sync::Arc;
+
+/// A bound CHECK constraint.
+pub struct Check {
+    /// Its name in error 4025: `table.column` for a column's own.
+    pub name: String,
+    /// The condition.
+    pub expr: Expr,
+}
+
+/// The bound expressions of a table.
+pub struct Rules {
+    /// For each column its DEFAULT expression.
+    pub defaults: Vec<Option<Expr>>,
+    /// Generated columns in order.
+    pub generated: Vec<(usize, Expr)>,
+    /// CHECK constraints, those of columns first.
+    pub checks: Vec<Check>,
+}
+
+/// Binds an expression that stands in a table's definition.
+pub fn bind_text(text: &str, table: &Arc<Table>) -> SqlResult<Expr> {
+    // The text means the same in every session: it is bound under the default settings.
+    let mut env = StatementEnv::new(Arc::new(NoVariables));
+    env.db = Some(table.def.db.as_str().into());
+    let source = [Source::new(table.def.name.as_str(), table.clone())];
+    let ast = parse_expression(&casts_as_parsed(text), &ParseOptions::default())?;
+    bind(
+        &ast,
+        &Scope {
+            sources: &source,
+            ..Scope::empty(&env)
+        },
+    )
+}
+
+/// The text with CAST to characters as the parser takes it: it knows no CHARSET there.
+fn casts_as_parsed(text: &str) -> std::borrow::Cow<'_, str> {
+    if !text.contains(" charset ") {
+        return text.into();
+    }
+    let mut out = text.replace(" charset utf8mb4)", ")");
+    while let Some(end) = out.find(" charset binary)")
+        && let Some(at) = out[..end].rfind(" as char")
+    {
+        let length = out[at + " as char".len()..end].to_string();
+        out.replace_range(
+            at..end + " charset binary".len(),
+            &format!(" as binary{length}"),
+        );
+    }
+    out.into()
+}
+
+fn make(table: &Arc<Table>) -> SqlResult<Rules> {
+    let def = &table.def;
+    let mut rules = Rules {
+        defaults: Vec::with_capacity(def.columns.len()),
+        generated: Vec::new(),
+        checks: Vec::new(),
+    };
+    for (i, c) in def.columns.iter().enumerate() {
+        rules.defaults.push(match &c.default {
+            DefaultDef::Expr(text) => Some(bind_text(text, table)?),
+            _ => None,
+        });
+        if let Some(g) = &c.generated {
+            rules.generated.push((i, bind_text(&g.expr, table)?));
+        }
+        if let Some(text) = &c.check {
+            rules.checks.push(Check {
+                name: format!("{}.{}", def.name, c.name),
+                expr: bind_text(text, table)?,
+            });
+        }
+    }
+    for c in &def.checks {
+        rules.checks.push(Check {
+            name: c.name.clone(),
+            expr: bind_text(&c.expr, table)?,
+        });
+    }
+    Ok(rules)
+}
+
+/// The rules of a table, `None` if it has none.
+#[inline]
+pub fn rules(table: &Arc<Table>) -> SqlResult<Option<&Rules>> {
+    if !table.has_expressions {
+        return Ok(None);
+    }
+    bound(table).map(Some)
+}
+
+fn bound(table: &Arc<Table>) -> SqlResult<&Rules> {
+    let kept: &Arc<dyn Any + Send + Sync> = match table.expressions.get() {
+        Some(kept) => kept,
+        None => {
+            let made = make(table)?;
+            table.expressions.get_or_init(|| Arc::new(made))
+        }
+    };
+    kept.downcast_ref()
+        .ok_or_else(|| SqlError::unknown("a table's expressions are of another kind"))
+}
+
+/// Error 4025.
+pub fn check_failed(table: &Table, name: &str) -> SqlError {
+    SqlError::new(
+        4025,
+        b"23000",
+        format!(
+            "CONSTRAINT `{name}` failed for `{}`.`{}`",
+            table.def.db, table.def.name
+        ),
+    )
+}
+
+/// Error 1906.
+pub fn given_value(table: &Table, column: usize) -> SqlError {
+    SqlError::new(
+        1906,
+        b"HY000",
+        format!(
+            "The value specified for generated column '{}' in table '{}' has been ignored",
+            table.def.columns[column].name, table.def.name
+        ),
+    )
+}

@@ -1,0 +1,182 @@
+//! LOAD DATA: an INSERT whose rows come from a text.
+
+use crate::exec::context::RunCtx;
+use crate::exec::dml::LoadedRows;
+use crate::exec::outcome::Outcome;
+use crate::expr::node::RowAccess;
+use crate::file_format::RowReader;
+use crate::plan::dml::{Field, LoadPlan};
+use crate::plan::dml::{RowSource, StoreValue};
+use narwal_engine::Transaction;
+use narwal_types::{ResultSink, SqlError, SqlResult, Value, ValueRef};
+use std::io::{self, BufRead, Read};
+
+/// The fields of a row by their columns, for SET.
+struct Fields<'a> {
+    columns: &'a [Option<usize>],
+    values: &'a [Value],
+}
+
+impl RowAccess for Fields<'_> {
+    fn column(&self, _source: usize, column: usize) -> SqlResult<ValueRef<'_>> {
+        let at = self.columns.iter().position(|c| *c == Some(column));
+        Ok(at.map_or(ValueRef::Null, |i| self.values[i].as_ref()))
+    }
+}
+
+fn read_error(e: &io::Error) -> SqlError {
+    if let Some(known) = e.get_ref().and_then(|e| e.downcast_ref::<SqlError>()) {
+        return known.clone();
+    }
+    SqlError::new(
+        1024,
+        b"HY000",
+        format!("Error reading file for LOAD DATA ({e})"),
+    )
+}
+
+/// A client's file, piece by piece.
+struct SentFile<'a> {
+    sink: &'a mut dyn ResultSink,
+    piece: Vec<u8>,
+    /// Bytes of `piece` that were read.
+    read: usize,
+}
+
+impl BufRead for SentFile<'_> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if self.read == self.piece.len() {
+            self.piece.clear();
+            self.read = 0;
+            // A line without an end is kept until it ends.
+            narwal_memory::check().map_err(|e| io::Error::other(SqlError::from(e)))?;
+            self.sink
+                .read_local_file(&mut self.piece)
+                .map_err(io::Error::other)?;
+        }
+        Ok(&self.piece[self.read..])
+    }
+
+    fn consume(&mut self, bytes: usize) {
+        self.read += bytes;
+    }
+}
+
+impl Read for SentFile<'_> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let n = self.fill_buf()?.read(buf)?;
+        self.consume(n);
+        Ok(n)
+    }
+}
+
+impl LoadPlan {
+    fn value(&self, bytes: Vec<u8>) -> Value {
+        if self.binary {
+            return Value::Bytes(bytes.into());
+        }
+        if let Some(set) = self.set {
+            return Value::str(&*set.decode(&bytes));
+        }
+        match String::from_utf8(bytes) {
+            Ok(text) => Value::str(text.as_str()),
+            Err(e) => Value::Bytes(e.into_bytes().into()),
+        }
+    }
+
+    /// Runs it over the session's input, or over the file that the sink's client sends.
+    pub(crate) fn run(
+        &self,
+        txn: &mut Transaction,
+        ctx: &RunCtx<'_>,
+        sink: &mut dyn ResultSink,
+    ) -> SqlResult<Outcome> {
+        let env = ctx.env;
+        let mut input = env.input.borrow_mut().take();
+        let mut sent = SentFile {
+            sink,
+            piece: Vec::new(),
+            read: 0,
+        };
+        let input: &mut dyn BufRead = match &mut input {
+            Some(file) => &mut **file,
+            None => &mut sent,
+        };
+        let mut reader = RowReader::new(&self.format, input);
+        for _ in 0..self.skip {
+            if !reader.skip().map_err(|e| read_error(&e))? {
+                break;
+            }
+        }
+        let RowSource::Values(rows) = &self.insert.source else {
+            return Err(SqlError::unknown("LOAD DATA without a row"));
+        };
+        let exprs = &rows[0];
+        let columns: Vec<Option<usize>> = self
+            .fields
+            .iter()
+            .filter_map(|f| match f {
+                Field::Value { column } => Some(Some(*column)),
+                Field::Variable(_) => None,
+            })
+            .collect();
+        let mut loaded = LoadedRows::new(&self.insert, ctx);
+        let strict = env.sql_mode.strict() && !self.ignore;
+        let mut row_no = 0u64;
+        while let Some(fields) = reader.next_row().map_err(|e| read_error(&e))? {
+            row_no += 1;
+            if fields.len() > self.fields.len() {
+                let text = format!(
+                    "Row {row_no} was truncated; it contained more data than there were input columns"
+                );
+                if strict {
+                    return Err(SqlError::new(1262, b"01000", text));
+                }
+                env.warn(1262, text);
+            }
+            let missing = self.fields.len().saturating_sub(fields.len());
+            if missing > 0 {
+                let text = format!("Row {row_no} doesn't contain data for all columns");
+                if strict {
+                    return Err(SqlError::new(1261, b"01000", text));
+                }
+                for _ in 0..missing {
+                    env.warn(1261, text.clone());
+                }
+            }
+            let mut values: Vec<Value> = Vec::with_capacity(exprs.len());
+            let mut fields = fields.into_iter();
+            for f in &self.fields {
+                let given = fields.next();
+                match f {
+                    Field::Value { column } => values.push(match given {
+                        Some(Some(bytes)) => self.value(bytes),
+                        Some(None) => Value::Null,
+                        None => loaded.missing(*column),
+                    }),
+                    Field::Variable(name) => {
+                        let v = given.flatten().map_or(Value::Null, |b| self.value(b));
+                        env.variables.set_user(name, v);
+                    }
+                }
+            }
+            for e in &exprs[columns.len()..] {
+                let v = match e {
+                    StoreValue::Expr(e) => e.eval(
+                        ctx,
+                        &Fields {
+                            columns: &columns,
+                            values: &values,
+                        },
+                    )?,
+                    StoreValue::Default(d) => loaded.default(d),
+                    _ => Value::Null,
+                };
+                env.check_refused()?;
+                values.push(v);
+            }
+            loaded.add(txn, &values)?;
+        }
+        Ok(loaded.finish(self.insert.replace))
+    }
+}

@@ -1,0 +1,244 @@
+//! The window functions that are no aggregates: one entry each. `exec/window/` computes them.
+
+use crate::expr::node::Typing;
+use crate::expr::window::WindowFunc;
+use crate::expr::{Expr, ExprType};
+use narwal_types::SqlResult;
+
+/// What the clauses of a window mean to a function.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wants {
+    /// An order, and no frame: its place decides.
+    Order,
+    /// No frame.
+    NoFrame,
+    /// An order; a frame means nothing.
+    OrderAlone,
+    /// It looks at the rows of the frame.
+    Frame,
+    /// It has an order of its own.
+    Group,
+}
+
+/// A window function.
+#[derive(Debug)]
+pub struct WindowFunction {
+    /// The name that it is printed by, in lower case.
+    pub name: &'static str,
+    /// Its arguments and clauses, as documentation shows them.
+    pub usage: &'static str,
+    /// One line of documentation.
+    pub doc: &'static str,
+    /// Which it is.
+    pub func: WindowFunc,
+    /// What it wants of its window.
+    pub wants: Wants,
+    ty: fn(&Typing<'_>) -> SqlResult<ExprType>,
+}
+
+const fn entry(
+    func: WindowFunc,
+    (name, usage, doc): (&'static str, &'static str, &'static str),
+    wants: Wants,
+    ty: fn(&Typing<'_>) -> SqlResult<ExprType>,
+) -> WindowFunction {
+    WindowFunction {
+        name,
+        usage,
+        doc,
+        func,
+        wants,
+        ty,
+    }
+}
+
+/// All window functions. MEDIAN is the last, as another name of PERCENTILE_CONT.
+pub static WINDOW_FUNCTIONS: &[WindowFunction] = &[
+    entry(
+        WindowFunc::RowNumber,
+        (
+            "row_number",
+            "",
+            "The row's number in its partition, from 1.",
+        ),
+        Wants::NoFrame,
+        number,
+    ),
+    entry(
+        WindowFunc::Rank,
+        (
+            "rank",
+            "",
+            "One more than the rows of the partition that stand before the row and its equals.",
+        ),
+        Wants::Order,
+        number,
+    ),
+    entry(
+        WindowFunc::DenseRank,
+        (
+            "dense_rank",
+            "",
+            "The number of the row's group of equals in its partition, from 1.",
+        ),
+        Wants::Order,
+        number,
+    ),
+    entry(
+        WindowFunc::PercentRank,
+        (
+            "percent_rank",
+            "",
+            "Where the row's rank stands between the partition's first and last row: from 0 to 1.",
+        ),
+        Wants::Order,
+        share,
+    ),
+    entry(
+        WindowFunc::CumeDist,
+        (
+            "cume_dist",
+            "",
+            "The share of the partition's rows that stand before the row or are equal to it.",
+        ),
+        Wants::Order,
+        share,
+    ),
+    entry(
+        WindowFunc::Ntile,
+        (
+            "ntile",
+            "n",
+            "The number of the row's part if the partition is cut into n parts of one size.",
+        ),
+        Wants::NoFrame,
+        number,
+    ),
+    entry(
+        WindowFunc::Lag,
+        ("lag", "value[, n]", "The value in the n-th row before."),
+        Wants::OrderAlone,
+        value,
+    ),
+    entry(
+        WindowFunc::Lead,
+        ("lead", "value[, n]", "The value in the n-th row behind."),
+        Wants::OrderAlone,
+        value,
+    ),
+    entry(
+        WindowFunc::FirstValue,
+        (
+            "first_value",
+            "value",
+            "The value in the frame's first row.",
+        ),
+        Wants::Frame,
+        value,
+    ),
+    entry(
+        WindowFunc::LastValue,
+        ("last_value", "value", "The value in the frame's last row."),
+        Wants::Frame,
+        value,
+    ),
+    entry(
+        WindowFunc::NthValue,
+        (
+            "nth_value",
+            "value, n",
+            "The value in the frame's n-th row, from 1.",
+        ),
+        Wants::Frame,
+        value,
+    ),
+    entry(
+        WindowFunc::PercentileCont,
+        (
+            "percentile_cont",
+            "share) WITHIN GROUP (ORDER BY n",
+            "The value at a share, from 0 to 1, of the partition's sorted values; between two values what lies there.",
+        ),
+        Wants::Group,
+        share,
+    ),
+    entry(
+        WindowFunc::PercentileDisc,
+        (
+            "percentile_disc",
+            "share) WITHIN GROUP (ORDER BY value",
+            "The first of the partition's sorted values at which that share of them, from 0 to 1, is reached.",
+        ),
+        Wants::Group,
+        last,
+    ),
+    entry(
+        WindowFunc::PercentileCont,
+        (
+            "median",
+            "n",
+            "The middle of the partition's sorted values: PERCENTILE_CONT of 0.5.",
+        ),
+        Wants::Group,
+        share,
+    ),
+];
+
+/// Finds a window function by its name in lower case.
+pub fn lookup(name: &str) -> Option<&'static WindowFunction> {
+    WINDOW_FUNCTIONS.iter().find(|w| w.name == name)
+}
+
+/// The name of a function in lower case.
+pub fn name_of(func: WindowFunc) -> &'static str {
+    let found = WINDOW_FUNCTIONS.iter().find(|w| w.func == func);
+    found.map_or("", |w| w.name)
+}
+
+impl WindowFunction {
+    /// The type of its result.
+    pub fn ty(&self, args: &[Expr]) -> SqlResult<ExprType> {
+        (self.ty)(&Typing {
+            name: self.name,
+            args,
+        })
+    }
+}
+
+fn number(_: &Typing<'_>) -> SqlResult<ExprType> {
+    Ok(ExprType::bigint(false, false))
+}
+
+/// A number with ten digits behind the point.
+fn share(_: &Typing<'_>) -> SqlResult<ExprType> {
+    Ok(ExprType::double_with(10, true))
+}
+
+/// The first argument's: of NULL they have no type either, but one that counts.
+fn value(t: &Typing<'_>) -> SqlResult<ExprType> {
+    Ok(ExprType {
+        null: false,
+        ..t.arg(0).with_nullable(true)
+    })
+}
+
+fn last(t: &Typing<'_>) -> SqlResult<ExprType> {
+    Ok(ExprType {
+        null: false,
+        ..t.arg(t.args.len() - 1).with_nullable(true)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn functions_are_found_by_their_names() {
+        for w in WINDOW_FUNCTIONS {
+            assert_eq!(lookup(w.name).map(|f| f.func), Some(w.func));
+        }
+        assert_eq!(name_of(WindowFunc::PercentileCont), "percentile_cont");
+        assert!(lookup("nosuch").is_none());
+    }
+}

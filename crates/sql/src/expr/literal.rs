@@ -1,0 +1,31 @@
+//! Numbers as they are written.
+
+use narwal_types::{Decimal, Value};
+
+/// A numeric literal: integers up to 64 bits, exact numbers with a point, doubles with an exponent.
+/// The value of a number as written.
+pub(crate) fn number(n: &str) -> Value {
+    if let Ok(v) = n.parse::<i64>() {
+        return Value::Int(v);
+    }
+    if let Ok(v) = n.parse::<u64>() {
+        return Value::UInt(v);
+    }
+    if n.contains(['e', 'E']) {
+        let (f, _) = narwal_types::convert::parse_f64_prefix(n.as_bytes());
+        return Value::Double(f);
+    }
+    Value::Decimal(Decimal::parse_prefix(n.as_bytes()).0)
+}
+
+/// Minus a literal.
+pub(crate) fn negate_literal(v: Value) -> Value {
+    match v {
+        Value::Int(v) => Value::Int(-v),
+        Value::UInt(v) if v == 1 << 63 => Value::Int(i64::MIN),
+        Value::UInt(v) => Value::Decimal(Decimal::from(v).neg()),
+        Value::Double(f) => Value::Double(0.0 - f),
+        Value::Decimal(d) => Value::Decimal(d.neg()),
+        v => v,
+    }
+}

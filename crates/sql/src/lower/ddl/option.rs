@@ -1,0 +1,37 @@
+//! Parts of a table's definition that columns and indexes have too.
+
+use crate::ast::ForeignKeySpec;
+use crate::lower::ddl::refuse::unsupported;
+use narwal_engine::ForeignAction;
+use narwal_syntax::ast::ddl as syntax;
+use narwal_types::{SqlError, SqlResult};
+
+/// A foreign key whose own name and columns are still missing.
+pub(crate) fn references(r: syntax::References) -> SqlResult<ForeignKeySpec> {
+    Ok(ForeignKeySpec {
+        name: None,
+        index: None,
+        if_not_exists: false,
+        columns: Vec::new(),
+        parent: r.table,
+        parent_columns: r.columns,
+        on_delete: action(r.on_delete)?,
+        on_update: action(r.on_update)?,
+    })
+}
+
+pub(crate) fn action(a: Option<syntax::ForeignAction>) -> SqlResult<ForeignAction> {
+    Ok(match a {
+        None => ForeignAction::default(),
+        Some(syntax::ForeignAction::Restrict) => ForeignAction::Restrict,
+        Some(syntax::ForeignAction::Cascade) => ForeignAction::Cascade,
+        Some(syntax::ForeignAction::SetNull) => ForeignAction::SetNull,
+        Some(syntax::ForeignAction::NoAction) => ForeignAction::NoAction,
+        Some(syntax::ForeignAction::SetDefault) => return unsupported("ON DELETE SET DEFAULT"),
+    })
+}
+
+/// 1911: an option that no engine knows.
+pub(crate) fn unknown_option(name: &str) -> SqlError {
+    SqlError::new(1911, b"HY000", format!("Unknown option '{name}'"))
+}

@@ -1,0 +1,180 @@
+//! Made-up tables: rows that a query keeps are images of such.
+
+use crate::bind::scope::Source;
+use crate::expr::node::{Coercibility, ExprType};
+use narwal_engine::{ColumnDef, DefaultDef, Table, TableDef};
+use narwal_types::{
+    BlobSize, Collation, ColumnType, ResultColumn, SqlResult, TypeKind, Value, ValueRef,
+};
+use std::sync::Arc;
+
+/// The columns of a made-up table.
+pub fn made_table(
+    db: &str,
+    name: &str,
+    columns: impl IntoIterator<Item = (String, ColumnType, bool)>,
+) -> SqlResult<Arc<Table>> {
+    let columns = columns
+        .into_iter()
+        .map(|(name, ty, nullable)| ColumnDef {
+            name,
+            ty,
+            nullable,
+            default: DefaultDef::None,
+            auto_increment: false,
+            on_update: None,
+            comment: String::new(),
+            display_width: None,
+            generated: None,
+            check: None,
+        })
+        .collect();
+    Ok(Table::made(TableDef {
+        id: 0,
+        db: db.to_string(),
+        name: name.to_string(),
+        columns,
+        indexes: Vec::new(),
+        hidden_index_id: 0,
+        collation: Collation::default(),
+        comment: String::new(),
+        auto_increment_start: 0,
+        engine: String::new(),
+        created: 0,
+        checks: Vec::new(),
+        foreign_keys: Vec::new(),
+        sequence: false,
+    })?)
+}
+
+/// How values of a type are kept in made-up rows: wide enough for whatever an expression gives.
+pub fn kept_type(t: &ExprType) -> ColumnType {
+    let ty = &t.ty;
+    match ty.kind {
+        _ if t.null => ColumnType::text(TypeKind::Text(BlobSize::Long), Collation::default()),
+        _ if ty.is_character() => ColumnType::text(TypeKind::Text(BlobSize::Long), ty.collation),
+        _ if ty.is_binary_string() => ColumnType::new(TypeKind::Blob(BlobSize::Long)),
+        _ if ty.is_integer() => ColumnType {
+            kind: TypeKind::BigInt,
+            ..*ty
+        },
+        // A value from a TIMESTAMP column is in the session's time zone already.
+        TypeKind::Timestamp(f) => ColumnType::new(TypeKind::DateTime(f)),
+        _ => *ty,
+    }
+}
+
+/// The type that a result column was described with.
+pub fn column_type(c: &ResultColumn) -> ExprType {
+    let mut t = ExprType {
+        json: c.json,
+        ..ExprType::of_column(c.ty, c.nullable)
+    };
+    // A double may be one that is shown with a fixed number of digits.
+    if c.ty.kind == TypeKind::Double {
+        t.decimals = c.decimals;
+    }
+    // MIN and MAX of NULL are of bytes that give way to any text.
+    if c.ty.kind == TypeKind::VarBinary(0) {
+        t.coercibility = Coercibility::Ignorable;
+    }
+    if c.null_type { ExprType::null() } else { t }
+}
+
+/// A derived table as a source of columns.
+pub fn derived(
+    db: &str,
+    name: &str,
+    columns: &[ResultColumn],
+    types: Vec<ExprType>,
+) -> SqlResult<Source> {
+    let table = made_table(
+        db,
+        name,
+        columns
+            .iter()
+            .zip(&types)
+            .map(|(c, t)| (c.name.clone(), kept_type(t), t.nullable)),
+    )?;
+    Ok(Source {
+        types: Some(types.into()),
+        ..Source::new(name, table)
+    })
+}
+
+/// Values as an image of a made-up table's row, converted where their type differs.
+pub fn encode_made(
+    table: &narwal_engine::Table,
+    values: &[ValueRef<'_>],
+    image: &mut Vec<u8>,
+) -> SqlResult<()> {
+    use narwal_types::convert::{NoWarnings, StoreMode, StoreTarget, fits, store};
+    image.clear();
+    let columns = table.columns();
+    if values
+        .iter()
+        .zip(columns)
+        .all(|(v, c)| fits(*v, &c.ty, true))
+    {
+        return table.layout.encode(values, image);
+    }
+    let converted = values
+        .iter()
+        .zip(columns)
+        .map(|(v, c)| {
+            let target = StoreTarget {
+                ty: &c.ty,
+                nullable: true,
+                db: &table.def.db,
+                table: &table.def.name,
+                column: &c.name,
+            };
+            store(*v, &target, 1, &StoreMode::default(), &mut NoWarnings)
+        })
+        .collect::<SqlResult<Vec<Value>>>()?;
+    let refs: Vec<ValueRef<'_>> = converted.iter().map(Value::as_ref).collect();
+    table.layout.encode(&refs, image)
+}
+
+/// The column type for values of an expression, with its display width.
+pub(crate) fn stored_type(r: &ResultColumn) -> (ColumnType, Option<u8>) {
+    let mut ty = r.ty;
+    if r.null_type {
+        ty.kind = TypeKind::Binary(0);
+        ty.collation = Collation::Binary;
+        return (ty, None);
+    }
+    let width = u8::try_from(r.length).ok().filter(|n| *n > 0);
+    match ty.kind {
+        _ if ty.is_integer() => {
+            ty.kind = if r.length < 10 && r.length > 0 {
+                TypeKind::Int
+            } else {
+                TypeKind::BigInt
+            };
+            (ty, width)
+        }
+        TypeKind::VarChar(_) | TypeKind::Text(_) | TypeKind::Char(_) => {
+            ty.kind = match r.length {
+                0 if matches!(ty.kind, TypeKind::VarChar(0) | TypeKind::Char(0)) => {
+                    TypeKind::Char(0)
+                }
+                0 => ty.kind,
+                n @ 1..=16_383 => TypeKind::VarChar(n as u16),
+                16_384..=4_194_303 => TypeKind::Text(BlobSize::Medium),
+                _ => TypeKind::Text(BlobSize::Long),
+            };
+            (ty, None)
+        }
+        TypeKind::VarBinary(_) | TypeKind::Blob(_) | TypeKind::Binary(_) => {
+            ty.kind = match r.length {
+                0 => ty.kind,
+                n @ 1..=65_532 => TypeKind::VarBinary(n as u16),
+                65_533..=16_777_215 => TypeKind::Blob(BlobSize::Medium),
+                _ => TypeKind::Blob(BlobSize::Long),
+            };
+            (ty, None)
+        }
+        _ => (ty, None),
+    }
+}

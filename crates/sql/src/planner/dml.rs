@@ -1,0 +1,490 @@
+//! Binding and planning INSERT, REPLACE, UPDATE and DELETE.
+
+use crate::bind::bind;
+use crate::bind::param::left_out;
+use crate::bind::scope::{Clause, Scope, Source};
+use crate::bind::table_rules::rules;
+use crate::expr::node::Expr;
+use crate::param_type::ParamDefault;
+use crate::plan::access::{Access, Lookup};
+use crate::plan::dml::{
+    DefaultValue, DeletePlan, InsertPlan, RowSource, SetPlan, StoreValue, UpdatePlan,
+    runs_each_row, store_mode, store_target,
+};
+use crate::plan::query::Digits;
+use crate::plan::query::SortKey;
+use crate::plan::query::{Rows, TablePlan};
+use crate::planner::condition::all_of;
+use crate::planner::condition::split_late;
+use crate::planner::condition::{in_clause, unknown_column};
+use crate::planner::resolve::Resolver;
+use crate::planner::subqueries::Subqueries;
+use crate::planner::view_write::{Verb, Written, full_name};
+use crate::privilege::Privilege;
+use narwal_engine::{DefaultDef, Table};
+use narwal_syntax::LiteralRows;
+use narwal_syntax::ast::{
+    Assignment, Delete, Expr as AstExpr, Insert, InsertSource, Literal, OrderItem, SetValue,
+    TableRef, Update,
+};
+use narwal_types::convert::{NoWarnings, default_input, fits, implicit_default, store};
+use narwal_types::{Charset, ColumnType, Member, SqlError, SqlResult, TypeKind, Value};
+use std::sync::Arc;
+
+/// An account as messages show it.
+fn quoted_account(account: &str) -> String {
+    let (user, host) = account.rsplit_once('@').unwrap_or((account, ""));
+    format!("'{user}'@'{host}'")
+}
+
+/// The order in which INSERT gives columns their values.
+fn order_of(given: &[Option<usize>]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..given.len()).collect();
+    order.sort_by_key(|c| given[*c].map_or(0, |n| n + 1));
+    order
+}
+
+/// An expression on its way into a column. `0x41` and `b'1'` are numbers there if the column is one; `x'41'` is a text.
+fn stored(written: &AstExpr, e: Expr, to: &ColumnType) -> Expr {
+    let bits = matches!(written, AstExpr::Literal(Literal::Hex(_) | Literal::Bit(_)));
+    match bits && to.is_numeric() {
+        true => e.bits_as_number(),
+        false => e.as_stored(to),
+    }
+}
+
+impl Resolver<'_> {
+    pub(super) fn default_value(
+        &self,
+        table: &Arc<Table>,
+        column: usize,
+    ) -> SqlResult<DefaultValue> {
+        let c = &table.def.columns[column];
+        if c.auto_increment {
+            return Ok(DefaultValue::Generate);
+        }
+        Ok(match &c.default {
+            DefaultDef::None if c.nullable => DefaultValue::Const(Value::Null),
+            DefaultDef::Null => DefaultValue::Const(Value::Null),
+            DefaultDef::None => DefaultValue::Missing(implicit_default(&c.ty)),
+            DefaultDef::CurrentTimestamp(f) => DefaultValue::Now(*f),
+            DefaultDef::Text(t) => {
+                let v = default_input(t, &c.ty);
+                if fits(v, &c.ty, c.nullable) {
+                    DefaultValue::Const(v.to_value())
+                } else {
+                    DefaultValue::Const(store(
+                        v,
+                        &store_target(table, column),
+                        1,
+                        &store_mode(self.env, true, true),
+                        &mut NoWarnings,
+                    )?)
+                }
+            }
+            DefaultDef::Expr(_) => match rules(table)?.and_then(|r| r.defaults[column].clone()) {
+                Some(e) => DefaultValue::Expr(Box::new(e)),
+                None => DefaultValue::Const(Value::Null),
+            },
+        })
+    }
+
+    /// DEFAULT or IGNORE in place of a parameter's value.
+    fn left_out(&self, v: &SetValue) -> Option<ParamDefault> {
+        match v {
+            SetValue::Default => None,
+            SetValue::Ignore => Some(ParamDefault::Ignore),
+            SetValue::Expr(e) => left_out(self.env, e),
+        }
+    }
+
+    fn set_plans(
+        &self,
+        list: &[Assignment],
+        written: &Written,
+        insert_values: bool,
+        subqueries: &Subqueries<'_>,
+    ) -> SqlResult<Vec<SetPlan>> {
+        let table = written.table();
+        let scope = Scope {
+            sources: &written.sources,
+            insert_values,
+            planner: Some(subqueries),
+            ..Scope::empty(self.env)
+        };
+        list.iter()
+            .map(|a| {
+                let full = || full_name(a);
+                let clause = if insert_values { "UPDATE" } else { "SET" };
+                if a.table.as_ref().is_some_and(|t| t != written.name()) {
+                    return Err(unknown_column(&full(), clause));
+                }
+                let column = written
+                    .column(&a.column)?
+                    .ok_or_else(|| unknown_column(&full(), clause))?;
+                let left_out = self.left_out(&a.value);
+                let value = match (&a.value, left_out) {
+                    (_, Some(ParamDefault::Ignore)) if !insert_values => {
+                        let same = Expr::column(&scope, 0, column)
+                            .ok_or_else(|| unknown_column(&full(), clause))?;
+                        StoreValue::Expr(same)
+                    }
+                    (SetValue::Default | SetValue::Ignore, _) | (_, Some(_)) => {
+                        StoreValue::Default(match self.default_value(table, column)? {
+                            DefaultValue::Generate => DefaultValue::Missing(implicit_default(
+                                &table.def.columns[column].ty,
+                            )),
+                            d => d,
+                        })
+                    }
+                    (SetValue::Expr(ast), None) => {
+                        let e = bind(ast, &scope).map_err(|e| {
+                            in_clause(e, if insert_values { "SELECT" } else { "SET" })
+                        })?;
+                        let def = &table.def.columns[column];
+                        match def.generated {
+                            None => StoreValue::Expr(stored(ast, e, &def.ty)),
+                            Some(_) => StoreValue::Ignored(Box::new(e)),
+                        }
+                    }
+                };
+                Ok(SetPlan { column, value })
+            })
+            .collect()
+    }
+
+    pub(super) fn on_update(table: &Table, sets: &[SetPlan]) -> Vec<(usize, u8)> {
+        table
+            .columns()
+            .iter()
+            .enumerate()
+            .filter(|(i, _)| !sets.iter().any(|s| s.column == *i))
+            .filter_map(|(i, c)| c.on_update.map(|f| (i, f)))
+            .collect()
+    }
+
+    /// The table that a statement writes.
+    fn target(
+        &self,
+        t: &TableRef,
+        verb: Verb,
+        columns: Option<&[String]>,
+        subqueries: &Subqueries<'_>,
+    ) -> SqlResult<Written> {
+        let db = self.db_of(&t.name)?.to_string();
+        if db.eq_ignore_ascii_case("information_schema") {
+            return Err(SqlError::new(
+                1044,
+                b"42000",
+                format!(
+                    "Access denied for user {} to database 'information_schema'",
+                    quoted_account(&self.env.current_user)
+                ),
+            ));
+        }
+        if let Some(def) = self.view_named(t) {
+            return self.written_view(&def, t, verb, columns, subqueries);
+        }
+        let table = self.stored(&db, &t.name.name, verb.privilege())?;
+        let name = t.alias.as_deref().unwrap_or(&t.name.name);
+        Ok(Written::table_only(Source::new(name, table)))
+    }
+
+    /// Plans INSERT and REPLACE.
+    pub fn insert(&self, i: &Insert) -> SqlResult<InsertPlan> {
+        let subqueries = Subqueries::new(self, &i.subqueries);
+        let target = TableRef {
+            name: i.table.clone(),
+            alias: None,
+            hints: Vec::new(),
+            partitions: Vec::new(),
+            system_time: None,
+        };
+        let written = self.target(&target, Verb::Insert, i.columns.as_deref(), &subqueries)?;
+        let table = written.table().clone();
+        if i.replace {
+            self.need_too(&target, &written, Privilege::Delete)?;
+        }
+        if !i.on_duplicate.is_empty() {
+            self.need_too(&target, &written, Privilege::Update)?;
+        }
+        let n = table.def.columns.len();
+        let unknown = |name: &str| unknown_column(name, "INSERT INTO");
+        let mut columns = written.inserted(i.columns.as_deref(), unknown)?;
+        let mut given: Vec<Option<usize>> = vec![None; n];
+        for (at, c) in columns.iter().enumerate() {
+            given[*c] = Some(at);
+        }
+        let defaults = (0..n)
+            .map(
+                |c| match (self.default_value(&table, c)?, table.columns()[c].ty.kind) {
+                    // An ENUM's first member is its default.
+                    (DefaultValue::Missing(_), TypeKind::Enum(of)) => Ok(DefaultValue::Const(
+                        Member::of_enum(of, 1).map_or(Value::Null, Value::Member),
+                    )),
+                    (d, _) => Ok(d),
+                },
+            )
+            .collect::<SqlResult<Vec<_>>>()?;
+        if self.env.sql_mode.strict() && !i.ignore {
+            let missing = |c: usize| matches!(defaults[c], DefaultValue::Missing(_));
+            written.hidden_without_default(missing)?;
+        }
+        let count_error = |row: usize| {
+            SqlError::new(
+                1136,
+                b"21S01",
+                format!("Column count doesn't match value count at row {row}"),
+            )
+        };
+        let parsed;
+        let source = match &i.source {
+            InsertSource::Literals(rows) if !self.stored_as_read(rows) => {
+                parsed = InsertSource::Values(rows.expressions());
+                &parsed
+            }
+            source => source,
+        };
+        let rows = match source {
+            InsertSource::Literals(rows) => {
+                if rows.columns() != columns.len() {
+                    return Err(count_error(1));
+                }
+                RowSource::Literals(rows.clone())
+            }
+            InsertSource::Values(rows) => {
+                // A value may refer to columns given before it.
+                let scope = Scope {
+                    sources: &written.sources,
+                    planner: Some(&subqueries),
+                    ..Scope::empty(self.env)
+                };
+                // `INSERT INTO t VALUES ()`: all defaults.
+                let all_empty = rows.iter().all(Vec::is_empty);
+                if all_empty {
+                    if !columns.is_empty() && i.columns.is_some() {
+                        return Err(count_error(1));
+                    }
+                    given.fill(None);
+                    columns.clear();
+                }
+                let mut out = Vec::with_capacity(rows.len());
+                for (r, row) in rows.iter().enumerate() {
+                    if row.len() != columns.len() {
+                        return Err(count_error(r + 1));
+                    }
+                    out.push(
+                        row.iter()
+                            .zip(&columns)
+                            .map(|(v, c)| {
+                                Ok(match v {
+                                    SetValue::Default | SetValue::Ignore => {
+                                        StoreValue::Default(defaults[*c].clone())
+                                    }
+                                    v if self.left_out(v).is_some() => {
+                                        StoreValue::Default(defaults[*c].clone())
+                                    }
+                                    SetValue::Expr(ast) => {
+                                        let e = bind(ast, &scope)
+                                            .map_err(|e| in_clause(e, "VALUES"))?;
+                                        match table.def.columns[*c].generated {
+                                            None => {
+                                                let to = &table.def.columns[*c].ty;
+                                                StoreValue::Expr(stored(ast, e, to))
+                                            }
+                                            Some(_) => StoreValue::Ignored(Box::new(e)),
+                                        }
+                                    }
+                                })
+                            })
+                            .collect::<SqlResult<Vec<_>>>()?,
+                    );
+                }
+                RowSource::Values(out)
+            }
+            InsertSource::Select(s) => {
+                let mut plan = self.select(s)?;
+                if plan.columns.len() != columns.len() {
+                    return Err(count_error(1));
+                }
+                // Of the table itself the rows are kept first, as they would be shown, unless it is one that its key selects.
+                let one = |t: &TablePlan| {
+                    matches!(t.access.lookup, Lookup::Point(_)) && matches!(t.rows, Rows::Stored)
+                };
+                plan.digits = match plan.reads_table(&table) {
+                    _ if plan.distinct || plan.computes_over_rows() => Digits::Shown,
+                    true if !plan.table.as_ref().is_some_and(one) => Digits::OfConstants,
+                    _ => Digits::All,
+                };
+                RowSource::Select(Box::new(plan))
+            }
+        };
+        let on_duplicate = self.set_plans(&i.on_duplicate, &written, true, &subqueries)?;
+        let on_update = Self::on_update(&table, &on_duplicate);
+        let on_duplicate_runs = on_duplicate.iter().any(|s| runs_each_row(&s.value));
+        let values_run =
+            matches!(&rows, RowSource::Values(v) if v.iter().flatten().any(runs_each_row));
+        Ok(InsertPlan {
+            replace: i.replace,
+            ignore: i.ignore,
+            order: order_of(&given),
+            given,
+            defaults,
+            source: rows,
+            on_duplicate,
+            on_update,
+            row_wise: on_duplicate_runs || values_run,
+            subqueries: subqueries.into_plans(),
+            table,
+            check: written.check,
+            returning: self.returning(&i.returning, &target, &i.subqueries)?,
+        })
+    }
+
+    /// True if the connection's character set changes nothing of the rows' strings.
+    fn stored_as_read(&self, rows: &LiteralRows) -> bool {
+        self.env.collation.charset() == Charset::Utf8mb4 || rows.is_ascii()
+    }
+
+    fn filtered(
+        &self,
+        written: &Written,
+        t: &TableRef,
+        where_: Option<&narwal_syntax::ast::Expr>,
+        order: &[OrderItem],
+        limited: bool,
+        subqueries: &Subqueries<'_>,
+    ) -> SqlResult<(TablePlan, Vec<SortKey>)> {
+        let table = written.table();
+        let scope = Scope {
+            sources: &written.sources,
+            clause: Clause::Where,
+            planner: Some(subqueries),
+            ..Scope::empty(self.env)
+        };
+        let mut filter = where_.map(|w| bind(w, &scope)).transpose()?;
+        if !table.temporary
+            && filter
+                .as_ref()
+                .is_some_and(crate::expr::node::Expr::has_column)
+        {
+            self.need(self.db_of(&t.name)?, &t.name.name, Privilege::Select);
+        }
+        if !written.filter.is_empty() {
+            filter = all_of(written.filter.iter().cloned().chain(filter).collect());
+        }
+        let scope = Scope {
+            clause: Clause::OrderBy,
+            ..scope
+        };
+        let mut order = order
+            .iter()
+            .map(|o| {
+                Ok(SortKey {
+                    expr: bind(&o.expr, &scope)?,
+                    desc: o.desc,
+                })
+            })
+            .collect::<SqlResult<Vec<_>>>()?;
+        order.retain(|k| !k.expr.is_const());
+        if order.iter().any(|k| k.expr.runs_each_row()) {
+            return Err(SqlError::unsupported(
+                "ORDER BY a subquery of the row in UPDATE and DELETE",
+            ));
+        }
+        let (filter, late) = split_late(filter);
+        if !limited {
+            // Without LIMIT all rows are changed: the order matters only for which row fails first.
+            order.retain(|k| k.expr.has_column());
+        }
+        let wanted: Option<Vec<(usize, bool)>> = order
+            .iter()
+            .map(|k| k.expr.as_column().map(|(_, c)| (c, k.desc)))
+            .collect();
+        let access = Access::choose(
+            table,
+            filter.as_ref(),
+            wanted.as_deref().unwrap_or(&[]),
+            None,
+            &t.hints,
+            &self.estimates,
+        )?;
+        if access.ordered && wanted.is_some() && !access.order_by_values {
+            order.clear();
+        }
+        Ok((
+            TablePlan {
+                table: table.clone(),
+                access,
+                filter,
+                late,
+                rows: Rows::Stored,
+                cover: None,
+            },
+            order,
+        ))
+    }
+
+    /// Plans UPDATE.
+    pub fn update(&self, u: &Update) -> SqlResult<UpdatePlan> {
+        let subqueries = Subqueries::new(self, &u.subqueries);
+        let written = self.target(&u.table, Verb::Update, None, &subqueries)?;
+        let table = written.table();
+        let sets = self.set_plans(&u.assignments, &written, false, &subqueries)?;
+        let (target, order) = self.filtered(
+            &written,
+            &u.table,
+            u.where_.as_ref(),
+            &u.order_by,
+            u.limit.is_some(),
+            &subqueries,
+        )?;
+        let on_update = Self::on_update(table, &sets);
+        let changed =
+            |c: usize| sets.iter().any(|s| s.column == c) || on_update.iter().any(|o| o.0 == c);
+        // A new clustered key moves the row in every index.
+        let moves = [target.access.index, 0]
+            .iter()
+            .any(|i| table.indexes[*i].parts.iter().any(|p| changed(p.column)));
+        let limit = u.limit.as_ref().map(|l| self.limit_value(l)).transpose()?;
+        Ok(UpdatePlan {
+            unsafe_: limit.is_none() && matches!(target.access.lookup, Lookup::Full),
+            target,
+            on_update,
+            order,
+            limit,
+            ignore: u.ignore,
+            moves,
+            row_wise: sets.iter().any(|s| runs_each_row(&s.value)),
+            reads_target: subqueries.read(table),
+            check: written.check,
+            sets,
+            subqueries: subqueries.into_plans(),
+        })
+    }
+
+    /// Plans DELETE.
+    pub fn delete(&self, d: &Delete) -> SqlResult<DeletePlan> {
+        let subqueries = Subqueries::new(self, &d.subqueries);
+        let written = self.target(&d.table, Verb::Delete, None, &subqueries)?;
+        let (target, order) = self.filtered(
+            &written,
+            &d.table,
+            d.where_.as_ref(),
+            &d.order_by,
+            d.limit.is_some(),
+            &subqueries,
+        )?;
+        let limit = d.limit.as_ref().map(|l| self.limit_value(l)).transpose()?;
+        Ok(DeletePlan {
+            unsafe_: limit.is_none() && matches!(target.access.lookup, Lookup::Full),
+            target,
+            order,
+            limit,
+            ignore: d.ignore,
+            returning: self.returning(&d.returning, &d.table, &d.subqueries)?,
+            reads_target: subqueries.read(written.table()),
+            subqueries: subqueries.into_plans(),
+        })
+    }
+}

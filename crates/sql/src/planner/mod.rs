@@ -1,0 +1,31 @@
+//! From statements to plans: names are bound, a FROM becomes a logical plan, rules change it, and physical plans come out.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `resolve.rs` | names to tables, and the privileges that they need |
+//! | `logical.rs` | a FROM whose names are known |
+//! | `from.rs`, `set.rs`, `view.rs` | FROM, UNION and WITH, merged views |
+//! | `select.rs`, `subqueries.rs` | SELECT, and the subqueries in it |
+//! | `window.rs` | the sorts that window functions need |
+//! | `rules/` | what makes a plan better, one file each |
+//! | `dml.rs`, `write_join.rs`, `view_write.rs`, `returning.rs`, `load.rs` | statements that change rows |
+//! | `condition.rs` | conditions and their conjuncts |
+//! | `estimate.rs`, `statistics.rs` | sizes of tables and ranges; ANALYZE |
+
+pub mod condition;
+pub mod dml;
+pub mod estimate;
+pub mod from;
+pub mod load;
+pub mod logical;
+pub mod resolve;
+pub mod returning;
+pub mod rules;
+pub mod select;
+pub mod set;
+pub mod statistics;
+pub mod subqueries;
+pub mod view;
+pub mod view_write;
+pub mod window;
+pub mod write_join;

@@ -1,0 +1,187 @@
+//! Names to tables.
+
+use crate::bind::scope::Source;
+use crate::env::StatementEnv;
+use crate::plan::query::Rows;
+use crate::planner::estimate::Estimates;
+use crate::planner::logical::Resolved;
+use crate::privilege::Through;
+use crate::privilege::{Needs, Privilege};
+use crate::view_def::wrong_kind;
+use crate::virtual_tables::{INFORMATION_SCHEMA, VirtualTables};
+use narwal_engine::{Catalog, Database, Table};
+use narwal_syntax::ast::Cte;
+use narwal_syntax::ast::{TableName, TableRef};
+use narwal_types::{SqlError, SqlResult};
+use std::cell::Cell;
+use std::cell::RefCell;
+use std::sync::Arc;
+
+/// Looks up tables and remembers which privileges are needed.
+pub struct Resolver<'a> {
+    /// One version of the catalog.
+    pub catalog: &'a Catalog,
+    /// The session.
+    pub env: &'a StatementEnv,
+    /// Virtual tables.
+    pub virtual_tables: Option<&'a dyn VirtualTables>,
+    /// Sizes of tables and of ranges.
+    pub estimates: Estimates<'a>,
+    /// Privileges needed so far.
+    pub needs: RefCell<Vec<Needs>>,
+    /// Tables of WITH that names may mean.
+    pub ctes: Ctes,
+    /// Sources of the next SELECT's join whose rows are to be locked for a change: their clustered keys stand behind
+    /// the join's columns.
+    pub row_keys: RefCell<Vec<usize>>,
+    /// The views whose SELECTs are being planned, the innermost last.
+    pub open_views: RefCell<Vec<Open>>,
+}
+
+/// 1146.
+pub fn no_such_table(db: &str, name: &str) -> SqlError {
+    SqlError::new(1146, b"42S02", format!("Table '{db}.{name}' doesn't exist"))
+}
+
+impl<'a> Resolver<'a> {
+    /// For one statement.
+    pub fn new(
+        db: &'a Database,
+        catalog: &'a Catalog,
+        env: &'a StatementEnv,
+        virtual_tables: Option<&'a dyn VirtualTables>,
+    ) -> Self {
+        Resolver {
+            catalog,
+            env,
+            virtual_tables,
+            estimates: Estimates::new(db, env),
+            needs: RefCell::default(),
+            ctes: Ctes::default(),
+            row_keys: RefCell::default(),
+            open_views: RefCell::default(),
+        }
+    }
+
+    /// The database that a name means.
+    pub fn db_of<'n>(&'n self, name: &'n TableName) -> SqlResult<&'n str> {
+        match &name.db {
+            Some(d) => Ok(d),
+            None => Ok(self.env.require_db()?),
+        }
+    }
+
+    /// A table for reading.
+    pub fn table(&self, t: &TableRef) -> SqlResult<Resolved> {
+        let db = self.db_of(&t.name)?.to_string();
+        let alias = t.alias.as_deref().unwrap_or(&t.name.name).to_string();
+        if db.eq_ignore_ascii_case(INFORMATION_SCHEMA) {
+            let Some((table, rows)) = self.virtual_tables.and_then(|v| v.table(&db, &t.name.name))
+            else {
+                return Err(SqlError::new(
+                    1109,
+                    b"42S02",
+                    format!("Unknown table '{}' in information_schema", t.name.name),
+                ));
+            };
+            return Ok(Resolved {
+                source: Source::new(alias, table),
+                rows: Rows::Virtual(rows),
+            });
+        }
+        if db.eq_ignore_ascii_case("performance_schema") {
+            return Err(SqlError::unsupported(format!("{db}.{}", t.name.name)));
+        }
+        if db == "mysql"
+            && self.catalog.database(&db).is_none()
+            && let Some((table, rows)) =
+                self.virtual_tables.and_then(|v| v.table(&db, &t.name.name))
+        {
+            self.need(&db, &t.name.name, Privilege::Select);
+            return Ok(Resolved {
+                source: Source::new(alias, table),
+                rows: Rows::Virtual(rows),
+            });
+        }
+        let table = self.stored(&db, &t.name.name, Privilege::Select)?;
+        Ok(Resolved {
+            source: Source::new(alias, table),
+            rows: Rows::Stored,
+        })
+    }
+
+    /// A stored table, with the privilege that the statement needs on it.
+    pub fn stored(&self, db: &str, name: &str, privilege: Privilege) -> SqlResult<Arc<Table>> {
+        // A view means the tables that it was made for.
+        if self.open_views.borrow().is_empty()
+            && let Some(table) = self.env.temporary_table(db, name)
+        {
+            return Ok(table);
+        }
+        self.need(db, name, privilege);
+        self.catalog
+            .table(db, name)
+            .cloned()
+            .ok_or_else(|| match self.catalog.view(db, name) {
+                Some(_) => wrong_kind(db, name, "BASE TABLE"),
+                None => no_such_table(db, name),
+            })
+    }
+
+    /// Notes a privilege.
+    pub fn need(&self, db: &str, table: &str, privilege: Privilege) {
+        let n = Needs {
+            db: db.to_string(),
+            table: table.to_string(),
+            privilege,
+            through: self.open_views.borrow().last().map(Open::through),
+        };
+        let mut needs = self.needs.borrow_mut();
+        if !needs.contains(&n) {
+            needs.push(n);
+        }
+    }
+}
+
+/// A view whose SELECT is being planned.
+pub struct Open {
+    pub(crate) db: String,
+    pub(crate) name: String,
+    /// See [`Through::account`].
+    pub(crate) account: Option<(String, String)>,
+}
+
+impl Open {
+    /// How a privilege on one of its tables is needed.
+    pub fn through(&self) -> Box<Through> {
+        Box::new(Through {
+            account: self.account.clone(),
+            db: self.db.clone(),
+            view: self.name.clone(),
+        })
+    }
+}
+
+/// The tables of WITH whose names are known where something is planned, the innermost last.
+#[derive(Default)]
+pub struct Ctes {
+    pub(crate) known: RefCell<Vec<Known>>,
+    pub(crate) uses: Cell<usize>,
+    /// Uses that there may be.
+    pub(crate) most: Cell<usize>,
+}
+
+impl Ctes {
+    pub(crate) fn knows(&self, name: &str) -> bool {
+        self.known.borrow().iter().any(|k| k.cte.name == name)
+    }
+}
+
+#[derive(Clone)]
+pub(crate) struct Known {
+    pub(crate) cte: Arc<Cte>,
+    /// It may name itself.
+    pub(crate) recursive: bool,
+    /// Its recursive part is being planned: the name means the rows of the step before, in this place.
+    pub(crate) working: Option<(usize, Source)>,
+}

@@ -1,0 +1,15 @@
+//! The rules of the planner, one file each.
+//!
+//! | file | does |
+//! |---|---|
+//! | `semi_join.rs` | IN and EXISTS become sources that are looked up |
+//! | `once.rs` | what is written several times is computed once |
+//! | `join_order.rs` | the order in which sources are read |
+//! | `access_path.rs` | which index a table is read by |
+//! | `group_index.rs` | GROUP BY, MIN and MAX along an index |
+
+pub mod access_path;
+pub mod group_index;
+pub mod join_order;
+pub mod once;
+pub mod semi_join;

@@ -1,0 +1,220 @@
+//! Views in FROM: merged into the statement where their rows are rows of their tables, else read as derived tables.
+
+use crate::bind::bind;
+use crate::bind::scope::{Clause, MergedView, Scope, Source};
+use crate::bind::scope::{Planned, SubqueryPlanner};
+use crate::expr::node::{Expr, ExprKind, ExprType, SubqueryUse};
+use crate::plan::made::made_table;
+use crate::plan::sarg::conjuncts;
+use crate::planner::logical::Merged;
+use crate::planner::logical::Resolved;
+use crate::planner::logical::{Around, Leaves, Tree};
+use crate::planner::resolve::Open;
+use crate::planner::resolve::Resolver;
+use crate::privilege::Privilege;
+use crate::view_def::MAX_DEPTH;
+use narwal_engine::{CheckOption, ViewAlgorithm, ViewDef};
+use narwal_syntax::ast::{Select, SelectItem, TableRef};
+use narwal_types::{Collation, SqlError, SqlResult};
+use std::cell::RefCell;
+use std::sync::Arc;
+
+/// The subqueries of a merged view: they become the statement's.
+struct ViewSubqueries<'a> {
+    asts: &'a [(usize, Select)],
+    around: &'a dyn SubqueryPlanner,
+}
+
+impl SubqueryPlanner for ViewSubqueries<'_> {
+    fn plan(&self, n: usize, used: SubqueryUse, scope: &Scope<'_>) -> SqlResult<Planned> {
+        match self.asts.iter().find(|(k, _)| *k == n) {
+            // The number would mean one of the statement's own.
+            Some((_, ast)) => self.plan_query(ast, usize::MAX, used, scope),
+            None => Err(SqlError::unsupported("subqueries in this place")),
+        }
+    }
+
+    fn plan_query(
+        &self,
+        query: &Select,
+        number: usize,
+        used: SubqueryUse,
+        scope: &Scope<'_>,
+    ) -> SqlResult<Planned> {
+        self.around.plan_query(query, number, used, scope)
+    }
+
+    fn compared(&self, index: usize, collations: Vec<Collation>, by_key: bool) {
+        self.around.compared(index, collations, by_key);
+    }
+}
+
+impl Resolver<'_> {
+    /// The view that a table's name means, if it means one.
+    pub fn view_named(&self, t: &TableRef) -> Option<Arc<ViewDef>> {
+        let db = t.name.db.as_deref().or(self.env.db.as_deref())?;
+        let view = self.catalog.view(db, &t.name.name)?;
+        // A temporary table hides it, but not from other views.
+        let hidden = self.open_views.borrow().is_empty()
+            && self.env.temporary_table(db, &t.name.name).is_some();
+        (!hidden).then(|| view.clone())
+    }
+
+    /// Plans something inside of a view. What is wrong with it is error 1356 to whoever uses the view.
+    pub fn inside<T>(&self, def: &ViewDef, plan: impl FnOnce() -> SqlResult<T>) -> SqlResult<T> {
+        {
+            let mut open = self.open_views.borrow_mut();
+            if open.iter().any(|o| o.db == def.db && o.name == def.name) {
+                return Err(SqlError::new(
+                    1462,
+                    b"HY000",
+                    format!("`{}`.`{}` contains view recursion", def.db, def.name),
+                ));
+            }
+            if open.len() >= MAX_DEPTH {
+                return Err(SqlError::new(
+                    1473,
+                    b"HY000",
+                    format!(
+                        "Too high level of nesting for select; at most {MAX_DEPTH} are possible"
+                    ),
+                ));
+            }
+            let around = open.last().and_then(|o| o.account.clone());
+            open.push(Open {
+                db: def.db.clone(),
+                name: def.name.clone(),
+                account: match def.invoker {
+                    true => around,
+                    false => Some(def.definer.clone()),
+                },
+            });
+        }
+        let r = plan();
+        self.open_views.borrow_mut().pop();
+        r.map_err(|e| match e.code {
+            1044 | 1049 | 1051 | 1052 | 1054 | 1109 | 1142 | 1143 | 1146 | 1176 | 1305 => {
+                crate::view_def::invalid(&def.db, &def.name)
+            }
+            _ => e,
+        })
+    }
+
+    /// A view as a derived table.
+    pub fn view_rows(&self, def: &ViewDef, select: &Select, t: &TableRef) -> SqlResult<Resolved> {
+        let alias = t.alias.as_deref().unwrap_or(&t.name.name);
+        let plan = self.inside(def, || self.select(select))?;
+        self.derived(plan, &def.db, alias, &def.columns)
+    }
+
+    /// Notes that a view is read.
+    pub fn view_is_read(&self, def: &ViewDef) {
+        self.need(&def.db, &def.name, Privilege::Select);
+    }
+
+    /// Puts the tables of a view among the sources of the statement, and the view behind them. `None` if its rows are not
+    /// rows of its tables.
+    pub fn merge_view(
+        &self,
+        def: &Arc<ViewDef>,
+        select: &Select,
+        t: &TableRef,
+        sources: &mut Vec<Source>,
+        leaves: &mut Leaves,
+        around: &Around<'_>,
+    ) -> SqlResult<Option<(Tree, Merged)>> {
+        if def.algorithm == ViewAlgorithm::TempTable
+            || !crate::view_def::is_mergeable(select)
+            || select.straight
+        {
+            return Ok(None);
+        }
+        let (first, first_leaf) = (sources.len(), leaves.len());
+        let planner = ViewSubqueries {
+            asts: &select.subqueries,
+            around: around.planner,
+        };
+        let made = self.inside(def, || {
+            let inner = Around {
+                planner: &planner,
+                outer: None,
+                nullable: false,
+            };
+            let (tree, mut merged, _) = self.tree(select.from.as_ref(), sources, leaves, &inner)?;
+            let grouped = RefCell::default();
+            let scope = Scope {
+                sources,
+                first,
+                aggregates: Some(&grouped),
+                planner: Some(&planner),
+                ..Scope::empty(self.env)
+            };
+            let columns = select
+                .items
+                .iter()
+                .map(|i| match i {
+                    SelectItem::Expr { expr, .. } => bind(expr, &scope),
+                    _ => Err(SqlError::unsupported("`*` in a stored view")),
+                })
+                .collect::<SqlResult<Vec<Expr>>>()?;
+            let mut own = Vec::new();
+            if let Some(w) = &select.where_ {
+                let scope = Scope {
+                    clause: Clause::Where,
+                    aggregates: None,
+                    ..scope
+                };
+                own = conjuncts(&bind(w, &scope)?).to_vec();
+            }
+            let check = match def.check {
+                CheckOption::None => Vec::new(),
+                CheckOption::Local => own.clone(),
+                CheckOption::Cascaded => merged.filter.iter().chain(&own).cloned().collect(),
+            };
+            merged.filter.extend(own);
+            let scope = Scope {
+                clause: Clause::OrderBy,
+                ..scope
+            };
+            merged.order = select
+                .order_by
+                .iter()
+                .map(|o| self.order_item(&o.expr, o.desc, &columns, &scope))
+                .collect::<SqlResult<_>>()?;
+            merged.order.retain(|k| !k.expr.is_const());
+            let grouped = !grouped.into_inner().is_empty();
+            Ok((tree, merged, columns, check, grouped))
+        });
+        let (tree, merged, columns, check, grouped) = made?;
+        // A value that is not a column's does not become NULL with its row.
+        let kept = around.nullable && columns.iter().any(|e| e.as_column().is_none());
+        let queries = columns
+            .iter()
+            .any(|e| e.any(&|e| matches!(e.kind, ExprKind::Subquery(_))));
+        if grouped || kept || queries {
+            sources.truncate(first);
+            leaves.truncate(first_leaf);
+            return Ok(None);
+        }
+        for s in &mut sources[first..] {
+            s.inner = true;
+        }
+        let types: Vec<ExprType> = columns.iter().map(Expr::ty).collect();
+        let table = made_table(
+            &def.db,
+            &def.name,
+            (def.columns.iter().zip(&types)).map(|(n, t)| (n.clone(), t.ty, t.nullable)),
+        )?;
+        sources.push(Source {
+            base: sources.last().map_or(0, |s| s.base + s.width()),
+            types: Some(types.into()),
+            view: Some(Arc::new(MergedView {
+                def: def.clone(),
+                columns,
+                check,
+            })),
+            ..Source::new(t.alias.as_deref().unwrap_or(&t.name.name), table)
+        });
+        Ok(Some((tree, merged)))
+    }
+}

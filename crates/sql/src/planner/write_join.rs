@@ -1,0 +1,312 @@
+//! Binding and planning UPDATE and DELETE of joins: a SELECT gives for each joined row the clustered keys of the
+//! tables to change, and the new values.
+
+use crate::bind::scope::{MergedView, Source};
+use crate::expr::node::Expr;
+use crate::plan::dml::DefaultValue;
+use crate::plan::dml::{NewValue, Target, WriteJoinPlan};
+use crate::plan::query::Rows;
+use crate::plan::query::{Digits, Out};
+use crate::plan::view_check::ViewCheck;
+use crate::planner::condition::unknown_column;
+use crate::planner::logical::Body;
+use crate::planner::resolve::Resolver;
+use crate::planner::subqueries::Subqueries;
+use crate::planner::view_write::{joined, not_updatable_column, several_tables};
+use crate::privilege::Privilege;
+use narwal_engine::Table;
+use narwal_syntax::ast::{Select, SelectItem, SetValue, WriteJoin, WriteTargets};
+use narwal_types::convert::implicit_default;
+use narwal_types::{SqlError, SqlResult};
+use std::sync::Arc;
+
+/// A source of the join that gives rows, or a merged view.
+struct Leaf {
+    source: Source,
+    /// Its table, if its rows can be changed.
+    table: Option<Arc<Table>>,
+}
+
+impl Leaf {
+    fn db(&self) -> &str {
+        &self.source.table.def.db
+    }
+
+    /// A view's definition and columns.
+    fn view(&self) -> Option<&Arc<MergedView>> {
+        self.source.view.as_ref()
+    }
+}
+
+/// A table that is changed.
+struct Changed {
+    /// Its place among the sources.
+    at: usize,
+    sets: Vec<(usize, NewValue)>,
+    /// The view that named it.
+    through: Option<Arc<MergedView>>,
+}
+
+impl Resolver<'_> {
+    /// Plans it.
+    pub fn write_join(&mut self, w: &WriteJoin) -> SqlResult<WriteJoinPlan> {
+        let leaves = self.leaves(&w.select)?;
+        let mut select: Select = w.select.clone();
+        let mut found: Vec<Changed> = Vec::new();
+        let delete = match &w.targets {
+            WriteTargets::Delete(names) => {
+                for name in names {
+                    let mut at = leaves
+                        .iter()
+                        .position(|l| {
+                            !l.source.inner
+                                && l.source.name == name.name
+                                && (name.db.as_ref()).is_none_or(|d| d.eq_ignore_ascii_case(l.db()))
+                        })
+                        .ok_or_else(|| {
+                            SqlError::new(
+                                1109,
+                                b"42S02",
+                                format!("Unknown table '{}' in MULTI DELETE", name.name),
+                            )
+                        })?;
+                    let through = leaves[at].view().cloned();
+                    if let Some(v) = &through {
+                        let mut under = v.columns.iter().filter_map(Expr::as_column);
+                        let first = under.next().map(|(s, _)| s);
+                        // Its tables stand before it, as far as the source before them.
+                        let tables = (leaves[..at].iter().rev())
+                            .take_while(|l| l.source.inner)
+                            .filter(|l| l.view().is_none())
+                            .count();
+                        if tables > 1 {
+                            return Err(joined(&v.def));
+                        }
+                        let Some(first) = first else {
+                            return Err(not_updatable(&leaves[at].source.name, "DELETE"));
+                        };
+                        at = first;
+                    }
+                    if found.iter().any(|f| f.at == at) {
+                        return Err(not_unique(&name.name));
+                    }
+                    found.push(Changed {
+                        at,
+                        sets: Vec::new(),
+                        through,
+                    });
+                }
+                true
+            }
+            WriteTargets::Update(list) => {
+                for a in list {
+                    let (mut at, mut column) = assigned(&leaves, a.table.as_deref(), &a.column)?;
+                    let through = leaves[at].view().cloned();
+                    if let Some(v) = &through {
+                        let Some((s, c)) = v.columns[column].as_column() else {
+                            return Err(not_updatable_column(&a.column));
+                        };
+                        let other = |f: &Changed| {
+                            f.at != s && f.through.as_ref().is_some_and(|t| Arc::ptr_eq(t, v))
+                        };
+                        if found.iter().any(other) {
+                            return Err(several_tables(&v.def));
+                        }
+                        (at, column) = (s, c - leaves[s].source.base);
+                    }
+                    let Some(table) = &leaves[at].table else {
+                        return Err(not_updatable(&leaves[at].source.name, "UPDATE"));
+                    };
+                    let value = match &a.value {
+                        SetValue::Default => {
+                            NewValue::Default(match self.default_value(table, column)? {
+                                DefaultValue::Generate => DefaultValue::Missing(implicit_default(
+                                    &table.def.columns[column].ty,
+                                )),
+                                d => d,
+                            })
+                        }
+                        SetValue::Ignore => {
+                            return Err(SqlError::unsupported("IGNORE as a value here"));
+                        }
+                        SetValue::Expr(e) => {
+                            select.items.push(SelectItem::Expr {
+                                expr: e.clone(),
+                                alias: None,
+                                text: String::new(),
+                            });
+                            NewValue::Given(select.items.len() - 1)
+                        }
+                    };
+                    let set = (column, value);
+                    match found.iter_mut().find(|f| f.at == at) {
+                        Some(f) => f.sets.push(set),
+                        None => found.push(Changed {
+                            at,
+                            sets: vec![set],
+                            through,
+                        }),
+                    }
+                }
+                false
+            }
+        };
+        found.sort_by_key(|f| f.at);
+        let mut targets = Vec::with_capacity(found.len());
+        let mut row_keys = Vec::with_capacity(found.len());
+        let mut names = Vec::with_capacity(found.len());
+        for Changed { at, sets, through } in found {
+            let leaf = &leaves[at];
+            let Some(table) = leaf.table.clone() else {
+                let verb = if delete { "DELETE" } else { "UPDATE" };
+                return Err(not_updatable(&leaf.source.name, verb));
+            };
+            let privilege = match delete {
+                true => Privilege::Delete,
+                false => Privilege::Update,
+            };
+            let mut check = None;
+            match &through {
+                None if table.temporary => {}
+                None => self.need(&table.def.db, &table.def.name, privilege),
+                Some(v) => {
+                    self.need(&v.def.db, &v.def.name, privilege);
+                    self.need_under(&v.def, &table, privilege);
+                    if !delete {
+                        let base = leaf.source.base;
+                        let own = base..base + leaf.source.width();
+                        check = ViewCheck::new(v, base, |c| own.contains(&c))?;
+                    }
+                }
+            }
+            let on_update = if delete {
+                Vec::new()
+            } else {
+                touched(&table, &sets)
+            };
+            // Merged views give no rows.
+            row_keys.push((leaves[..at].iter()).filter(|l| l.view().is_none()).count());
+            names.push(leaf.source.name.clone());
+            targets.push(Target {
+                table,
+                sets,
+                on_update,
+                check,
+            });
+        }
+        moved_twice(&targets, &names)?;
+        let values = select.items.len();
+        self.row_keys.replace(row_keys);
+        let mut query = self.select(&select)?;
+        self.row_keys.take();
+        // The keys stand behind the columns of the join's sources.
+        let columns: usize = leaves.iter().map(|l| l.source.width()).sum();
+        for k in 0..targets.len() {
+            query.items.push(Out::Column {
+                column: columns + k,
+                timestamp: false,
+            });
+        }
+        query.digits = Digits::All;
+        Ok(WriteJoinPlan {
+            query,
+            values,
+            targets,
+            delete,
+            ignore: w.ignore,
+        })
+    }
+
+    /// The sources of a join in the order of the text, merged views behind their tables.
+    fn leaves(&self, select: &Select) -> SqlResult<Vec<Leaf>> {
+        let subqueries = Subqueries::new(self, &select.subqueries);
+        let plan = self.from(select.from.as_ref(), &subqueries, None)?;
+        let stored = |rows: &Rows| matches!(rows, Rows::Stored);
+        let mut writable = match &plan.body {
+            Body::Nothing => Vec::new(),
+            Body::One(r, _) => vec![stored(&r.rows)],
+            Body::Join(leaves, _) => leaves.iter().map(|(r, _)| stored(&r.rows)).collect(),
+        }
+        .into_iter();
+        let mut leaf = |source: Source| Leaf {
+            table: (source.view.is_none() && writable.next() == Some(true))
+                .then(|| source.table.clone()),
+            source,
+        };
+        Ok(plan.sources.into_iter().map(&mut leaf).collect())
+    }
+}
+
+/// Finds the source and the column of an assignment.
+fn assigned(leaves: &[Leaf], table: Option<&str>, column: &str) -> SqlResult<(usize, usize)> {
+    let mut found = None;
+    for (at, leaf) in leaves.iter().enumerate() {
+        if leaf.source.inner || table.is_some_and(|t| t != leaf.source.name) {
+            continue;
+        }
+        let Some(c) = leaf.source.table.column(column) else {
+            continue;
+        };
+        if found.replace((at, c)).is_some() {
+            return Err(SqlError::new(
+                1052,
+                b"23000",
+                format!("Column '{column}' in SET is ambiguous"),
+            ));
+        }
+    }
+    found.ok_or_else(|| match table {
+        Some(t) => unknown_column(&format!("{t}.{column}"), "SET"),
+        None => unknown_column(column, "SET"),
+    })
+}
+
+fn touched(table: &Table, sets: &[(usize, NewValue)]) -> Vec<(usize, u8)> {
+    table
+        .columns()
+        .iter()
+        .enumerate()
+        .filter(|(i, _)| !sets.iter().any(|s| s.0 == *i))
+        .filter_map(|(i, c)| c.on_update.map(|f| (i, f)))
+        .collect()
+}
+
+/// Error 1706: a table is changed under two names, and one changes its primary key.
+fn moved_twice(targets: &[Target], names: &[String]) -> SqlResult<()> {
+    for (i, a) in targets.iter().enumerate() {
+        for (j, b) in targets.iter().enumerate().skip(i + 1) {
+            if a.table.def.id != b.table.def.id {
+                continue;
+            }
+            let key = |t: &Target| {
+                t.table.indexes[0]
+                    .parts
+                    .iter()
+                    .any(|p| t.sets.iter().any(|s| s.0 == p.column))
+            };
+            if key(a) || key(b) {
+                return Err(SqlError::new(
+                    1706,
+                    b"HY000",
+                    format!(
+                        "Primary key/partition key update is not allowed since the table is updated both as '{}' and '{}'",
+                        names[i], names[j]
+                    ),
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn not_unique(name: &str) -> SqlError {
+    SqlError::new(1066, b"42000", format!("Not unique table/alias: '{name}'"))
+}
+
+fn not_updatable(name: &str, verb: &str) -> SqlError {
+    SqlError::new(
+        1288,
+        b"HY000",
+        format!("The target table {name} of the {verb} is not updatable"),
+    )
+}

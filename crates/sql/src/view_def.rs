@@ -1,0 +1,85 @@
+//! What is stored of a view, as the planner and DDL read it.
+
+use crate::ast::Stmt;
+use crate::expr::for_each_operand;
+use crate::lower::parse_statement;
+use narwal_engine::ViewDef;
+use narwal_syntax::ParseOptions;
+use narwal_syntax::ast::{Expr, From, Select, SelectItem};
+use narwal_types::{SqlError, SqlResult};
+
+/// Views within each other, at most.
+pub(crate) const MAX_DEPTH: usize = 64;
+
+/// True if a SELECT's rows are rows of its FROM, unless it has aggregates.
+pub(crate) fn is_mergeable(s: &Select) -> bool {
+    s.with.is_none()
+        && !s.distinct
+        && s.group_by.is_empty()
+        && s.having.is_none()
+        && s.limit.is_none()
+        && s.locking.is_none()
+        && !matches!(s.from, None | Some(From::Set { .. }))
+        && !has_window(s)
+}
+
+/// True if a SELECT has window functions.
+fn has_window(s: &Select) -> bool {
+    let items = s.items.iter().filter_map(|i| match i {
+        SelectItem::Expr { expr, .. } => Some(expr),
+        _ => None,
+    });
+    let mut all = items.chain(s.order_by.iter().map(|o| &o.expr));
+    all.any(|e| calls_window(&mut e.clone()))
+}
+
+fn calls_window(e: &mut Expr) -> bool {
+    if let Expr::Call(c) = e
+        && c.clauses.as_ref().is_some_and(|c| c.over.is_some())
+    {
+        return true;
+    }
+    let mut found = false;
+    for_each_operand(e, &mut |e| found = found || calls_window(e));
+    found
+}
+
+/// Gives the columns of a query other names.
+pub(crate) fn name_columns(s: &mut Select, names: &[String]) {
+    if let Some(From::Set { first, .. }) = &mut s.from {
+        return name_columns(first, names);
+    }
+    for (item, name) in s.items.iter_mut().zip(names) {
+        if let SelectItem::Expr { alias, .. } = item {
+            *alias = Some(name.clone());
+        }
+    }
+}
+
+/// The SELECT of a stored view.
+pub(crate) fn parsed(def: &ViewDef) -> SqlResult<Box<Select>> {
+    match parse_statement(&def.select, &ParseOptions::default())? {
+        Stmt::Select(s) => Ok(s),
+        _ => Err(SqlError::unsupported("this view")),
+    }
+}
+
+/// Error 1356.
+pub fn invalid(db: &str, name: &str) -> SqlError {
+    SqlError::new(
+        1356,
+        b"HY000",
+        format!(
+            "View '{db}.{name}' references invalid table(s) or column(s) or function(s) or definer/invoker of view lack rights to use them"
+        ),
+    )
+}
+
+/// Error 1347.
+pub fn wrong_kind(db: &str, name: &str, kind: &str) -> SqlError {
+    SqlError::new(
+        1347,
+        b"HY000",
+        format!("'{db}.{name}' is not of type '{kind}'"),
+    )
+}

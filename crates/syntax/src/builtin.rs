@@ -1,0 +1,73 @@
+//! Built-in functions whose names are keywords.
+
+use crate::keyword::Kw;
+
+/// Which window functions a word is: those that have OVER alone.
+pub(crate) fn is_window_function(k: Kw) -> bool {
+    matches!(
+        k,
+        Kw::ROW_NUMBER
+            | Kw::RANK
+            | Kw::DENSE_RANK
+            | Kw::PERCENT_RANK
+            | Kw::CUME_DIST
+            | Kw::NTILE
+            | Kw::FIRST_VALUE
+            | Kw::NTH_VALUE
+            | Kw::LEAD
+            | Kw::LAG
+            | Kw::MEDIAN
+    )
+}
+
+/// Functions that aggregate, without GROUP_CONCAT and those of JSON.
+pub(crate) fn is_aggregate(k: Kw) -> bool {
+    matches!(
+        k,
+        Kw::AVG
+            | Kw::BIT_AND
+            | Kw::BIT_OR
+            | Kw::BIT_XOR
+            | Kw::COUNT
+            | Kw::MAX
+            | Kw::MIN
+            | Kw::STD
+            | Kw::STDDEV
+            | Kw::STDDEV_POP
+            | Kw::STDDEV_SAMP
+            | Kw::SUM
+            | Kw::VARIANCE
+            | Kw::VAR_POP
+            | Kw::VAR_SAMP
+    )
+}
+
+/// Built-in functions that are keywords only with the parenthesis right behind them.
+pub(crate) fn needs_adjacent(k: Kw) -> bool {
+    (is_aggregate(k) && k != Kw::AVG)
+        || (is_window_function(k) && k != Kw::ROW_NUMBER)
+        || matches!(
+            k,
+            Kw::ADDDATE
+                | Kw::CAST
+                | Kw::CURDATE
+                | Kw::CURTIME
+                | Kw::DATE_ADD
+                | Kw::DATE_SUB
+                | Kw::EXTRACT
+                | Kw::GROUP_CONCAT
+                | Kw::JSON_ARRAYAGG
+                | Kw::JSON_OBJECTAGG
+                | Kw::MID
+                | Kw::NOW
+                | Kw::PERCENTILE_CONT
+                | Kw::PERCENTILE_DISC
+                | Kw::POSITION
+                | Kw::SESSION_USER
+                | Kw::SUBDATE
+                | Kw::SUBSTR
+                | Kw::SUBSTRING
+                | Kw::SYSTEM_USER
+                | Kw::TRIM
+        )
+}
