@@ -93,9 +93,10 @@ fn whose_statements_they_are() {
     ] {
         assert!(matches!(work(t), Ok(Work::Admin(_))), "{t}");
     }
+    for t in ["call p()", "begin not atomic select 1; end"] {
+        assert!(matches!(work(t), Ok(Work::Program(_))), "{t}");
+    }
     for (t, name) in [
-        ("call p()", "CALL"),
-        ("begin not atomic select 1; end", "BEGIN NOT ATOMIC"),
         ("help 'x'", "HELP"),
         ("handler t open", "HANDLER"),
         ("grant r to u", "roles"),
