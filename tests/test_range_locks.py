@@ -529,3 +529,30 @@ def test_no_two_reserve_the_same_time(connect, level):
     assert rows
     for (room, at), (next_room, next_at) in zip(rows, rows[1:]):
         assert room != next_room or next_at - at > 2, rows
+
+
+@pytest.mark.parametrize("sql", ["CREATE TABLE made SELECT COUNT(*) AS n FROM empty", "CREATE TABLE made AS SELECT id + 0 AS n FROM empty WHERE value = 1"])
+def test_create_select_waits_for_what_is_on_its_way(sessions, sql):
+    one, two = sessions(2, SERIAL)
+    one.ok("COMMIT")
+    two.ok("INSERT INTO empty VALUES (1, 1)")
+    waiting = waits(one, sql)
+    two.ok("COMMIT")
+    waiting.ok()
+    assert one.ints("SELECT n FROM made") == [1]
+
+
+def test_create_select_keeps_new_rows_out_while_it_runs(sessions, connect):
+    one, two = sessions(2, SERIAL)
+    one.ok("COMMIT")
+    slow = one.background("CREATE TABLE made SELECT id, SLEEP(1) AS s FROM test")
+    looker = connect()
+    for _ in range(100):
+        if "SLEEP" in str(looker.ok("SHOW PROCESSLIST").rows):
+            break
+        time.sleep(0.02)
+    time.sleep(1.5)
+    waiting = waits(two, "UPDATE test SET value = 1 WHERE id = 10")
+    slow.ok()
+    waiting.ok()
+    assert one.ints("SELECT COUNT(*) FROM made") == [3]

@@ -68,3 +68,39 @@ CREATE TABLE s (id INT, s SET('a', 'b', 'c'), e ENUM('x', 'y'));
 INSERT INTO s VALUES (1, '-99994', '-1'), (2, -99994, '2'), (3, '17', '0'), (4, '17.0', '-18446744073709551615'), (5, '6', ' 1');
 SELECT id, s, s + 0, e, e + 0 FROM s ORDER BY id;
 DROP TABLE s;
+-- Hexadecimal and bit literals are numbers in columns of numbers; x'...' is a text.
+SET sql_mode = '';
+CREATE TABLE bl (id INT PRIMARY KEY AUTO_INCREMENT, i INT, n DECIMAL(10,2), d DOUBLE, y YEAR, v VARCHAR(10), b BIT(8));
+INSERT INTO bl (i, n, d, y, v, b) VALUES (0x41, 0x41, 0x41, 0x41, 0x41, 0x41), (b'1010101', b'1010101', b'1010101', b'1010101', b'1010101', b'1010101'), (x'3739', x'3739', x'3739', x'3739', x'3739', x'39');
+UPDATE bl SET i = b'11', n = 0x0102 WHERE id = 2;
+SELECT id, i, n, d, y, v, HEX(b) FROM bl ORDER BY id;
+-- The number 0 is the year 0000 in a DEFAULT too, the text '0' the year 2000.
+CREATE TABLE yd (a YEAR DEFAULT 0, b YEAR DEFAULT '0', c YEAR DEFAULT '0000', d YEAR DEFAULT 70, e YEAR DEFAULT (0), i INT);
+SHOW CREATE TABLE yd;
+INSERT INTO yd (i) VALUES (1);
+INSERT INTO yd (i, a) VALUES (2, DEFAULT);
+SELECT * FROM yd ORDER BY i;
+-- NULL for a TIMESTAMP that can't be NULL is now.
+SET timestamp = 1700000000;
+CREATE TABLE tn (id INT PRIMARY KEY AUTO_INCREMENT, a TIMESTAMP NOT NULL, b TIMESTAMP(2) NOT NULL DEFAULT '2001-01-01', c TIMESTAMP NULL, i INT);
+INSERT INTO tn (a, b, c) VALUES (NULL, NULL, NULL);
+INSERT INTO tn (a, i) SELECT NULL, 1;
+INSERT IGNORE INTO tn (a, b) VALUES ('2001-01-01', NULL), (NULLIF(1, 1), '2002-02-02');
+UPDATE tn SET b = NULL WHERE id = 2;
+INSERT INTO tn (id, a) VALUES (1, '2003-03-03') ON DUPLICATE KEY UPDATE a = NULL, b = '2003-03-03';
+REPLACE INTO tn (id, a) VALUES (3, NULL);
+SELECT * FROM tn ORDER BY id;
+SET timestamp = DEFAULT;
+-- An aggregate in EXISTS makes a row of none, also in a view.
+CREATE TABLE ea (x INT);
+INSERT INTO ea VALUES (1);
+CREATE TABLE en (x INT);
+CREATE DEFINER = root@localhost VIEW ev AS SELECT 1 AS d FROM ea WHERE EXISTS (SELECT MAX(x) FROM en);
+SHOW CREATE VIEW ev;
+SELECT * FROM ev;
+CREATE DEFINER = root@localhost VIEW ew AS SELECT COUNT(*) AS d, X'4a' AS h FROM ea b JOIN ea c ON EXISTS (SELECT IFNULL(MAX(NULL), 1) FROM en) AND NOT EXISTS (SELECT x FROM en);
+SHOW CREATE VIEW ew;
+SELECT * FROM ew;
+DROP VIEW ev, ew;
+DROP TABLE bl, yd, tn, ea, en;
+SET sql_mode = DEFAULT;

@@ -74,7 +74,9 @@ impl From<ReadError> for Error {
     fn from(e: ReadError) -> Self {
         match e {
             ReadError::Closed | ReadError::Truncated => Error::Closed,
-            ReadError::TooLarge(_) => Error::Protocol("a packet longer than allowed"),
+            ReadError::TooLarge(_) | ReadError::NoRoom(_) => {
+                Error::Protocol("a packet longer than allowed")
+            }
             ReadError::OutOfOrder { .. } => Error::Protocol("a packet out of order"),
             ReadError::Idle | ReadError::Stalled => Error::Timeout,
             ReadError::Io(e) => Error::Io(e),

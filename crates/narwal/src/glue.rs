@@ -10,7 +10,9 @@ use narwal_server::{
     Refused, Session, Timeouts, TlsRule,
 };
 use narwal_session::variables::VarValue;
-use narwal_session::{ClientSession, ConnectOptions, FailedLogin, Startup, TlsNeed};
+use narwal_session::{
+    ClientSession, ConnectOptions, FailedLogin, IdleTransaction, Startup, TlsNeed,
+};
 use narwal_source::{DumpIo, Ready};
 use narwal_types::errors;
 use narwal_types::{
@@ -459,6 +461,7 @@ impl Session for Client {
         let t = self.0.timeouts();
         Timeouts {
             idle: t.idle,
+            idle_changes: t.in_transaction != IdleTransaction::default(),
             net_read: t.net_read,
             net_write: t.net_write,
         }

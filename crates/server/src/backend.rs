@@ -138,6 +138,8 @@ impl Default for Limits {
 pub struct Timeouts {
     /// `wait_timeout` (or `interactive_timeout`): an idle connection is closed after it.
     pub idle: Duration,
+    /// `idle` depends on whether a transaction is open, so it is asked for after each command.
+    pub idle_changes: bool,
     /// `net_read_timeout`: a read inside a packet.
     pub net_read: Duration,
     /// `net_write_timeout`: a write that makes no progress.
@@ -148,6 +150,7 @@ impl Default for Timeouts {
     fn default() -> Self {
         Timeouts {
             idle: Duration::from_secs(28_800),
+            idle_changes: false,
             net_read: Duration::from_secs(30),
             net_write: Duration::from_secs(60),
         }

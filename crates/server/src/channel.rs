@@ -110,6 +110,7 @@ impl Channel {
     pub(crate) fn refuse_read(&mut self, e: ReadError) -> End {
         let (told, seq) = match &e {
             ReadError::TooLarge(_) => (packet_too_large(), self.reader.next_seq()),
+            ReadError::NoRoom(_) => (errors::OUT_OF_RESOURCES.plain(), self.reader.next_seq()),
             ReadError::OutOfOrder { want, .. } => (
                 errors::NET_PACKETS_OUT_OF_ORDER.plain(),
                 want.wrapping_add(1),

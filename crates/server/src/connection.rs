@@ -99,7 +99,7 @@ fn run(
         peer,
         chan: Channel {
             stream,
-            reader: PacketReader::new(),
+            reader: PacketReader::asking(|bytes| narwal_memory::reserve(bytes).is_ok()),
             writer: PacketWriter::new(),
         },
         scramble: auth::new_scramble()?,
@@ -424,7 +424,7 @@ impl Commands<'_> {
         let mut t = self.session.timeouts();
         let (mut received, mut sent) = (0, 0);
         loop {
-            if take(&mut self.results.changed) {
+            if take(&mut self.results.changed) || t.idle_changes {
                 t = self.session.timeouts();
             }
             c.chan.stream.set_timeouts(t.idle, t.net_write)?;

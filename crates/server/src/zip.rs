@@ -11,6 +11,8 @@ use std::io::{self, Read, Write};
 /// 3 bytes length of what follows, 1 byte number, 3 bytes length before compression (0: not compressed).
 const HEADER: usize = 7;
 const MAX_FRAME: usize = 0xFF_FFFF;
+/// Bytes of a frame's contents for which the memory is kept until the next one comes.
+const KEPT: usize = 256 << 10;
 /// Shorter pieces (bytes) are not worth it.
 const SHORTEST: usize = 50;
 
@@ -94,8 +96,17 @@ impl<S: Read + Write> Zipped<S> {
         let (len, full) = (size(0), size(4));
         self.number = self.raw[3].wrapping_add(1);
         self.fill(HEADER + len)?;
-        self.plain.clear();
         self.read = 0;
+        if self.plain.capacity() > KEPT {
+            self.plain = Vec::new();
+        }
+        self.plain.clear();
+        if full > KEPT && narwal_memory::reserve(full as u64).is_err() {
+            return Err(io::ErrorKind::OutOfMemory.into());
+        }
+        if full > KEPT {
+            self.plain.reserve_exact(full + 1);
+        }
         if full == 0 {
             self.plain.extend_from_slice(&self.raw[HEADER..]);
         } else {
@@ -111,6 +122,7 @@ impl<S: Read + Write> Zipped<S> {
             }
         }
         self.raw.clear();
+        self.raw.shrink_to(KEPT);
         Ok(true)
     }
 

@@ -167,7 +167,11 @@ impl ClientSession {
 
     /// The network timeouts as they are now.
     pub fn timeouts(&self) -> SessionTimeouts {
-        self.settings.timeouts
+        let mut t = self.settings.timeouts;
+        if let Some(open) = &self.open {
+            t.idle = (t.in_transaction).of(!open.txn.is_read_only(), t.idle);
+        }
+        t
     }
 
     /// COM_STATISTICS: one line.

@@ -115,7 +115,7 @@ pub use prepared::PreparedInfo;
 pub use privileges::PrivilegeSet;
 pub use process::Killer;
 pub use session::ClientSession;
-pub use settings::SessionTimeouts;
+pub use settings::{IdleTransaction, SessionTimeouts};
 pub use show::filter::like;
 pub use startup::Startup;
 pub use system_thread::{SystemTask, SystemThread};

@@ -6,11 +6,39 @@ use narwal_sql::SqlMode;
 use narwal_types::{Charset, Collation, Zone};
 use std::time::Duration;
 
+/// How long a session with an open transaction may be idle; zero: no longer or shorter than without.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct IdleTransaction {
+    /// `idle_transaction_timeout`.
+    pub any: Duration,
+    /// `idle_readonly_transaction_timeout`: it has written nothing yet.
+    pub reading: Duration,
+    /// `idle_write_transaction_timeout`: it has written.
+    pub writing: Duration,
+}
+
+impl IdleTransaction {
+    /// What holds for a transaction that has written or not, in place of `otherwise`.
+    pub(crate) fn of(self, has_written: bool, otherwise: Duration) -> Duration {
+        let own = if has_written {
+            self.writing
+        } else {
+            self.reading
+        };
+        [own, self.any]
+            .into_iter()
+            .find(|t| !t.is_zero())
+            .unwrap_or(otherwise)
+    }
+}
+
 /// A session's network timeouts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SessionTimeouts {
-    /// `wait_timeout`, or `interactive_timeout` for an interactive client.
+    /// `wait_timeout`, or `interactive_timeout` for an interactive client; with an open transaction what holds for that.
     pub idle: Duration,
+    /// What holds for an open transaction.
+    pub in_transaction: IdleTransaction,
     /// `net_read_timeout`.
     pub net_read: Duration,
     /// `net_write_timeout`.
@@ -169,6 +197,7 @@ impl Default for Settings {
             track: Tracking::default(),
             timeouts: SessionTimeouts {
                 idle: Duration::from_secs(28_800),
+                in_transaction: IdleTransaction::default(),
                 net_read: Duration::from_secs(30),
                 net_write: Duration::from_secs(60),
             },

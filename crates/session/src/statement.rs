@@ -630,6 +630,8 @@ impl ClientSession {
         };
         self.process.stage(Stage::Ddl);
         let options = self.txn_options(self.settings.isolation, false);
+        self.env.locking_reads =
+            select.is_some() && self.settings.isolation == Isolation::Serializable;
         let outcome = narwal_sql::execute_ddl_with(
             ddl,
             text,

@@ -12,6 +12,8 @@ pub const MAX_CHUNK: usize = 0xFF_FFFF;
 const HEADER: usize = 4;
 const READ_BUFFER: usize = 16 * 1024;
 const READ_BUFFER_KEPT: usize = 64 * 1024;
+/// A buffer that grows by so much at once asks whether it may.
+const LONG: usize = 256 << 10;
 const WRITE_BUFFER_KEPT: usize = 64 * 1024;
 
 /// The writer hands its bytes to the socket once it holds this many (bytes).
@@ -29,6 +31,9 @@ pub enum ReadError {
     /// The packet would be longer than allowed. Nothing of its excess was read or stored.
     #[error("packet of {0} bytes or more is longer than allowed")]
     TooLarge(usize),
+    /// There is no memory for a packet of this length now.
+    #[error("no memory for a packet of {0} bytes or more")]
+    NoRoom(usize),
     /// The sequence number is not the one that must follow.
     #[error("packet number {got} where {want} was expected")]
     OutOfOrder {
@@ -67,6 +72,8 @@ pub struct PacketReader {
     start: usize,
     end: usize,
     next_seq: u8,
+    /// Whether so many more bytes may be taken for a long packet.
+    room: fn(u64) -> bool,
 }
 
 impl Default for PacketReader {
@@ -83,6 +90,15 @@ impl PacketReader {
             start: 0,
             end: 0,
             next_seq: 0,
+            room: |_| true,
+        }
+    }
+
+    /// Asks `room` before it takes more memory for a long packet.
+    pub fn asking(room: fn(u64) -> bool) -> Self {
+        PacketReader {
+            room,
+            ..PacketReader::new()
         }
     }
 
@@ -195,6 +211,10 @@ impl PacketReader {
                 } else {
                     grown
                 };
+                let more = size - self.buf.len();
+                if more >= LONG && !(self.room)(more as u64) {
+                    return Err(ReadError::NoRoom(upto));
+                }
                 self.buf.resize(size, 0);
             }
             let inside = self.end > self.start;

@@ -68,25 +68,28 @@ pub(super) static ROWS: &[VariableDef] = &[
         Both,
         UInt(0, YEAR, 1),
         "0",
-        Fixed,
-        "Seconds after which an idle transaction that only reads ends; only 0.",
-    ),
+        Live,
+        "Seconds after which a connection is closed whose open transaction only reads and is idle; 0: as `idle_transaction_timeout`.",
+    )
+    .session(|s, v| s.timeouts.in_transaction.reading = v.seconds()),
     row(
         "idle_transaction_timeout",
         Both,
         UInt(0, YEAR, 1),
         "0",
-        Fixed,
-        "Seconds after which an idle transaction ends; only 0.",
-    ),
+        Live,
+        "Seconds after which a connection is closed whose open transaction is idle; 0: `wait_timeout` holds.",
+    )
+    .session(|s, v| s.timeouts.in_transaction.any = v.seconds()),
     row(
         "idle_write_transaction_timeout",
         Both,
         UInt(0, YEAR, 1),
         "0",
-        Fixed,
-        "Seconds after which an idle transaction that has written ends; only 0.",
-    ),
+        Live,
+        "Seconds after which a connection is closed whose open transaction has written and is idle; 0: as `idle_transaction_timeout`.",
+    )
+    .session(|s, v| s.timeouts.in_transaction.writing = v.seconds()),
     row(
         "in_transaction",
         Session,

@@ -66,6 +66,11 @@ impl Expr {
         make(ExprKind::Cast(boxed(self)), ty)
     }
 
+    /// A hexadecimal or bit literal as the number that it stands for.
+    pub(crate) fn bits_as_number(self) -> Expr {
+        as_operand(self)
+    }
+
     /// The value of a parameter.
     fn bound(v: Value) -> Expr {
         let ty = match &v {
@@ -546,7 +551,7 @@ impl Binder<'_> {
         let e = Expr::literal(match v {
             Literal::Number(n) => number(n),
             Literal::String(s) | Literal::National(s) => Value::str(s.as_str()),
-            Literal::Hex(s) => Value::bytes(hex(s)?),
+            Literal::Hex(s) | Literal::HexText(s) => Value::bytes(hex(s)?),
             Literal::Bit(s) => Value::bytes(bits(s)?),
             Literal::Bool(b) => Value::Int(*b as i64),
             Literal::Null => Value::Null,

@@ -138,6 +138,7 @@ pub(super) fn column_def(
             .map_err(|_| invalid_default(&def.name))?;
             def.default = DefaultDef::Text(match v {
                 Value::Bits(b) => format!("b'{:b}'", b.value),
+                Value::Int(0) if def.ty.kind == TypeKind::Year => "0000".into(),
                 v => v.to_text(),
             });
         }

@@ -389,7 +389,7 @@ fn sequence_function(e: &Expr) -> Option<&'static str> {
 pub(super) fn literal_default(e: &AstExpr, numeric: bool) -> Option<String> {
     let Ast::Literal(l) = e else { return None };
     let bytes = match l {
-        Literal::Hex(h) => {
+        Literal::Hex(h) | Literal::HexText(h) => {
             let h = if h.len() % 2 == 1 {
                 format!("0{h}")
             } else {

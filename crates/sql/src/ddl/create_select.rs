@@ -59,9 +59,14 @@ impl Run<'_> {
                     done
                 })?,
                 None => {
-                    // It must see what is committed, and nothing of this statement.
+                    // It must see what is committed, and nothing of this statement. Where it has to be serializable it locks
+                    // what it reads.
+                    let isolation = match self.env.locking_reads {
+                        true => Isolation::Serializable,
+                        false => Isolation::ReadCommitted,
+                    };
                     let mut txn = self.db.begin(TxnOptions {
-                        isolation: Isolation::ReadCommitted,
+                        isolation,
                         ..self.options.clone()
                     });
                     select.each_row(&mut txn, self.env, &mut row)?;

@@ -133,6 +133,15 @@ impl<'a> Storer<'a> {
         if fits(v.as_ref(), &def.ty, def.nullable) {
             return Ok(v);
         }
+        // NULL for a TIMESTAMP that can't be NULL stands for now.
+        if let (ValueRef::Null, TypeKind::Timestamp(digits)) = (v.as_ref(), def.ty.kind) {
+            return Ok(Cell::Own(stored_now(
+                self.table,
+                column,
+                digits,
+                self.ctx.env,
+            )));
+        }
         Ok(Cell::Own(store(
             v.as_ref(),
             &store_target(self.table, column),

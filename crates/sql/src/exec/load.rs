@@ -25,6 +25,9 @@ impl RowAccess for Fields<'_> {
 }
 
 fn read_error(e: &io::Error) -> SqlError {
+    if let Some(known) = e.get_ref().and_then(|e| e.downcast_ref::<SqlError>()) {
+        return known.clone();
+    }
     SqlError::new(
         1024,
         b"HY000",
@@ -45,6 +48,8 @@ impl BufRead for SentFile<'_> {
         if self.read == self.piece.len() {
             self.piece.clear();
             self.read = 0;
+            // A line without an end is kept until it ends.
+            narwal_memory::check().map_err(|e| io::Error::other(SqlError::from(e)))?;
             self.sink
                 .read_local_file(&mut self.piece)
                 .map_err(io::Error::other)?;

@@ -24,10 +24,11 @@ use crate::privilege::Privilege;
 use narwal_engine::{DefaultDef, Table};
 use narwal_syntax::LiteralRows;
 use narwal_syntax::ast::{
-    Assignment, Delete, Insert, InsertSource, OrderItem, SetValue, TableRef, Update,
+    Assignment, Delete, Expr as AstExpr, Insert, InsertSource, Literal, OrderItem, SetValue,
+    TableRef, Update,
 };
 use narwal_types::convert::{NoWarnings, default_input, fits, implicit_default, store};
-use narwal_types::{Charset, Member, SqlError, SqlResult, TypeKind, Value};
+use narwal_types::{Charset, ColumnType, Member, SqlError, SqlResult, TypeKind, Value};
 use std::sync::Arc;
 
 /// An account as messages show it.
@@ -41,6 +42,15 @@ fn order_of(given: &[Option<usize>]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..given.len()).collect();
     order.sort_by_key(|c| given[*c].map_or(0, |n| n + 1));
     order
+}
+
+/// An expression on its way into a column. `0x41` and `b'1'` are numbers there if the column is one; `x'41'` is a text.
+fn stored(written: &AstExpr, e: Expr, to: &ColumnType) -> Expr {
+    let bits = matches!(written, AstExpr::Literal(Literal::Hex(_) | Literal::Bit(_)));
+    match bits && to.is_numeric() {
+        true => e.bits_as_number(),
+        false => e.as_stored(to),
+    }
 }
 
 impl Resolver<'_> {
@@ -127,13 +137,13 @@ impl Resolver<'_> {
                             d => d,
                         })
                     }
-                    (SetValue::Expr(e), None) => {
-                        let e = bind(e, &scope).map_err(|e| {
+                    (SetValue::Expr(ast), None) => {
+                        let e = bind(ast, &scope).map_err(|e| {
                             in_clause(e, if insert_values { "SELECT" } else { "SET" })
                         })?;
                         let def = &table.def.columns[column];
                         match def.generated {
-                            None => StoreValue::Expr(e.as_stored(&def.ty)),
+                            None => StoreValue::Expr(stored(ast, e, &def.ty)),
                             Some(_) => StoreValue::Ignored(Box::new(e)),
                         }
                     }
@@ -274,13 +284,13 @@ impl Resolver<'_> {
                                     v if self.left_out(v).is_some() => {
                                         StoreValue::Default(defaults[*c].clone())
                                     }
-                                    SetValue::Expr(e) => {
-                                        let e =
-                                            bind(e, &scope).map_err(|e| in_clause(e, "VALUES"))?;
+                                    SetValue::Expr(ast) => {
+                                        let e = bind(ast, &scope)
+                                            .map_err(|e| in_clause(e, "VALUES"))?;
                                         match table.def.columns[*c].generated {
                                             None => {
                                                 let to = &table.def.columns[*c].ty;
-                                                StoreValue::Expr(e.as_stored(to))
+                                                StoreValue::Expr(stored(ast, e, to))
                                             }
                                             Some(_) => StoreValue::Ignored(Box::new(e)),
                                         }

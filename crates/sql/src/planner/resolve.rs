@@ -167,6 +167,8 @@ impl Open {
 pub struct Ctes {
     pub(crate) known: RefCell<Vec<Known>>,
     pub(crate) uses: Cell<usize>,
+    /// Uses that there may be.
+    pub(crate) most: Cell<usize>,
 }
 
 impl Ctes {

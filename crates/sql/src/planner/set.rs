@@ -15,7 +15,7 @@ use narwal_types::{ResultColumn, SqlError, SqlResult};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// Uses of tables of WITH in one statement, at most: each is planned anew.
+/// Uses of tables of WITH in one statement, beyond one of each: every use is planned anew.
 const MAX_USES: usize = 1000;
 
 fn wrong_columns() -> SqlError {
@@ -30,18 +30,20 @@ impl Resolver<'_> {
     /// Plans with the tables of a WITH known.
     pub fn with<T>(&self, with: &With, plan: impl FnOnce() -> SqlResult<T>) -> SqlResult<T> {
         let before = self.ctes.known.borrow().len();
-        for cte in &with.ctes {
-            self.ctes.known.borrow_mut().push(Known {
-                cte: cte.clone(),
-                recursive: with.recursive,
-                working: None,
-            });
+        if before == 0 {
+            // Each of them may be planned once, however many there are.
+            self.ctes.most.set(MAX_USES + with.ctes.len());
         }
         // Those that are not used must be right, too.
         let mut used = Named::default();
         with.ctes.iter().for_each(|c| used.select(&c.query));
         let mut r = Ok(());
         for (i, cte) in with.ctes.iter().enumerate() {
+            self.ctes.known.borrow_mut().push(Known {
+                cte: cte.clone(),
+                recursive: with.recursive,
+                working: None,
+            });
             if r.is_ok() && !used.tables.contains(cte.name.as_str()) {
                 r = self.known_at(before + i, &cte.name).map(|_| ());
             }
@@ -86,7 +88,7 @@ impl Resolver<'_> {
             });
         }
         self.ctes.uses.set(self.ctes.uses.get() + 1);
-        if self.ctes.uses.get() > MAX_USES {
+        if self.ctes.uses.get() > self.ctes.most.get() {
             return Err(SqlError::unsupported(format!(
                 "more than {MAX_USES} uses of the tables of WITH"
             )));

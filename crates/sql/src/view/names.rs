@@ -1,7 +1,8 @@
 //! A SELECT with all its names in full: tables with their databases, columns with their tables, `*` spelt out, USING as
 //! conditions, every column of the result named. Such a text means the same wherever it is read again.
 
-use crate::expr::for_each_leaf;
+use crate::expr::functions::aggregate;
+use crate::expr::{for_each_leaf, for_each_operand};
 use crate::planner::resolve::{Resolver, no_such_table};
 use crate::query_walk::{for_each_expr, for_each_select, for_each_table};
 use crate::star::{At, joined};
@@ -498,7 +499,7 @@ fn exists_in(s: &Select) -> Vec<usize> {
     out
 }
 
-/// What EXISTS selects does not matter.
+/// What EXISTS selects does not matter, but for aggregates: those make one row of any number of them, also of none.
 fn only_whether(s: &mut Select) {
     if s.with.is_some()
         || matches!(s.from, Some(From::Set { .. }))
@@ -509,16 +510,35 @@ fn only_whether(s: &mut Select) {
         return;
     }
     let number = || AstExpr::Literal(Literal::Number("1".into()));
-    s.items = vec![SelectItem::Expr {
-        expr: number(),
-        alias: None,
-        text: "1".into(),
-    }];
+    if !has_aggregates(s) {
+        s.items = vec![SelectItem::Expr {
+            expr: number(),
+            alias: None,
+            text: "1".into(),
+        }];
+    }
     s.order_by.clear();
     s.limit = Some(Limit {
         offset: None,
         count: number(),
     });
+}
+
+/// An aggregate is called in the select list.
+fn has_aggregates(s: &mut Select) -> bool {
+    fn calls_one(e: &mut AstExpr) -> bool {
+        let name = match e {
+            AstExpr::Call(c) => c.name.to_ascii_lowercase(),
+            _ => String::new(),
+        };
+        let mut found = aggregate::lookup(&name).is_some();
+        for_each_operand(e, &mut |e| found |= calls_one(e));
+        found
+    }
+    s.items.iter_mut().any(|i| match i {
+        SelectItem::Expr { expr, .. } => calls_one(expr),
+        _ => false,
+    })
 }
 
 /// True if a variable is in it.

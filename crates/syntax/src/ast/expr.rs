@@ -191,8 +191,10 @@ pub enum Literal {
     String(String),
     /// The value of `N'...'`.
     National(String),
-    /// Hexadecimal digits. `x'...'` has an even number of them, `0x...` may have an odd one.
+    /// Hexadecimal digits of `0x...`: a number where one is wanted, else bytes.
     Hex(String),
+    /// Hexadecimal digits of `x'...'`, an even number of them: bytes.
+    HexText(String),
     /// Binary digits.
     Bit(String),
 }

@@ -440,7 +440,8 @@ impl Parser<'_> {
             _ => &text[2..],
         };
         match t.tok {
-            Tok::Hex => Literal::Hex(digits.to_string()),
+            Tok::Hex if text.starts_with('0') => Literal::Hex(digits.to_string()),
+            Tok::Hex => Literal::HexText(digits.to_string()),
             _ => Literal::Bit(digits.to_string()),
         }
     }

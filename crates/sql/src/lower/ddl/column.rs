@@ -180,7 +180,21 @@ fn now_digits(n: u64) -> SqlResult<u8> {
 fn default(d: ColumnDefault, kind: TypeKind) -> SqlResult<Default> {
     match (&d, kind) {
         (ColumnDefault::Expr(_), TypeKind::Bit(_)) => bit_default(d),
+        // The number 0 is the year 0000, the text '0' the year 2000.
+        (ColumnDefault::Expr(e), TypeKind::Year) if is_zero(&e.expr) => {
+            Ok(Ok(DefaultDef::Text("0000".into())))
+        }
         _ => plain_default(d),
+    }
+}
+
+/// The number 0.
+fn is_zero(e: &AstExpr) -> bool {
+    match e {
+        AstExpr::Nested(e) => is_zero(e),
+        AstExpr::Literal(Literal::Number(n)) => n.parse() == Ok(0.0),
+        AstExpr::Literal(Literal::Bool(b)) => !b,
+        _ => false,
     }
 }
 
