@@ -27,7 +27,8 @@ ORDER: dict[str, list[str]] = {
     ],
     "sql": [
         "quote", "seeded", "like", "zone", "star", "year_text", "text", "file_format", "privilege", "ast", "param_type",
-        "env", "virtual_tables", "lower", "expr", "shape", "bind", "query_walk", "literal_rows", "view_def", "plan",
+        "env", "programs", "virtual_tables", "lower", "expr", "shape", "bind", "query_walk", "literal_rows",
+        "view_def", "plan",
         "planner", "exec", "prepared", "show", "view", "ddl",
     ],
 }  # fmt: skip

@@ -28,13 +28,16 @@ def functions(text: str) -> list[tuple[int, str, int]]:
     tests = code.find("#[cfg(test)]\nmod ")
     found = []
     for m in FN.finditer(code if tests < 0 else code[:tests]):
-        # rustfmt closes a body at the depth where its function began.
-        end = re.compile(rf"^{m[1]}}}|;$", re.M).search(code, m.end())
-        body = code.find("{", m.end())
-        if body < 0 or end is None or end.start() < body:
+        body, end = code.find("{", m.end()), code.find(";", m.end())
+        # A declaration, unless the semicolon is an array's in the head.
+        if body < 0 or 0 <= end < body and code[m.end() : end].count("[") == code[m.end() : end].count("]"):
             continue
-        close = re.compile(rf"^{m[1]}}}", re.M).search(code, body)
-        last = code.find("}", body) if close is None or "\n" not in code[body : close.start()] else close.start()
+        last, depth = body, 0
+        for brace in re.finditer(r"[{}]", code[body:]):
+            depth += 1 if brace[0] == "{" else -1
+            if depth == 0:
+                last = body + brace.start()
+                break
         first = code.count("\n", 0, m.start())
         found.append((code.count("\n", 0, last) - first + 1, m[2], first + 1))
     return found

@@ -50,3 +50,11 @@ CREATE TABLE d6 (a INT DEFAULT 5 CHECK (a > 0), b INT DEFAULT (a - 10), CHECK (b
 INSERT INTO d6 (a) VALUES (200);
 INSERT INTO d6 () VALUES ();
 SELECT * FROM d6;
+-- Text that looks like the name of a sequence is text.
+CREATE SEQUENCE named_seq;
+CREATE TABLE looks_like (a INT DEFAULT (NEXT VALUE FOR named_seq), b VARCHAR(40) DEFAULT (CONCAT('nextval(``.`s`)', 'x')));
+INSERT INTO looks_like () VALUES (), ();
+SELECT * FROM looks_like ORDER BY a;
+SHOW CREATE TABLE looks_like;
+DROP TABLE looks_like;
+DROP SEQUENCE named_seq;

@@ -140,3 +140,11 @@ EXECUTE p USING;
 DEALLOCATE p;
 DEALLOCATE PREPARE p;
 DEALLOCATE PREPARE p;
+-- A text that runs at once has no parameters: ? is an error where it stands, whatever else is wrong behind it.
+SELECT ?;
+SELECT a FROM no_such_table WHERE a = ?;
+CREATE VIEW view_with_parameter AS SELECT ?;
+SELECT ? FROM;
+SELECT FROM t WHERE a = ?;
+SELECT '?' AS question, 1 /* ? */ AS `?`;
+SET @a = ?;

@@ -48,7 +48,14 @@ impl Form {
             None | Some(Charset::Binary) => c.ty.collation.charset(),
             Some(to) => to,
         };
-        (is_text(&c.ty) && !matches!(to, Charset::Utf8mb4 | Charset::Binary)).then_some(to)
+        // Some codes of these sets are private characters while they are UTF-8.
+        let veiled = !c.ty.collation.charset().stores_utf8();
+        let plain = match to {
+            Charset::Utf8mb4 => !veiled,
+            Charset::Binary => true,
+            _ => false,
+        };
+        (is_text(&c.ty) && !plain).then_some(to)
     }
 
     /// A message as the client gets it: characters that its set does not have by their number.

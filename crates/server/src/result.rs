@@ -12,7 +12,6 @@ use crate::packet::{PacketReader, PacketWriter};
 use crate::protocol::wire;
 use crate::socket::is_stopped;
 use crate::stream::{Stream, Timed};
-use narwal_types::charset::latin1_text;
 use narwal_types::convert::fixed_text;
 use narwal_types::errors;
 use narwal_types::text::{write_i64, write_u64};
@@ -51,7 +50,10 @@ pub fn put_text_value(out: &mut Vec<u8>, v: &ValueRef<'_>, decimals: u8) {
         ValueRef::Str(s) | ValueRef::Bytes(s) => put_lenenc_bytes(out, s),
         ValueRef::Int(n) => with_short_length(out, |o| write_i64(*n, o)),
         ValueRef::UInt(n) => with_short_length(out, |o| write_u64(*n, o)),
-        ValueRef::Latin1(s) => put_lenenc_bytes(out, latin1_text(s).as_bytes()),
+        ValueRef::Coded(set, s) => {
+            let text = set.decode(s);
+            put_lenenc_bytes(out, set.unveiled(&text).as_bytes());
+        }
         // May be long.
         ValueRef::Member(m) => put_lenenc_bytes(out, m.text().as_bytes()),
         ValueRef::Double(x) if FIXED.contains(&decimals) => put_fixed(out, *x, decimals),
@@ -194,8 +196,8 @@ fn client_gone(e: io::Error) -> SqlError {
 struct RowColumn {
     ty: u8,
     decimals: u8,
-    /// What its text is converted to.
-    charset: Option<Charset>,
+    /// What its text is converted from, and to.
+    charset: Option<(Charset, Charset)>,
 }
 
 fn encode_row(out: &mut Vec<u8>, values: &[ValueRef<'_>], columns: &[RowColumn], binary: bool) {
@@ -226,12 +228,24 @@ fn no_room(e: &io::Error) -> SqlError {
 }
 
 /// Text in another character set; `None` for what may stay as it is.
-fn in_charset(v: &ValueRef<'_>, to: Charset) -> Option<Vec<u8>> {
+fn in_charset(v: &ValueRef<'_>, from: Charset, to: Charset) -> Option<Vec<u8>> {
     match v {
-        ValueRef::Str(s) if s.is_ascii() => None,
-        ValueRef::Str(s) => Some(to.to_client(s).into_owned()),
-        ValueRef::Latin1(s) if to == Charset::Latin1 => Some(s.to_vec()),
-        ValueRef::Latin1(s) => Some(to.to_client(latin1_text(s).as_bytes()).into_owned()),
+        ValueRef::Str(s) if s.is_ascii() && to.keeps_ascii() => None,
+        ValueRef::Str(s) => {
+            let text = String::from_utf8_lossy(s);
+            let text = if from == to {
+                text
+            } else {
+                from.unveiled(&text).into_owned().into()
+            };
+            Some(to.to_client(text.as_bytes()).into_owned())
+        }
+        ValueRef::Coded(set, s) if to == *set => Some(s.to_vec()),
+        ValueRef::Coded(set, s) => {
+            let text = set.decode(s);
+            let text = set.unveiled(&text);
+            Some(to.to_client(text.as_bytes()).into_owned())
+        }
         ValueRef::Member(m) => Some(to.to_client(m.text().as_bytes()).into_owned()),
         _ => None,
     }
@@ -421,10 +435,16 @@ impl WireSink<'_> {
     /// Takes over the columns of the rows that follow.
     fn describe(&mut self, columns: &[ResultColumn]) {
         self.state.columns.clear();
-        self.state.columns.extend(columns.iter().map(|c| RowColumn {
-            ty: column_wire_type(c),
-            decimals: c.decimals,
-            charset: self.state.form.converts_to(c),
+        self.state.columns.extend(columns.iter().map(|c| {
+            RowColumn {
+                ty: column_wire_type(c),
+                decimals: c.decimals,
+                charset: self
+                    .state
+                    .form
+                    .converts_to(c)
+                    .map(|to| (c.ty.collation.charset(), to)),
+            }
         }));
         self.state.converts = self.state.columns.iter().any(|c| c.charset.is_some());
         self.state.special = self.state.converts || self.holds;
@@ -527,7 +547,7 @@ impl WireSink<'_> {
         let texts: Vec<Option<Vec<u8>>> = values
             .iter()
             .zip(&self.state.columns)
-            .map(|(v, c)| c.charset.and_then(|to| in_charset(v, to)))
+            .map(|(v, c)| c.charset.and_then(|(from, to)| in_charset(v, from, to)))
             .collect();
         let row: Vec<ValueRef<'_>> = values
             .iter()

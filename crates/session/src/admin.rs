@@ -159,7 +159,16 @@ pub(crate) enum Show {
     ReplicaHosts,
     Privileges,
     Plugins,
-    /// SHOW TRIGGERS, EVENTS, PROCEDURE STATUS, FUNCTION STATUS, OPEN TABLES: Narwal has none, the list is empty.
+    /// SHOW CREATE FUNCTION (true) and PROCEDURE.
+    CreateRoutine(bool, TableRef),
+    CreateTrigger(TableRef),
+    /// SHOW FUNCTION STATUS (true) and PROCEDURE STATUS.
+    RoutineStatus(bool, Filter),
+    Triggers {
+        db: Option<String>,
+        filter: Filter,
+    },
+    /// SHOW EVENTS, OPEN TABLES: Narwal has none, the list is empty.
     Empty(&'static [&'static str]),
 }
 
@@ -354,6 +363,12 @@ impl Admin {
                 Show::ReplicaHosts => "Com_show_slave_hosts",
                 Show::Privileges => "Com_show_privileges",
                 Show::Plugins => "Com_show_plugins",
+                Show::CreateRoutine(true, _) => "Com_show_create_func",
+                Show::CreateRoutine(false, _) => "Com_show_create_proc",
+                Show::CreateTrigger(_) => "Com_show_create_trigger",
+                Show::RoutineStatus(true, _) => "Com_show_function_status",
+                Show::RoutineStatus(false, _) => "Com_show_procedure_status",
+                Show::Triggers { .. } => "Com_show_triggers",
                 Show::Empty(_) => "Com_show_generic",
             },
             Admin::Describe { .. } => "Com_show_fields",

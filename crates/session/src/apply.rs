@@ -35,7 +35,6 @@ use narwal_engine::{
 use narwal_sql::SqlMode;
 use narwal_syntax::ast::admin::Admin;
 use narwal_syntax::{Kw, ParseOptions, Statement, Tok, glance};
-use narwal_types::charset::latin1_text;
 use narwal_types::errors::codes;
 use narwal_types::{Collation, OkInfo, ResultColumn, ResultSink, SqlResult, ValueRef};
 use std::borrow::Cow;
@@ -1038,14 +1037,21 @@ impl StatusVars {
 
 /// A statement's text as UTF-8, by the client character set that the event names.
 fn text(sql: &[u8], charset_client: Option<u16>) -> Result<Cow<'_, str>, ApplyError> {
+    let set = charset_client
+        .and_then(Collation::from_id)
+        .map(Collation::charset)
+        .filter(|s| !s.stores_utf8());
     if let Ok(text) = std::str::from_utf8(sql)
-        && (sql.is_ascii() || !matches!(charset_client, Some(5 | 8 | 15 | 31 | 47..=49 | 94)))
+        && (sql.is_ascii() || set.is_none())
     {
         return Ok(text.into());
     }
-    match charset_client {
-        Some(5 | 8 | 15 | 31 | 47..=49 | 94) => Ok(latin1_text(sql).into()),
-        id => Err(ApplyError::unsupported(format!(
+    match (set, charset_client) {
+        (Some(set), _) => match crate::raw_literals::decoded(sql, set, false) {
+            Some(text) => Ok(text.into()),
+            None => Ok(set.decode(sql).into_owned().into()),
+        },
+        (None, id) => Err(ApplyError::unsupported(format!(
             "the statement is not UTF-8 (character_set_client has collation id {})",
             id.unwrap_or(0)
         ))),

@@ -5,19 +5,16 @@ use narwal_types::{Charset, Collation, SqlError, SqlResult};
 
 /// A connection's character set by name.
 pub(crate) fn charset(name: &str) -> SqlResult<Charset> {
-    if let Some(c) = Charset::from_name(name) {
-        return Ok(c);
+    let set =
+        Charset::from_name(name).ok_or_else(|| errors::UNKNOWN_CHARACTER_SET.with([&name]))?;
+    let default = set.default_collation();
+    if !default.is_here() {
+        return Err(SqlError::unsupported(format!(
+            "collation {}",
+            default.name()
+        )));
     }
-    match name.to_ascii_lowercase().as_str() {
-        "latin2" | "latin5" | "latin7" | "cp1250" | "cp1251" | "cp1252" | "cp1256" | "cp1257"
-        | "cp850" | "cp852" | "cp866" | "cp932" | "big5" | "gbk" | "gb2312" | "sjis" | "ujis"
-        | "euckr" | "eucjpms" | "koi8r" | "koi8u" | "tis620" | "greek" | "hebrew" | "hp8"
-        | "dec8" | "swe7" | "macce" | "macroman" | "armscii8" | "geostd8" | "keybcs2" | "ucs2"
-        | "utf16" | "utf16le" | "utf32" => {
-            Err(SqlError::unsupported(format!("character set {name}")))
-        }
-        _ => Err(errors::UNKNOWN_CHARACTER_SET.with([&name])),
-    }
+    Ok(set)
 }
 
 /// A connection's collation by name.
@@ -25,9 +22,19 @@ pub(crate) fn collation(name: &str) -> SqlResult<Collation> {
     Collation::from_name(name).ok_or_else(|| errors::UNKNOWN_COLLATION.with([&name]))
 }
 
+/// The same, where `uca1400_*` is one of this character set.
+pub(crate) fn collation_of(name: &str, set: Charset) -> SqlResult<Collation> {
+    if Collation::is_missing(name) {
+        return Err(SqlError::unsupported(format!("collation {name}")));
+    }
+    Collation::of_charset(name, set).ok_or_else(|| errors::UNKNOWN_COLLATION.with([&name]))
+}
+
 /// The collation of a handshake's collation id; utf8mb4_general_ci for one that there is not.
 pub(crate) fn from_handshake(id: u16) -> Collation {
-    Collation::from_id(id).unwrap_or_default()
+    Collation::from_id(id)
+        .filter(|c| c.charset().for_clients())
+        .unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -38,11 +45,14 @@ mod tests {
     fn character_sets() {
         assert_eq!(charset("UTF8").unwrap(), Charset::Utf8mb3);
         assert_eq!(charset("Latin1").unwrap(), Charset::Latin1);
-        assert_eq!(charset("cp1250").unwrap_err().code, 1235);
+        assert_eq!(charset("cp1250").unwrap(), Charset::Cp1250);
+        assert_eq!(charset("tis620").unwrap_err().code, 1235);
         assert_eq!(charset("foo").unwrap_err().code, 1115);
         assert_eq!(collation("utf8_bin").unwrap(), Collation::Utf8mb3Bin);
         assert_eq!(collation("foo").unwrap_err().code, 1273);
         assert_eq!(from_handshake(8), Collation::Latin1SwedishCi);
-        assert_eq!(from_handshake(1), Collation::Utf8mb4GeneralCi);
+        assert_eq!(from_handshake(1), Collation::Big5ChineseCi);
+        // ucs2: no client speaks it.
+        assert_eq!(from_handshake(35), Collation::Utf8mb4GeneralCi);
     }
 }

@@ -10,6 +10,11 @@ use std::borrow::Cow;
 /// Protocol types whose values are bytes and no text (MYSQL_TYPE_TINY_BLOB to MYSQL_TYPE_BLOB).
 const BLOBS: std::ops::RangeInclusive<u8> = 249..=252;
 
+/// What clients send in this set is no UTF-8.
+fn converts(set: Charset) -> bool {
+    !matches!(set, Charset::Utf8mb4 | Charset::Utf8mb3 | Charset::Binary)
+}
+
 impl ClientSession {
     /// A statement's text.
     ///
@@ -17,10 +22,8 @@ impl ClientSession {
     /// 1300 for one that is no text of the client's character set.
     pub(crate) fn client_text<'s>(&self, sql: &'s [u8]) -> SqlResult<Cow<'s, str>> {
         let no_backslash = self.env.sql_mode.has(SqlMode::NO_BACKSLASH_ESCAPES);
-        if matches!(
-            self.settings.client_charset,
-            Charset::Latin1 | Charset::Ascii
-        ) && !sql.is_ascii()
+        if converts(self.settings.client_charset)
+            && !sql.is_ascii()
             && let Some(text) =
                 raw_literals::decoded(sql, self.settings.client_charset, no_backslash)
         {
@@ -36,7 +39,7 @@ impl ClientSession {
         wire_types: &[(u8, u8)],
     ) -> Option<Vec<Value>> {
         let set = self.settings.client_charset;
-        if !matches!(set, Charset::Latin1 | Charset::Ascii) {
+        if !converts(set) {
             return None;
         }
         let text = |i: usize| !wire_types.get(i).is_some_and(|t| BLOBS.contains(&t.0));

@@ -55,9 +55,10 @@ impl ClientSession {
                 Err(e) => self.fail(e),
             };
         }
-        self.answer_is_last = !more && matches!(admin, Admin::Commit { .. });
+        self.late
+            .next_is_last(!more && matches!(admin, Admin::Commit { .. }));
         let answer = self.answer(admin);
-        self.answer_is_last = false;
+        self.late.next_is_last(false);
         match answer {
             Ok(Answer::Done { affected }) => self.finish_ok(affected, 0, String::new(), out, more),
             Ok(Answer::Rows(grid)) => {
@@ -92,6 +93,7 @@ impl ClientSession {
         })
     }
 
+    /// The one table from statements to those who do them: an arm each.
     fn answer(&mut self, admin: &Admin) -> SqlResult<Answer> {
         if matches!(admin, Admin::Rollback { .. }) {
             self.refuse_in_xa()?;

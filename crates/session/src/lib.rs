@@ -15,9 +15,10 @@
 //! | `apply.rs` | event groups of other servers: import, replicas |
 //! | `replica/` | the server as a replica: connections, their statements, filters |
 //! | `admin.rs`, `words.rs`, `lower/` | administrative statements, made from the parser's trees |
+//! | `programs/` | stored programs: their definitions, CALL, functions and triggers |
 //! | `session.rs` | [`ClientSession`]: the parts of a session and how it begins |
 //! | `session_vars.rs`, `settings.rs` | a session's variables; the settings that they make |
-//! | `open_transaction.rs`, `xa_branch.rs`, `slots.rs`, `plan_cache.rs`, `tracker.rs`, `locks.rs`, `applying.rs` | the state of a session's parts |
+//! | `open_transaction.rs`, `xa_branch.rs`, `slots.rs`, `plan_cache.rs`, `tracker.rs`, `locks.rs`, `late_answers.rs`, `applying.rs` | the state of a session's parts |
 //! | `instance.rs`, `connect.rs`, `login_answers.rs`, `audit_events.rs`, `system_thread.rs` | [`Instance`]: what all sessions of a server share; sessions, logins, the audit log's lines, threads in the process list |
 //! | `startup.rs` | [`Startup`]: options of the command line |
 //! | `variables/` | the table of system variables |
@@ -52,6 +53,7 @@ mod flashback;
 mod gtids;
 mod information_schema;
 mod instance;
+mod late_answers;
 mod locks;
 mod login_answers;
 mod logins;
@@ -67,6 +69,7 @@ mod plugins;
 mod prepared;
 mod privileges;
 mod process;
+mod programs;
 mod raw_literals;
 mod read_lock;
 mod reads;

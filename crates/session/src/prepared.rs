@@ -83,6 +83,10 @@ impl ClientSession {
         let stmt = match lower::work(statement, &options)? {
             Work::Settings { .. } => return Err(SqlError::unsupported("SET STATEMENT")),
             Work::Admin(admin) => return self.admin_slot(admin, text),
+            Work::Program(p) => return Self::program_slot(p, text, self.env.sql_mode),
+            Work::DropProgram(..) | Work::AlterRoutine(_) => {
+                return Err(crate::sql_prepared::not_preparable());
+            }
             Work::Sql(stmt) => stmt,
         };
         if matches!(stmt, Stmt::LoadData(_)) {
@@ -138,8 +142,37 @@ impl ClientSession {
         Ok((SlotKind::Admin(Arc::from(admin)), info))
     }
 
+    /// As [`Self::slot_kind`], for CALL and the like.
+    fn program_slot(
+        p: Box<narwal_syntax::ast::program::Program>,
+        text: &str,
+        mode: SqlMode,
+    ) -> SqlResult<(SlotKind, PreparedInfo)> {
+        use narwal_syntax::ast::program::Program as P;
+        if !matches!(*p, P::Call(_) | P::Compound(_)) {
+            return Err(crate::sql_prepared::not_preparable());
+        }
+        if !matches!(*p, P::Call(_)) && glance::first_param(text, mode).is_some() {
+            return Err(SqlError::unsupported("parameters in compound statements"));
+        }
+        let params = match &*p {
+            P::Call(c) => narwal_program::count_params(&c.arguments),
+            _ => 0,
+        };
+        let info = PreparedInfo {
+            params: u16::try_from(params).map_err(|_| errors::PS_MANY_PARAM.plain())?,
+            ..PreparedInfo::default()
+        };
+        Ok((SlotKind::Program(Arc::from(p), params), info))
+    }
+
     /// Plans a statement whose parameters have these types.
-    fn plan_typed(&mut self, stmt: &Stmt, text: &str, types: &[ParamType]) -> SqlResult<Prepared> {
+    pub(crate) fn plan_typed(
+        &mut self,
+        stmt: &Stmt,
+        text: &str,
+        types: &[ParamType],
+    ) -> SqlResult<Prepared> {
         *self.env.param_types.borrow_mut() = types.to_vec();
         let plan = self.plan(stmt, text);
         self.env.param_types.borrow_mut().clear();
@@ -221,6 +254,17 @@ impl ClientSession {
             SlotKind::Admin(a) => {
                 let a = a.clone();
                 self.run_admin(&a, out, more)
+            }
+            SlotKind::Program(p, wanted) => {
+                let mut p = (**p).clone();
+                if params.len() != *wanted {
+                    return self.fail(errors::WRONG_ARGUMENTS.with([&"mysqld_stmt_execute"]));
+                }
+                if let narwal_syntax::ast::program::Program::Call(c) = &mut p {
+                    let values: Vec<Value> = params.iter().map(ValueRef::to_value).collect();
+                    narwal_program::fill_params(&mut c.arguments, &values);
+                }
+                self.run_program(p, text, out, more)
             }
             SlotKind::Ddl(d, counter) => {
                 let (d, counter) = (d.clone(), *counter);

@@ -79,10 +79,14 @@ impl PrivilegeSet {
     pub const SUPER: PrivilegeSet = PrivilegeSet(1 << 14);
     pub const CREATE_TEMPORARY_TABLES: PrivilegeSet = PrivilegeSet(1 << 15);
     pub const LOCK_TABLES: PrivilegeSet = PrivilegeSet(1 << 16);
+    pub const EXECUTE: PrivilegeSet = PrivilegeSet(1 << 17);
     pub const REPLICATION_SLAVE: PrivilegeSet = PrivilegeSet(1 << 18);
     pub const BINLOG_MONITOR: PrivilegeSet = PrivilegeSet(1 << 19);
     pub const CREATE_VIEW: PrivilegeSet = PrivilegeSet(1 << 20);
     pub const SHOW_VIEW: PrivilegeSet = PrivilegeSet(1 << 21);
+    pub const CREATE_ROUTINE: PrivilegeSet = PrivilegeSet(1 << 22);
+    pub const ALTER_ROUTINE: PrivilegeSet = PrivilegeSet(1 << 23);
+    pub const TRIGGER: PrivilegeSet = PrivilegeSet(1 << 26);
     pub const SET_USER: PrivilegeSet = PrivilegeSet(1 << 29);
     pub const CREATE_USER: PrivilegeSet = PrivilegeSet(1 << 24);
     pub const CONNECTION_ADMIN: PrivilegeSet = PrivilegeSet(1 << 31);

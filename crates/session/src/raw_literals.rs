@@ -8,28 +8,38 @@ use std::fmt::Write;
 
 /// The statement with its raw literals in hexadecimal; `None` if it is no UTF-8 elsewhere too, or a literal does not end.
 pub(crate) fn to_hex(sql: &[u8], no_backslash: bool) -> Option<String> {
-    convert(sql, no_backslash, &|s| {
-        std::str::from_utf8(s).ok().map(Cow::Borrowed)
-    })
+    let text = |s| std::str::from_utf8(s).ok().map(Cow::Borrowed);
+    convert(sql, no_backslash, &text, Charset::Binary)
 }
 
 /// A statement in a client's character set as UTF-8. Literals behind an introducer (`_binary '...'`) are not text of that
 /// set: they keep their bytes, in hexadecimal.
 pub(crate) fn decoded(sql: &[u8], from: Charset, no_backslash: bool) -> Option<String> {
-    convert(sql, no_backslash, &|s| {
+    // The second byte of a character of these may look like a backslash or a quote.
+    if matches!(
+        from,
+        Charset::Big5 | Charset::Cp932 | Charset::Gbk | Charset::Sjis
+    ) {
+        let whole = from.decode(sql);
+        let text = |s| std::str::from_utf8(s).ok().map(Cow::Borrowed);
+        return convert(whole.as_bytes(), no_backslash, &text, from);
+    }
+    let text = |s| {
         Some(match from.from_client(s) {
             Cow::Borrowed(s) => String::from_utf8_lossy(s),
             Cow::Owned(s) => String::from_utf8(s).ok()?.into(),
         })
-    })
+    };
+    convert(sql, no_backslash, &text, Charset::Binary)
 }
 
 /// The statement as `text` has it. Literals that it has nothing for, or that have an introducer and bytes beyond ASCII,
-/// become hexadecimal.
+/// become hexadecimal: the bytes that they have in the character set `sent`.
 fn convert<'s>(
     sql: &'s [u8],
     no_backslash: bool,
     text: &dyn Fn(&'s [u8]) -> Option<Cow<'s, str>>,
+    sent: Charset,
 ) -> Option<String> {
     let mode = match no_backslash {
         true => SqlMode::NO_BACKSLASH_ESCAPES,
@@ -50,7 +60,10 @@ fn convert<'s>(
                 let raw = match text(&sql[start..end]) {
                     None => true,
                     // Changed by the conversion, and not to be.
-                    Some(t) => introduced.is_some() && t.as_bytes() != &sql[start..end],
+                    Some(t) => {
+                        let changed = t.as_bytes() != &sql[start..end];
+                        introduced.is_some() && (changed || !sent.stores_utf8() && !t.is_ascii())
+                    }
                 };
                 if !raw {
                     continue;
@@ -65,7 +78,7 @@ fn convert<'s>(
                     out.push(' ');
                 }
                 out.push_str("x'");
-                for byte in literal(&sql[start..end], no_backslash) {
+                for byte in &*sent.encode(&literal(&sql[start..end], no_backslash)) {
                     let _ = write!(out, "{byte:02x}");
                 }
                 out.push('\'');

@@ -6,6 +6,7 @@ use crate::charset;
 use crate::client::ConnectOptions;
 use crate::clock::unix_micros;
 use crate::instance::Instance;
+use crate::late_answers::LateAnswers;
 use crate::locks::Locked;
 use crate::open_transaction::{NextTransaction, Open};
 use crate::plan_cache::TextPlans;
@@ -16,7 +17,6 @@ use crate::slots::PreparedStatements;
 use crate::tracker::Tracker;
 use crate::variables::VarValue;
 use crate::xa_branch::Xa;
-use narwal_engine::{OnDone, Reserved};
 use narwal_sql::StatementEnv;
 use narwal_types::errors;
 use narwal_types::{Charset, Collation, SqlError, SqlResult, Value};
@@ -67,16 +67,16 @@ pub struct ClientSession {
     pub(crate) locked: Option<Locked>,
     /// FLUSH TABLES WITH READ LOCK.
     pub(crate) global_read_lock: bool,
-    /// How answers to commits are sent by others.
-    pub(crate) late: Option<Arc<dyn OnDone>>,
-    /// The commit that is being made ends the command: nothing comes behind its answer.
-    pub(crate) answer_is_last: bool,
-    /// A commit that nobody has waited for yet.
-    pub(crate) pending: Option<Reserved>,
+    /// Answers to commits that others send.
+    pub(crate) late: LateAnswers,
     /// What the client is told of the session with its answers.
     pub(crate) track: Tracker,
     /// The password has expired: nothing but SET goes until it is a new one.
     pub(crate) must_change_password: bool,
+    /// Stored programs, compiled.
+    pub(crate) programs: Arc<crate::programs::SessionPrograms>,
+    /// So many programs run within each other.
+    pub(crate) in_program: u32,
     /// `character_set_results`, with the collation that results are described with.
     pub(crate) results: Option<Collation>,
 }
@@ -117,7 +117,10 @@ impl ClientSession {
         }
         let process = Arc::new(process);
         let vars = Arc::new(SessionVars::new(instance.clone(), client.id));
+        let programs = crate::programs::SessionPrograms::new(instance.database().clone());
+        let programs = Arc::new(programs);
         let mut env = StatementEnv::new(vars.clone());
+        env.programs = Some(programs.clone());
         env.tmp_dir = std::path::Path::new(&vars.value("tmpdir").show()).into();
         env.connection_id = u64::from(client.id);
         env.interrupt = process.interrupt.clone();
@@ -150,11 +153,11 @@ impl ClientSession {
             internal,
             locked: None,
             global_read_lock: false,
-            late: None,
-            answer_is_last: false,
-            pending: None,
+            late: LateAnswers::default(),
             track: Tracker::default(),
             must_change_password: false,
+            programs,
+            in_program: 0,
             results: Some(Collation::default()),
         };
         s.start_as_client()?;
@@ -257,6 +260,7 @@ impl ClientSession {
         env.sql_mode = s.sql_mode;
         env.time_zone = s.time_zone;
         env.collation = s.collation;
+        env.server_collation = s.server_collation;
         narwal_memory::set_session_limit(i64::try_from(s.memory).unwrap_or(i64::MAX));
         narwal_sql::limit_spill(s.spill);
         self.track.configure(&s.track);

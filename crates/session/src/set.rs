@@ -313,10 +313,13 @@ fn names(charset: Option<&str>, collation: Option<&str>) -> SqlResult<Checked> {
         return Ok(Checked::Names(Collation::default()));
     };
     let cs = charset::charset(name)?;
+    if !cs.for_clients() {
+        return Err(errors::WRONG_VALUE_FOR_VAR.with([&"character_set_client", &cs.name()]));
+    }
     let coll = match collation {
         None => cs.default_collation(),
         Some(c) => {
-            let coll = charset::collation(c)?;
+            let coll = charset::collation_of(c, cs)?;
             if coll.charset() != cs {
                 return Err(errors::COLLATION_CHARSET_MISMATCH.with([&coll.name(), &cs.name()]));
             }

@@ -111,6 +111,8 @@ pub(crate) struct Settings {
     pub time_zone: Zone,
     /// `collation_connection`.
     pub collation: Collation,
+    /// `collation_server`.
+    pub server_collation: Collation,
     /// `character_set_client`.
     pub client_charset: Charset,
     /// `character_set_results`.
@@ -155,6 +157,7 @@ impl Default for Settings {
             sql_mode: SqlMode::DEFAULT,
             time_zone: Zone::UTC,
             collation: Collation::default(),
+            server_collation: Collation::default(),
             client_charset: Charset::Utf8mb4,
             results: Some(Charset::Utf8mb4),
             max_allowed_packet: 0,

@@ -33,6 +33,8 @@ pub(crate) enum SlotKind {
         types: Vec<ParamType>,
     },
     Ddl(Arc<DdlStmt>, usize),
+    /// CALL and the like, and how many parameters it has.
+    Program(Arc<narwal_syntax::ast::program::Program>, usize),
     Admin(Arc<Admin>),
 }
 

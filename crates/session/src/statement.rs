@@ -5,6 +5,7 @@ use crate::admin::Admin;
 pub(crate) use crate::clock::unix_micros;
 use crate::information_schema::InformationSchema;
 use crate::lower::{self, Work};
+use crate::open_transaction::Open;
 use crate::process::Stage;
 use crate::session::{ClientSession, is_virtual};
 use crate::status;
@@ -49,6 +50,7 @@ impl ClientSession {
         }
         // A KILL QUERY that came when nothing ran is void; a KILL CONNECTION is not, nor what stops an applier.
         if !self.internal
+            && self.in_program == 0
             && self.process.interrupt.load(Ordering::Relaxed)
             && !self.process.killed.load(Ordering::Relaxed)
         {
@@ -56,7 +58,7 @@ impl ClientSession {
             self.process.kill_flag.new_statement();
             self.process.timed_out.store(false, Ordering::Relaxed);
         }
-        if self.settings.statement_time_micros > 0 {
+        if self.settings.statement_time_micros > 0 && self.in_program == 0 {
             self.process.deadline.store(
                 self.instance.processes.now() + self.settings.statement_time_micros,
                 Ordering::Release,
@@ -67,7 +69,9 @@ impl ClientSession {
     /// Ends a failed statement: its error goes into the diagnostics area, its number may be changed.
     pub(crate) fn fail<T>(&mut self, mut e: SqlError) -> SqlResult<T> {
         // The statement may itself have changed max_statement_time: the deadline is what counts.
-        self.process.deadline.store(0, Ordering::Release);
+        if self.in_program == 0 {
+            self.process.deadline.store(0, Ordering::Release);
+        }
         if e.code == codes::QUERY_INTERRUPTED && self.process.killed.load(Ordering::Relaxed) {
             e = errors::CONNECTION_KILLED.plain();
         } else if e.code == codes::QUERY_INTERRUPTED
@@ -134,7 +138,7 @@ impl ClientSession {
     }
 
     pub(crate) fn end_success(&mut self) {
-        if self.process.deadline.load(Ordering::Relaxed) != 0 {
+        if self.in_program == 0 && self.process.deadline.load(Ordering::Relaxed) != 0 {
             self.process.deadline.store(0, Ordering::Release);
         }
         self.publish_results();
@@ -271,6 +275,9 @@ impl ClientSession {
                 text,
             } => self.run_with_settings(&settings, *statement, &text, out, more),
             Work::Admin(admin) => self.run_admin(&admin, out, more),
+            Work::Program(p) => self.run_program(*p, text, out, more),
+            Work::DropProgram(kind, d) => self.drop_program(kind, &d, text, out, more),
+            Work::AlterRoutine(a) => self.alter_routine(&a, text, out, more),
             Work::Sql(stmt) => self.run_stmt(&stmt, text, out, more),
         }
     }
@@ -329,6 +336,10 @@ impl ClientSession {
             Source::Text(stmt) => self.plan(stmt, text),
             Source::Shape(stmt, values) => self.plan_with_slots(stmt, text, values),
             Source::Handle(handle) => self.plan_slot(*handle, text),
+            Source::Typed(stmt, types) => {
+                let stmt = narwal_program::with_params(stmt, types.len());
+                self.plan_typed(&stmt, text, types)
+            }
         }
     }
 
@@ -345,25 +356,7 @@ impl ClientSession {
         more: bool,
     ) -> SqlResult<()> {
         self.process.stage(Stage::Executing);
-        if plan.writes_stored()
-            && let Err(e) = self
-                .check_writable()
-                .and_then(|()| self.wait_for_read_lock())
-        {
-            return self.fail(e);
-        }
-        if plan.locks_for_update()
-            && let Err(e) = self.refuse_under_read_only()
-        {
-            return self.fail(e);
-        }
-        if let Err(e) = self.check_table_locks(plan.needs()) {
-            return self.fail(e);
-        }
-        if self.xa.is_some()
-            && !plan.needs().is_empty()
-            && let Err(e) = self.refuse_behind_xa_end()
-        {
+        if let Err(e) = self.may_run(plan) {
             return self.fail(e);
         }
         self.process.stage(Stage::Executing);
@@ -396,32 +389,8 @@ impl ClientSession {
             &mut self.env,
             out,
         );
-        // A DDL statement came between the plan and the table's definition lock. The lock is held now: the newest
-        // definition stays. Nothing was written or sent yet.
-        let mut tries = 0;
-        while matches!(&r, Err(e) if e.code == codes::TABLE_DEF_CHANGED)
-            && tries < 3
-            && !plan.consumes_input()
-        {
-            tries += 1;
-            open.txn.rollback_statement();
-            let fresh = match self.plan_again(&from, text) {
-                Ok(p) => p,
-                Err(e) => {
-                    r = Err(e);
-                    break;
-                }
-            };
-            let annotate = (writes && self.settings.annotate).then_some(text.as_bytes());
-            open.txn.begin_statement(self.env.timestamp(), annotate);
-            r = narwal_sql::execute(
-                &fresh,
-                params,
-                &mut open.txn,
-                self.instance.database(),
-                &mut self.env,
-                out,
-            );
+        if matches!(&r, Err(e) if e.code == codes::TABLE_DEF_CHANGED) && !plan.consumes_input() {
+            r = self.run_again(&from, writes, text, params, &mut open, out);
         }
         if kept && !tableless {
             // The transaction stays open: whoever locks ranges sees what it wrote.
@@ -444,24 +413,7 @@ impl ClientSession {
                 }
                 outcome
             }
-            Err(e) => {
-                self.process.stage(Stage::Rollback);
-                if rolls_back_transaction(e.code) {
-                    // A deadlock's victim and the loser of a write conflict lose the whole transaction.
-                    open.txn.rollback();
-                    self.explicit = false;
-                    self.process.counters.add(status::ROLLBACKS, 1);
-                    self.xa_lost(e.code);
-                } else {
-                    if !tableless {
-                        open.txn.rollback_statement();
-                    }
-                    if kept {
-                        self.open = Some(open);
-                    }
-                }
-                return self.fail(e);
-            }
+            Err(e) => return self.statement_failed(e, open, kept, tableless),
         };
         if kept {
             self.open = Some(open);
@@ -470,7 +422,8 @@ impl ClientSession {
             }
         } else if !open.txn.is_read_only() || open.txn.changed_temporary() {
             self.process.stage(Stage::Commit);
-            self.answer_is_last = !more && matches!(outcome, Outcome::Done { .. });
+            self.late
+                .next_is_last(!more && matches!(outcome, Outcome::Done { .. }));
             if let Err(e) = self.commit_transaction(open.txn) {
                 return self.fail(e);
             }
@@ -483,6 +436,95 @@ impl ClientSession {
                 self.env.push_condition(c.level, c.code, c.message);
             }
         }
+        self.finish_plan(outcome, out, more)
+    }
+
+    /// What keeps a planned statement from running: read-only servers and transactions, LOCK TABLES, an XA branch behind
+    /// its end.
+    #[inline]
+    fn may_run(&mut self, plan: &Prepared) -> SqlResult<()> {
+        if plan.writes_stored() {
+            self.check_writable()?;
+            self.wait_for_read_lock()?;
+        }
+        if plan.locks_for_update() {
+            self.refuse_under_read_only()?;
+        }
+        self.check_table_locks(plan.needs())?;
+        if self.xa.is_some() && !plan.needs().is_empty() {
+            self.refuse_behind_xa_end()?;
+        }
+        Ok(())
+    }
+
+    /// Runs a statement anew: a DDL statement came between its plan and the table's definition lock. The lock is held now,
+    /// so the newest definition stays. Nothing was written or sent yet.
+    #[cold]
+    fn run_again(
+        &mut self,
+        from: &Source<'_>,
+        writes: bool,
+        text: &str,
+        params: &[Value],
+        open: &mut Open,
+        out: &mut dyn ResultSink,
+    ) -> SqlResult<Outcome> {
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            open.txn.rollback_statement();
+            let fresh = self.plan_again(from, text)?;
+            let annotate = (writes && self.settings.annotate).then_some(text.as_bytes());
+            open.txn.begin_statement(self.env.timestamp(), annotate);
+            let r = narwal_sql::execute(
+                &fresh,
+                params,
+                &mut open.txn,
+                self.instance.database(),
+                &mut self.env,
+                out,
+            );
+            if tries == 3 || !matches!(&r, Err(e) if e.code == codes::TABLE_DEF_CHANGED) {
+                return r;
+            }
+        }
+    }
+
+    /// Ends a planned statement that failed. What was `kept` open stays so, unless the error ends the whole transaction.
+    #[cold]
+    fn statement_failed(
+        &mut self,
+        e: SqlError,
+        mut open: Box<Open>,
+        kept: bool,
+        tableless: bool,
+    ) -> SqlResult<()> {
+        self.process.stage(Stage::Rollback);
+        if rolls_back_transaction(e.code) {
+            // A deadlock's victim and the loser of a write conflict lose the whole transaction.
+            open.txn.rollback();
+            self.explicit = false;
+            self.process.counters.add(status::ROLLBACKS, 1);
+            self.xa_lost(e.code);
+        } else {
+            if !tableless {
+                open.txn.rollback_statement();
+            }
+            if kept {
+                self.open = Some(open);
+            }
+        }
+        self.fail(e)
+    }
+
+    /// Answers a planned statement that has done its work.
+    #[inline]
+    fn finish_plan(
+        &mut self,
+        outcome: Outcome,
+        out: &mut dyn ResultSink,
+        more: bool,
+    ) -> SqlResult<()> {
         let set = self.env.last_insert_id_set.take();
         match outcome {
             Outcome::Rows { rows, found_rows } => {
@@ -635,6 +677,8 @@ pub(crate) enum Source<'a> {
     Shape(&'a Stmt, &'a [Value]),
     /// A prepared statement.
     Handle(u32),
+    /// A statement of a stored program, whose parameters have these types.
+    Typed(&'a Stmt, &'a [narwal_sql::ParamType]),
 }
 
 pub(crate) fn table_changed() -> SqlError {

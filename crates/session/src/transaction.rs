@@ -110,9 +110,7 @@ impl ClientSession {
         let reserved = txn.commit_reserved()?;
         let gtid = reserved.gtid;
         let db = self.instance.database();
-        if std::mem::take(&mut self.answer_is_last) && self.late.is_some() && db.is_log_led() {
-            self.pending = Some(reserved);
-        } else {
+        if let Some(reserved) = self.late.keep(reserved, || db.is_log_led()) {
             db.wait_committed_or_killed(&reserved, &self.process.kill_flag)?;
         }
         self.process.counters.add(status::COMMITS, 1);
@@ -124,13 +122,13 @@ impl ClientSession {
 
     /// The front can answer commits later, by this.
     pub fn answer_through(&mut self, late: Arc<dyn LateAnswer>) {
-        self.late = Some(Arc::new(Later(late)));
+        self.late.set(Arc::new(Later(late)));
     }
 
     /// Whether the statement that has just run stands for a commit that has its place, but may not be durable yet:
     /// [`ClientSession::settle`] comes before its answer.
     pub fn has_commit_pending(&self) -> bool {
-        self.pending.is_some()
+        self.late.is_pending()
     }
 
     /// Waits for that commit (false), or, if `later` and that is possible, leaves it (true): whoever finishes it has the
@@ -139,12 +137,12 @@ impl ClientSession {
     /// # Errors
     /// The commit has failed.
     pub fn settle(&mut self, later: bool) -> SqlResult<bool> {
-        let Some(reserved) = self.pending.take() else {
+        let Some(reserved) = self.late.take() else {
             return Ok(false);
         };
         let db = self.instance.database();
         if later
-            && let Some(late) = &self.late
+            && let Some(late) = self.late.by()
             && db.leave_committed(&reserved, late)
         {
             return Ok(true);

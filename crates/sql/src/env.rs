@@ -2,9 +2,9 @@
 
 use crate::privilege::Needs;
 use crate::{ParamDefault, ParamType};
-use narwal_engine::{EngineError, TableFill};
+use narwal_engine::{CatalogChange, EngineError, Table, TableFill, Transaction};
 use narwal_syntax::sql_mode::SqlMode;
-use narwal_types::{Collation, SqlError, SqlResult, Value};
+use narwal_types::{Collation, ColumnType, SqlError, SqlResult, Value};
 use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -115,6 +115,82 @@ pub trait VariableSource: Send + Sync {
     ) -> SqlResult<Option<i64>> {
         Ok(None)
     }
+}
+
+/// A stored function as expressions see it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredFunction {
+    /// Database.
+    pub db: String,
+    /// Name.
+    pub name: String,
+    /// Number of parameters.
+    pub parameters: usize,
+    /// Type of the result.
+    pub returns: ColumnType,
+    /// It runs statements, which need a transaction.
+    pub statements: bool,
+    /// The catalog version that it was found in.
+    pub version: u64,
+}
+
+/// What happens to a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum RowEvent {
+    Insert,
+    Update,
+    Delete,
+}
+
+/// The row that a trigger is about, in the images that the engine has.
+#[derive(Clone, Copy)]
+pub struct TriggerRow<'a> {
+    /// Its table.
+    pub table: &'a Arc<Table>,
+    /// BEFORE.
+    pub before: bool,
+    /// What happens.
+    pub event: RowEvent,
+    /// The row that was there.
+    pub old: Option<&'a [u8]>,
+    /// The row that will be there.
+    pub new: Option<&'a [u8]>,
+}
+
+/// Stored functions and triggers, as the session has them.
+pub trait Programs: Send + Sync {
+    /// A function by its name.
+    fn function(
+        &self,
+        db: Option<&str>,
+        name: &str,
+        env: &StatementEnv,
+    ) -> SqlResult<Option<Arc<StoredFunction>>>;
+    /// Calls it. `txn`: the transaction of the statement around, if its rows are not being read.
+    fn call(
+        &self,
+        function: &StoredFunction,
+        args: Vec<Value>,
+        txn: Option<&mut Transaction>,
+        env: &StatementEnv,
+    ) -> SqlResult<Value>;
+    /// There is a stored program.
+    fn any(&self) -> bool;
+    /// What becomes of stored programs with a change of the catalog: triggers go with their table, and keep it under its
+    /// new name.
+    fn follow(&self, change: &CatalogChange) -> Vec<CatalogChange>;
+    /// Some table has triggers.
+    fn any_triggers(&self) -> bool;
+    /// A table has triggers of this kind.
+    fn has_triggers(&self, table: &Table, before: bool, event: RowEvent) -> bool;
+    /// Runs the triggers for a row; gives the columns of the new row that they have set.
+    fn fire(
+        &self,
+        row: &TriggerRow<'_>,
+        txn: &mut Transaction,
+        env: &StatementEnv,
+    ) -> SqlResult<Vec<(usize, Value)>>;
 }
 
 /// A source without variables.
@@ -240,6 +316,8 @@ pub struct StatementEnv {
     pub peeked: RefCell<Vec<Value>>,
     /// `collation_connection`: that of literals, and of texts that functions make of other things.
     pub collation: Collation,
+    /// `collation_server`: that of databases that name none.
+    pub server_collation: Collation,
     /// Types of the `?` of the statement that is being planned, if they are known then.
     pub param_types: RefCell<Vec<ParamType>>,
     /// Which `?` of the statement that is being planned have no value, but stand for a default.
@@ -254,6 +332,14 @@ pub struct StatementEnv {
     pub(crate) sequences_used: RefCell<Vec<Needs>>,
     /// While a statement changes rows in strict mode: warnings about values in its expressions end it.
     pub(crate) strict_expressions: std::cell::Cell<bool>,
+    /// Stored functions and triggers, if there are any.
+    pub programs: Option<Arc<dyn Programs>>,
+    /// The last condition that SIGNAL raised.
+    pub raised: RefCell<Option<SqlError>>,
+    /// Tables of the statement that runs: those that its functions and triggers can't write.
+    pub in_use: RefCell<Vec<(String, String)>>,
+    /// So many of them are those of the statements around a function or a trigger.
+    pub in_use_before: usize,
     refused: RefCell<Option<SqlError>>,
     warnings: RefCell<Vec<Condition>>,
     warning_count: std::cell::Cell<u64>,
@@ -314,6 +400,7 @@ impl StatementEnv {
             slots: RefCell::new(Vec::new()),
             peeked: RefCell::new(Vec::new()),
             collation: Collation::Utf8mb4GeneralCi,
+            server_collation: Collation::Utf8mb4GeneralCi,
             param_types: RefCell::new(Vec::new()),
             param_defaults: RefCell::new(Vec::new()),
             params_bound: std::cell::Cell::new(0),
@@ -321,6 +408,71 @@ impl StatementEnv {
             input: RefCell::new(None),
             sequences_used: RefCell::default(),
             strict_expressions: std::cell::Cell::new(false),
+            programs: None,
+            raised: RefCell::new(None),
+            in_use: RefCell::default(),
+            in_use_before: 0,
+            refused: RefCell::new(None),
+            warnings: RefCell::new(Vec::new()),
+            warning_count: std::cell::Cell::new(0),
+        }
+    }
+
+    /// An environment for a program that runs inside of a statement: with the same session, and conditions of its own.
+    pub fn within(&self) -> Self {
+        let in_use = self.in_use.borrow().clone();
+        let in_use_before = in_use.len();
+        StatementEnv {
+            db: self.db.clone(),
+            sql_mode: self.sql_mode,
+            time_zone: self.time_zone,
+            now_micros: self.now_micros,
+            connection_id: self.connection_id,
+            user: self.user.clone(),
+            current_user: self.current_user.clone(),
+            version: self.version.clone(),
+            last_insert_id: self.last_insert_id,
+            row_count: self.row_count,
+            found_rows: self.found_rows,
+            client_found_rows: self.client_found_rows,
+            locking_reads: self.locking_reads,
+            safe_updates: self.safe_updates,
+            check_constraints: self.check_constraints,
+            foreign_key_checks: self.foreign_key_checks,
+            max_allowed_packet: self.max_allowed_packet,
+            max_memory: self.max_memory,
+            sort_memory: self.sort_memory,
+            table_memory: self.table_memory,
+            join_memory: self.join_memory,
+            spilled: SpillCounts::default(),
+            tmp_dir: self.tmp_dir.clone(),
+            max_error_count: self.max_error_count,
+            select_limit: self.select_limit,
+            interrupt: self.interrupt.clone(),
+            variables: self.variables.clone(),
+            temporary: self.temporary.clone(),
+            last_insert_id_set: std::cell::Cell::new(None),
+            rand_state: self.rand_state.clone(),
+            seeded: RefCell::default(),
+            explicit_insert_id: std::cell::Cell::new(0),
+            gtid_written: RefCell::new(None),
+            made_rows: RefCell::new(None),
+            bound_params: RefCell::new(Vec::new()),
+            slots: RefCell::new(Vec::new()),
+            peeked: RefCell::new(Vec::new()),
+            collation: self.collation,
+            server_collation: self.server_collation,
+            param_types: RefCell::new(Vec::new()),
+            param_defaults: RefCell::new(Vec::new()),
+            params_bound: std::cell::Cell::new(0),
+            params_typed: std::cell::Cell::new(false),
+            input: RefCell::new(None),
+            sequences_used: RefCell::default(),
+            strict_expressions: std::cell::Cell::new(false),
+            programs: self.programs.clone(),
+            raised: RefCell::new(None),
+            in_use: RefCell::new(in_use),
+            in_use_before,
             refused: RefCell::new(None),
             warnings: RefCell::new(Vec::new()),
             warning_count: std::cell::Cell::new(0),
@@ -452,5 +604,32 @@ impl StatementEnv {
             ));
         }
         Ok(narwal_memory::check()?)
+    }
+}
+
+impl StatementEnv {
+    /// Calls a stored function. `txn`: the statement's transaction, where its rows are not being read.
+    pub(crate) fn call_function(
+        &self,
+        function: &StoredFunction,
+        args: Vec<Value>,
+        txn: Option<&mut Transaction>,
+    ) -> SqlResult<Value> {
+        match &self.programs {
+            Some(p) => p.call(function, args, txn, self),
+            None => Err(SqlError::unsupported("stored functions here")),
+        }
+    }
+
+    /// Who has a table's triggers of this kind, if there are such.
+    #[inline]
+    pub(crate) fn triggers(
+        &self,
+        table: &Table,
+        before: bool,
+        event: RowEvent,
+    ) -> Option<&dyn Programs> {
+        let p = self.programs.as_deref()?;
+        (p.any_triggers() && p.has_triggers(table, before, event)).then_some(p)
     }
 }

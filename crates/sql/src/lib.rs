@@ -16,6 +16,7 @@
 //! | `shape.rs` | what statements have in common that differ in their literals |
 //! | `like.rs` | LIKE: the one matcher of patterns |
 //! | `zone.rs` | TIMESTAMP values in the session's time zone |
+//! | `programs.rs` | what triggers see of a row |
 //! | `env.rs` | [`StatementEnv`]: the session as a statement sees it |
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
@@ -34,6 +35,7 @@ mod plan;
 mod planner;
 pub mod prepared;
 pub mod privilege;
+mod programs;
 mod query_walk;
 mod quote;
 mod seeded;
@@ -52,13 +54,16 @@ pub use crate::lower::{lower, parse_expression, parse_statement};
 pub use crate::planner::statistics::analyze;
 pub use crate::prepared::{Prepared, evaluate, execute};
 pub use ast::Stmt;
+pub use bind::{bind, scope::Scope};
 pub use ddl::{ddl_needs, execute_ddl, execute_ddl_with, is_temporary_ddl};
 pub use env::{
-    Condition, MadeRows, NoVariables, StatementEnv, VariableScope, VariableSource, WarningLevel,
+    Condition, MadeRows, NoVariables, Programs, RowEvent, StatementEnv, StoredFunction, TriggerRow,
+    VariableScope, VariableSource, WarningLevel,
 };
 pub use exec::spill::limit_spill;
 pub use narwal_syntax::ParseOptions;
 pub use narwal_syntax::{SqlMode, sql_mode};
 pub use param_type::{ParamDefault, ParamType};
+pub use plan::dml::store_mode;
 pub use privilege::{Needs, Privilege};
 pub use virtual_tables::{VirtualRows, VirtualTables};

@@ -6,8 +6,8 @@
 //! never an escape character. `_` is one in the case-insensitive collations of UTF-8, but for behind a `%`, where each `_` stands
 //! for a character.
 
+use narwal_types::Collation;
 use narwal_types::work::Work;
-use narwal_types::{Charset, Collation};
 
 /// The escape character of a LIKE: that of its ESCAPE clause. `given` is `None` for NULL; what is given is at most one character.
 /// An empty text means the backslash too, but in binary strings, which have none then.
@@ -46,7 +46,7 @@ struct Reader {
 
 impl Reader {
     fn new(escape: Option<char>, collation: Collation) -> Self {
-        let wide = matches!(collation.charset(), Charset::Utf8mb3 | Charset::Utf8mb4);
+        let wide = collation.charset().is_unicode();
         Reader {
             collation,
             escape: escape.map(u32::from).filter(|c| *c != u32::from('%')),

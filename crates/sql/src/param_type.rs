@@ -7,6 +7,8 @@ use narwal_types::{TypeKind, ValueRef};
 pub enum ParamType {
     /// NULL, or not known yet.
     Null,
+    /// A variable of a stored program: its own type.
+    Typed(narwal_types::ColumnType),
     /// An integer type with its sign.
     Int(TypeKind, bool),
     /// FLOAT.
@@ -48,7 +50,7 @@ impl ParamType {
             ValueRef::Double(_) if wire == 4 => ParamType::Float,
             ValueRef::Double(_) => ParamType::Double,
             ValueRef::Decimal(d) => ParamType::Decimal(d.precision().max(1), d.scale()),
-            ValueRef::Str(_) | ValueRef::Latin1(_) | ValueRef::Member(_) | ValueRef::Fixed(_) => {
+            ValueRef::Str(_) | ValueRef::Coded(..) | ValueRef::Member(_) | ValueRef::Fixed(_) => {
                 ParamType::Text
             }
             // Sent as text (MYSQL_TYPE_VARCHAR, VAR_STRING, STRING), whatever it is.

@@ -343,6 +343,16 @@ pub fn execute(
         ForeignKeyMode::Off
     });
     let env: &StatementEnv = env;
+    if env.programs.as_ref().is_some_and(|p| p.any()) {
+        let mut in_use = env.in_use.borrow_mut();
+        in_use.truncate(env.in_use_before);
+        in_use.extend(
+            prepared
+                .needs
+                .iter()
+                .map(|n| (n.db.clone(), n.table.clone())),
+        );
+    }
     let shared = Shared::default();
     let run = Running::new(&shared);
     let ctx = RunCtx::new(env, params, &run);

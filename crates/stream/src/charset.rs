@@ -12,6 +12,8 @@ enum Charset {
     Utf16Be,
     Utf16Le,
     Utf32,
+    /// One that `narwal_types` knows.
+    Other(narwal_types::Charset),
     /// One whose bytes below 0x80 are ASCII, as in all but the UTF-16 and UTF-32 families.
     OtherAscii,
 }
@@ -30,7 +32,10 @@ fn charset(collation: u16) -> Charset {
         1059 | 1078 | 1079 | 1114 | 1125 | 1147 | 1152 | 1174 | 2560..=3071 => Charset::Utf16Be,
         56 | 62 | 1080 | 1086 => Charset::Utf16Le,
         60 | 61 | 160..=183 | 1084 | 1085 | 1184 | 1206 | 3072..=3327 => Charset::Utf32,
-        _ => Charset::OtherAscii,
+        id => match narwal_types::Collation::from_id(id) {
+            Some(c) => Charset::Other(c.charset()),
+            None => Charset::OtherAscii,
+        },
     }
 }
 
@@ -63,6 +68,7 @@ pub fn text(collation: Option<u16>, bytes: &[u8]) -> Option<Cow<'_, str>> {
         Charset::Binary => None,
         Charset::Utf8 => utf8(),
         Charset::Ascii | Charset::OtherAscii => ascii(),
+        Charset::Other(set) => set.text_of(bytes).ok(),
         Charset::Latin1 => ascii().or_else(|| {
             let wide = |b: &u8| match *b {
                 b @ 0x80..=0x9f => CP1252[usize::from(b - 0x80)],
@@ -97,9 +103,11 @@ mod tests {
         assert_eq!(of(54, b"\x00"), None);
         assert_eq!(of(56, b"a\x00").unwrap(), "a");
         assert_eq!(of(60, b"\x00\x00\x00a").unwrap(), "a");
-        // latin2: what is ASCII is sure.
+        // latin2, sjis.
         assert_eq!(of(9, b"plain").unwrap(), "plain");
-        assert_eq!(of(9, b"\xc4\x85"), None);
+        assert_eq!(of(9, b"\xb1").unwrap(), "ą");
+        assert_eq!(of(13, b"\x93\xfa").unwrap(), "日");
+        assert_eq!(of(13, b"\x93"), None);
         assert_eq!(of(63, b"plain"), None);
         assert_eq!(text(None, "ä".as_bytes()).unwrap(), "ä");
         assert!(is_binary(Some(63)) && !is_binary(Some(45)) && !is_binary(None));

@@ -11,458 +11,19 @@
 //! other space is written as one of two symbols, which tell if the first character after its run of spaces is below or
 //! above the space; the terminator sorts between these two.
 
-use crate::charset::{Charset, latin1_byte};
+use crate::charset::{CodeWeights, latin1_byte};
 use chars::{REPLACEMENT, ascii_weight, split_char};
-use latin1::{GENERAL_CI, GENERAL_CS, GERMAN1, IDENTITY, SWEDISH};
-use serde::{Deserialize, Serialize};
+use list::Rule;
 use std::cmp::Ordering;
 use std::sync::OnceLock;
-use uca::{Uca, Version};
 
 mod ascii_key;
 mod chars;
 mod latin1;
+mod list;
 mod uca;
 
-/// A collation Narwal can compare and sort by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, Default)]
-#[allow(missing_docs)]
-pub enum Collation {
-    /// utf8mb4_general_ci, id 45, PAD SPACE: the default.
-    #[default]
-    Utf8mb4GeneralCi,
-    /// utf8mb4_bin, id 46, PAD SPACE.
-    Utf8mb4Bin,
-    /// binary, id 63, NO PAD: bytes.
-    Binary,
-    Utf8mb4GeneralNopadCi,
-    Utf8mb4NopadBin,
-    Utf8mb3GeneralCi,
-    Utf8mb3Bin,
-    Utf8mb3GeneralNopadCi,
-    Utf8mb3NopadBin,
-    Latin1SwedishCi,
-    Latin1Bin,
-    Latin1GeneralCi,
-    Latin1GeneralCs,
-    Latin1German1Ci,
-    Latin1SwedishNopadCi,
-    Latin1NopadBin,
-    AsciiGeneralCi,
-    AsciiBin,
-    AsciiGeneralNopadCi,
-    AsciiNopadBin,
-    Utf8mb4UnicodeCi,
-    Utf8mb4UnicodeNopadCi,
-    Utf8mb4Unicode520Ci,
-    Utf8mb4Unicode520NopadCi,
-    Utf8mb4Uca1400AiCi,
-    Utf8mb4Uca1400AiCs,
-    Utf8mb4Uca1400AsCi,
-    Utf8mb4Uca1400AsCs,
-    Utf8mb4Uca1400NopadAiCi,
-    Utf8mb4Uca1400NopadAiCs,
-    Utf8mb4Uca1400NopadAsCi,
-    Utf8mb4Uca1400NopadAsCs,
-    Utf8mb3UnicodeCi,
-    Utf8mb3UnicodeNopadCi,
-    Utf8mb3Unicode520Ci,
-    Utf8mb3Unicode520NopadCi,
-    Utf8mb3Uca1400AiCi,
-    Utf8mb3Uca1400AiCs,
-    Utf8mb3Uca1400AsCi,
-    Utf8mb3Uca1400AsCs,
-    Utf8mb3Uca1400NopadAiCi,
-    Utf8mb3Uca1400NopadAiCs,
-    Utf8mb3Uca1400NopadAsCi,
-    Utf8mb3Uca1400NopadAsCs,
-}
-
-/// How a collation weighs characters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Rule {
-    /// By the bytes, or the code points, which is the same order in UTF-8.
-    Bytes,
-    /// As utf8mb4_general_ci.
-    General,
-    /// Capitals of ASCII.
-    Ascii,
-    /// A weight for each byte of latin1.
-    Latin1(&'static [u8; 256]),
-    /// The Unicode Collation Algorithm.
-    Uca(Uca),
-}
-
-const fn uca(version: Version, levels: &'static [u8]) -> Uca {
-    Uca { version, levels }
-}
-const V400_AI: Uca = uca(Version::V400, &[0]);
-const V520_AI: Uca = uca(Version::V520, &[0]);
-const V1400_AI_CI: Uca = uca(Version::V1400, &[0]);
-const V1400_AI_CS: Uca = uca(Version::V1400, &[0, 2]);
-const V1400_AS_CI: Uca = uca(Version::V1400, &[0, 1]);
-const V1400_AS_CS: Uca = uca(Version::V1400, &[0, 1, 2]);
-
-/// What there is to know about a collation.
-struct Info {
-    collation: Collation,
-    id: u16,
-    name: &'static str,
-    charset: Charset,
-    rule: Rule,
-    /// PAD SPACE.
-    pad: bool,
-}
-
-const fn info(
-    collation: Collation,
-    id: u16,
-    name: &'static str,
-    charset: Charset,
-    rule: Rule,
-    pad: bool,
-) -> Info {
-    Info {
-        collation,
-        id,
-        name,
-        charset,
-        rule,
-        pad,
-    }
-}
-
-/// All collations, in the order of the enum.
-static ALL: [Info; 44] = {
-    use Charset::{Ascii, Binary, Latin1, Utf8mb3, Utf8mb4};
-    use Collation as C;
-    [
-        info(
-            C::Utf8mb4GeneralCi,
-            45,
-            "utf8mb4_general_ci",
-            Utf8mb4,
-            Rule::General,
-            true,
-        ),
-        info(C::Utf8mb4Bin, 46, "utf8mb4_bin", Utf8mb4, Rule::Bytes, true),
-        info(C::Binary, 63, "binary", Binary, Rule::Bytes, false),
-        info(
-            C::Utf8mb4GeneralNopadCi,
-            1069,
-            "utf8mb4_general_nopad_ci",
-            Utf8mb4,
-            Rule::General,
-            false,
-        ),
-        info(
-            C::Utf8mb4NopadBin,
-            1070,
-            "utf8mb4_nopad_bin",
-            Utf8mb4,
-            Rule::Bytes,
-            false,
-        ),
-        info(
-            C::Utf8mb3GeneralCi,
-            33,
-            "utf8mb3_general_ci",
-            Utf8mb3,
-            Rule::General,
-            true,
-        ),
-        info(C::Utf8mb3Bin, 83, "utf8mb3_bin", Utf8mb3, Rule::Bytes, true),
-        info(
-            C::Utf8mb3GeneralNopadCi,
-            1057,
-            "utf8mb3_general_nopad_ci",
-            Utf8mb3,
-            Rule::General,
-            false,
-        ),
-        info(
-            C::Utf8mb3NopadBin,
-            1107,
-            "utf8mb3_nopad_bin",
-            Utf8mb3,
-            Rule::Bytes,
-            false,
-        ),
-        info(
-            C::Latin1SwedishCi,
-            8,
-            "latin1_swedish_ci",
-            Latin1,
-            Rule::Latin1(&SWEDISH),
-            true,
-        ),
-        info(
-            C::Latin1Bin,
-            47,
-            "latin1_bin",
-            Latin1,
-            Rule::Latin1(&IDENTITY),
-            true,
-        ),
-        info(
-            C::Latin1GeneralCi,
-            48,
-            "latin1_general_ci",
-            Latin1,
-            Rule::Latin1(&GENERAL_CI),
-            true,
-        ),
-        info(
-            C::Latin1GeneralCs,
-            49,
-            "latin1_general_cs",
-            Latin1,
-            Rule::Latin1(&GENERAL_CS),
-            true,
-        ),
-        info(
-            C::Latin1German1Ci,
-            5,
-            "latin1_german1_ci",
-            Latin1,
-            Rule::Latin1(&GERMAN1),
-            true,
-        ),
-        info(
-            C::Latin1SwedishNopadCi,
-            1032,
-            "latin1_swedish_nopad_ci",
-            Latin1,
-            Rule::Latin1(&SWEDISH),
-            false,
-        ),
-        info(
-            C::Latin1NopadBin,
-            1071,
-            "latin1_nopad_bin",
-            Latin1,
-            Rule::Latin1(&IDENTITY),
-            false,
-        ),
-        info(
-            C::AsciiGeneralCi,
-            11,
-            "ascii_general_ci",
-            Ascii,
-            Rule::Ascii,
-            true,
-        ),
-        info(C::AsciiBin, 65, "ascii_bin", Ascii, Rule::Bytes, true),
-        info(
-            C::AsciiGeneralNopadCi,
-            1035,
-            "ascii_general_nopad_ci",
-            Ascii,
-            Rule::Ascii,
-            false,
-        ),
-        info(
-            C::AsciiNopadBin,
-            1089,
-            "ascii_nopad_bin",
-            Ascii,
-            Rule::Bytes,
-            false,
-        ),
-        info(
-            C::Utf8mb4UnicodeCi,
-            224,
-            "utf8mb4_unicode_ci",
-            Utf8mb4,
-            Rule::Uca(V400_AI),
-            true,
-        ),
-        info(
-            C::Utf8mb4UnicodeNopadCi,
-            1248,
-            "utf8mb4_unicode_nopad_ci",
-            Utf8mb4,
-            Rule::Uca(V400_AI),
-            false,
-        ),
-        info(
-            C::Utf8mb4Unicode520Ci,
-            246,
-            "utf8mb4_unicode_520_ci",
-            Utf8mb4,
-            Rule::Uca(V520_AI),
-            true,
-        ),
-        info(
-            C::Utf8mb4Unicode520NopadCi,
-            1270,
-            "utf8mb4_unicode_520_nopad_ci",
-            Utf8mb4,
-            Rule::Uca(V520_AI),
-            false,
-        ),
-        info(
-            C::Utf8mb4Uca1400AiCi,
-            2304,
-            "utf8mb4_uca1400_ai_ci",
-            Utf8mb4,
-            Rule::Uca(V1400_AI_CI),
-            true,
-        ),
-        info(
-            C::Utf8mb4Uca1400AiCs,
-            2305,
-            "utf8mb4_uca1400_ai_cs",
-            Utf8mb4,
-            Rule::Uca(V1400_AI_CS),
-            true,
-        ),
-        info(
-            C::Utf8mb4Uca1400AsCi,
-            2306,
-            "utf8mb4_uca1400_as_ci",
-            Utf8mb4,
-            Rule::Uca(V1400_AS_CI),
-            true,
-        ),
-        info(
-            C::Utf8mb4Uca1400AsCs,
-            2307,
-            "utf8mb4_uca1400_as_cs",
-            Utf8mb4,
-            Rule::Uca(V1400_AS_CS),
-            true,
-        ),
-        info(
-            C::Utf8mb4Uca1400NopadAiCi,
-            2308,
-            "utf8mb4_uca1400_nopad_ai_ci",
-            Utf8mb4,
-            Rule::Uca(V1400_AI_CI),
-            false,
-        ),
-        info(
-            C::Utf8mb4Uca1400NopadAiCs,
-            2309,
-            "utf8mb4_uca1400_nopad_ai_cs",
-            Utf8mb4,
-            Rule::Uca(V1400_AI_CS),
-            false,
-        ),
-        info(
-            C::Utf8mb4Uca1400NopadAsCi,
-            2310,
-            "utf8mb4_uca1400_nopad_as_ci",
-            Utf8mb4,
-            Rule::Uca(V1400_AS_CI),
-            false,
-        ),
-        info(
-            C::Utf8mb4Uca1400NopadAsCs,
-            2311,
-            "utf8mb4_uca1400_nopad_as_cs",
-            Utf8mb4,
-            Rule::Uca(V1400_AS_CS),
-            false,
-        ),
-        info(
-            C::Utf8mb3UnicodeCi,
-            192,
-            "utf8mb3_unicode_ci",
-            Utf8mb3,
-            Rule::Uca(V400_AI),
-            true,
-        ),
-        info(
-            C::Utf8mb3UnicodeNopadCi,
-            1216,
-            "utf8mb3_unicode_nopad_ci",
-            Utf8mb3,
-            Rule::Uca(V400_AI),
-            false,
-        ),
-        info(
-            C::Utf8mb3Unicode520Ci,
-            214,
-            "utf8mb3_unicode_520_ci",
-            Utf8mb3,
-            Rule::Uca(V520_AI),
-            true,
-        ),
-        info(
-            C::Utf8mb3Unicode520NopadCi,
-            1238,
-            "utf8mb3_unicode_520_nopad_ci",
-            Utf8mb3,
-            Rule::Uca(V520_AI),
-            false,
-        ),
-        info(
-            C::Utf8mb3Uca1400AiCi,
-            2048,
-            "utf8mb3_uca1400_ai_ci",
-            Utf8mb3,
-            Rule::Uca(V1400_AI_CI),
-            true,
-        ),
-        info(
-            C::Utf8mb3Uca1400AiCs,
-            2049,
-            "utf8mb3_uca1400_ai_cs",
-            Utf8mb3,
-            Rule::Uca(V1400_AI_CS),
-            true,
-        ),
-        info(
-            C::Utf8mb3Uca1400AsCi,
-            2050,
-            "utf8mb3_uca1400_as_ci",
-            Utf8mb3,
-            Rule::Uca(V1400_AS_CI),
-            true,
-        ),
-        info(
-            C::Utf8mb3Uca1400AsCs,
-            2051,
-            "utf8mb3_uca1400_as_cs",
-            Utf8mb3,
-            Rule::Uca(V1400_AS_CS),
-            true,
-        ),
-        info(
-            C::Utf8mb3Uca1400NopadAiCi,
-            2052,
-            "utf8mb3_uca1400_nopad_ai_ci",
-            Utf8mb3,
-            Rule::Uca(V1400_AI_CI),
-            false,
-        ),
-        info(
-            C::Utf8mb3Uca1400NopadAiCs,
-            2053,
-            "utf8mb3_uca1400_nopad_ai_cs",
-            Utf8mb3,
-            Rule::Uca(V1400_AI_CS),
-            false,
-        ),
-        info(
-            C::Utf8mb3Uca1400NopadAsCi,
-            2054,
-            "utf8mb3_uca1400_nopad_as_ci",
-            Utf8mb3,
-            Rule::Uca(V1400_AS_CI),
-            false,
-        ),
-        info(
-            C::Utf8mb3Uca1400NopadAsCs,
-            2055,
-            "utf8mb3_uca1400_nopad_as_cs",
-            Utf8mb3,
-            Rule::Uca(V1400_AS_CS),
-            false,
-        ),
-    ]
-};
+pub use list::Collation;
 
 /// A space before something below the space.
 const SPACE_LESS: u8 = 0x20;
@@ -675,97 +236,17 @@ fn cmp_padded(mut a: impl Iterator<Item = u16>, mut b: impl Iterator<Item = u16>
     }
 }
 
-impl Charset {
-    /// The collation of what names only the character set.
-    pub const fn default_collation(self) -> Collation {
-        match self {
-            Charset::Utf8mb4 => Collation::Utf8mb4GeneralCi,
-            Charset::Utf8mb3 => Collation::Utf8mb3GeneralCi,
-            Charset::Latin1 => Collation::Latin1SwedishCi,
-            Charset::Ascii => Collation::AsciiGeneralCi,
-            Charset::Binary => Collation::Binary,
-        }
-    }
-
-    /// The collation by code points.
-    pub const fn bin_collation(self) -> Collation {
-        match self {
-            Charset::Utf8mb4 => Collation::Utf8mb4Bin,
-            Charset::Utf8mb3 => Collation::Utf8mb3Bin,
-            Charset::Latin1 => Collation::Latin1Bin,
-            Charset::Ascii => Collation::AsciiBin,
-            Charset::Binary => Collation::Binary,
-        }
-    }
-}
-
 impl Collation {
-    #[inline]
-    fn info(self) -> &'static Info {
-        &ALL[self as usize]
-    }
-
-    /// All collations.
-    pub fn all() -> impl Iterator<Item = Collation> {
-        ALL.iter().map(|i| i.collation)
-    }
-
-    /// Id in the client protocol and in row metadata.
-    pub fn id(self) -> u16 {
-        self.info().id
-    }
-
-    /// Name, lower case.
-    pub fn name(self) -> &'static str {
-        self.info().name
-    }
-
-    /// Its character set.
-    #[inline]
-    pub fn charset(self) -> Charset {
-        self.info().charset
-    }
-
-    /// PAD SPACE: trailing spaces don't count.
-    pub fn pads(self) -> bool {
-        self.info().pad
-    }
-
-    /// By code points or bytes: what differs is never equal, trailing spaces aside.
-    pub fn is_bin(self) -> bool {
-        matches!(self.info().rule, Rule::Bytes) || self.info().rule == Rule::Latin1(&IDENTITY)
-    }
-
-    /// A collation by name, in any case (`utf8_` counts as `utf8mb3_`, `uca1400_` as `utf8mb4_uca1400_`); `None` for one that Narwal doesn't have.
-    pub fn from_name(given: &str) -> Option<Self> {
-        let name = given;
-        let of_utf8 = name
-            .get(..5)
-            .filter(|p| p.eq_ignore_ascii_case("utf8_"))
-            .map(|_| format!("utf8mb3_{}", &name[5..]));
-        let bare = name
-            .get(..8)
-            .filter(|p| p.eq_ignore_ascii_case("uca1400_"))
-            .map(|_| format!("utf8mb4_{name}"));
-        let name = of_utf8.or(bare);
-        let name = name.as_deref().unwrap_or(given);
-        ALL.iter()
-            .find(|i| i.name.eq_ignore_ascii_case(name))
-            .map(|i| i.collation)
-    }
-
-    /// A collation by id.
-    pub fn from_id(id: u16) -> Option<Self> {
-        ALL.iter().find(|i| i.id == id).map(|i| i.collation)
-    }
-
     /// Weight of one character; those that don't distinguish characters by their code points have the same for several.
     pub fn char_weight(self, cp: u32) -> u16 {
         match (self.info().rule, cp) {
             (Rule::General | Rule::Ascii, 0..0x80) => ascii_weight(cp as u8) as u16,
             (Rule::General, 0x80..0x1_0000) => weights()[cp as usize],
             (Rule::General, _) => REPLACEMENT,
+            (Rule::General500, 0xdf) => 0xdf,
+            (Rule::General500, _) => Collation::Utf8mb4GeneralCi.char_weight(cp),
             (Rule::Latin1(table), _) => latin1_weight(table, cp),
+            (Rule::Table(weights), _) => weights().of(cp).0,
             _ => cp as u16,
         }
     }
@@ -776,19 +257,14 @@ impl Collation {
             || match self.info().rule {
                 Rule::Bytes => false,
                 Rule::Uca(u) => u.chars_equal(a, b),
+                Rule::Table(weights) => weights().of(a) == weights().of(b),
                 _ => self.char_weight(a) == self.char_weight(b),
             }
     }
 
     /// Weights of a string do not come character by character: one may have several, and several together others than alone.
     pub fn expands(self) -> bool {
-        matches!(self.info().rule, Rule::Uca(_))
-    }
-
-    /// The name that collations of several character sets share, as lists of collations show it.
-    pub fn shared_name(self) -> Option<&'static str> {
-        let (_, rest) = self.name().split_once('_')?;
-        rest.starts_with("uca1400_").then_some(rest)
+        matches!(self.info().rule, Rule::Uca(_)) || self == Collation::Latin1German2Ci
     }
 
     /// The weights of a string as WEIGHT_STRING() shows them; `None` for [`Collation::Binary`], where they are the bytes.
@@ -805,8 +281,8 @@ impl Collation {
             }
             Rule::Uca(u) => u.weight_string(s, &mut out),
             _ => {
-                for c in String::from_utf8_lossy(s).chars() {
-                    out.extend_from_slice(&self.char_weight(u32::from(c)).to_be_bytes());
+                for w in Weights::new(s, rule) {
+                    push_shown(w, self, &mut out);
                 }
             }
         }
@@ -819,7 +295,7 @@ impl Collation {
         match info.rule {
             Rule::Bytes if !info.pad => a.cmp(b),
             Rule::Uca(u) => u.compare(a, b, info.pad),
-            Rule::Latin1(_) | Rule::Ascii => {
+            Rule::Latin1(_) | Rule::Ascii | Rule::Table(_) | Rule::General500 | Rule::Missing => {
                 let (a, b) = (Weights::new(a, info.rule), Weights::new(b, info.rule));
                 if info.pad { cmp_padded(a, b) } else { a.cmp(b) }
             }
@@ -881,10 +357,14 @@ impl Collation {
             Rule::Uca(u) => u.sort_key(s, info.pad, out),
             Rule::General if info.pad => general_padded_key(trim_spaces(s), out),
             Rule::General => general_nopad_key(s, out),
-            Rule::Latin1(_) | Rule::Ascii if info.pad => {
+            Rule::Latin1(_) | Rule::Ascii | Rule::Table(_) | Rule::General500 | Rule::Missing
+                if info.pad =>
+            {
                 padded_key(Weights::new(trim_spaces(s), info.rule), out);
             }
-            Rule::Latin1(_) | Rule::Ascii => nopad_key(Weights::new(s, info.rule), out),
+            Rule::Latin1(_) | Rule::Ascii | Rule::Table(_) | Rule::General500 | Rule::Missing => {
+                nopad_key(Weights::new(s, info.rule), out);
+            }
             Rule::Bytes if !info.pad => {
                 for b in s {
                     out.push(*b);
@@ -917,6 +397,17 @@ impl Collation {
                 out.push(END);
             }
         }
+    }
+}
+
+/// Appends a weight as WEIGHT_STRING() shows it: as many bytes as the code has that it is made of.
+fn push_shown(w: u16, collation: Collation, out: &mut Vec<u8>) {
+    match collation.info().rule {
+        Rule::Table(_) if w < 0x100 => out.push(w as u8),
+        Rule::Table(_) if w & 0xff == 0 && collation.charset().max_width() == 1 => {
+            out.push((w >> 8) as u8);
+        }
+        _ => out.extend_from_slice(&w.to_be_bytes()),
     }
 }
 
@@ -1024,23 +515,43 @@ fn latin1_weight(table: &[u8; 256], cp: u32) -> u16 {
 struct Weights<'a> {
     s: &'a [u8],
     rule: Rule,
+    table: Option<&'static CodeWeights>,
+    /// The second weight of the character that was read last; 0: none.
+    second: u16,
 }
 
 impl<'a> Weights<'a> {
     fn new(s: &'a [u8], rule: Rule) -> Self {
-        Weights { s, rule }
+        Weights {
+            s,
+            rule,
+            table: match rule {
+                Rule::Table(weights) => Some(weights()),
+                _ => None,
+            },
+            second: 0,
+        }
     }
 }
 
 impl Iterator for Weights<'_> {
     type Item = u16;
     fn next(&mut self) -> Option<u16> {
+        if self.second != 0 {
+            return Some(std::mem::take(&mut self.second));
+        }
         self.s.first()?;
         let (cp, n) = split_char(self.s);
         self.s = &self.s[n..];
+        if let Some(table) = self.table {
+            let (first, second) = table.of(cp);
+            self.second = second;
+            return Some(first);
+        }
         Some(match self.rule {
             Rule::Latin1(table) => latin1_weight(table, cp),
             _ if cp < 0x80 => ascii_weight(cp as u8) as u16,
+            Rule::General500 => Collation::Utf8mb3GeneralMysql500Ci.char_weight(cp),
             _ => cp as u16,
         })
     }
@@ -1131,8 +642,9 @@ mod tests {
 
     #[test]
     fn names() {
-        for (i, c) in Collation::all().enumerate() {
-            assert_eq!(i, c as usize);
+        for c in Collation::all() {
+            let stored = serde_json::to_string(&c).unwrap();
+            assert_eq!(serde_json::from_str::<Collation>(&stored).unwrap(), c);
             assert_eq!(Collation::from_name(&c.name().to_uppercase()), Some(c));
             assert_eq!(Collation::from_id(c.id()), Some(c));
         }
@@ -1142,9 +654,14 @@ mod tests {
         );
         assert_eq!(
             Collation::from_name("uca1400_as_CS"),
-            Some(Collation::Utf8mb4Uca1400AsCs)
+            Collation::from_id(2307)
         );
-        assert_eq!(Collation::from_name("utf8mb4_danish_ci"), None);
+        assert_eq!(
+            Collation::from_name("utf8mb4_danish_ci").map(Collation::id),
+            Some(235)
+        );
+        assert_eq!(Collation::from_name("tis620_thai_ci"), None);
+        assert!(Collation::is_missing("tis620_thai_ci"));
     }
 
     /// Short strings over few characters, so that equal ones and common beginnings occur.

@@ -2,7 +2,7 @@
 //!
 //! Messages, codes and the line between error, warning and note are MariaDB 10.11's.
 
-use crate::charset::latin1_text;
+use crate::charset;
 use crate::collation::{char_count, char_prefix};
 use crate::errors::{self, ErrorKind, codes};
 use crate::temporal::{SECOND, TIME_MAX};
@@ -112,7 +112,7 @@ pub fn fits(v: ValueRef<'_>, ty: &ColumnType, nullable: bool) -> bool {
             (s.len() <= n as usize || char_count(s) <= n as usize) && in_charset(s, ty)
         }
         (ValueRef::Str(s), TypeKind::Text(b)) => {
-            s.len() as u64 <= b.max_bytes() && in_charset(s, ty)
+            stored_len(s, ty) as u64 <= b.max_bytes() && in_charset(s, ty)
         }
         (ValueRef::Bytes(s), TypeKind::VarBinary(n)) => s.len() <= n as usize,
         (ValueRef::Bytes(s), TypeKind::Blob(b)) => s.len() as u64 <= b.max_bytes(),
@@ -123,6 +123,39 @@ pub fn fits(v: ValueRef<'_>, ty: &ColumnType, nullable: bool) -> bool {
         (ValueRef::Fixed(f), TypeKind::Fixed(k)) => f.kind == k,
         _ => false,
     }
+}
+
+/// Bytes of a text in the column's character set.
+#[inline]
+fn stored_len(s: &[u8], ty: &ColumnType) -> usize {
+    let charset = ty.collation.charset();
+    if charset.stores_utf8() {
+        s.len()
+    } else {
+        charset.encoded_len(s)
+    }
+}
+
+/// Bytes of the longest beginning of a text, in whole characters, that the column's character set has in so many bytes.
+fn longest_stored(s: &[u8], ty: &ColumnType, max: usize) -> usize {
+    let charset = ty.collation.charset();
+    if charset.stores_utf8() {
+        let mut n = s.len().min(max);
+        while n < s.len() && s[n] & 0xc0 == 0x80 {
+            n -= 1;
+        }
+        return n;
+    }
+    let (mut left, mut n) = (max, 0);
+    for c in String::from_utf8_lossy(s).chars() {
+        let each = charset.encoded_len(c.encode_utf8(&mut [0; 4]).as_bytes());
+        if each > left {
+            return n;
+        }
+        left -= each;
+        n += c.len_utf8();
+    }
+    s.len()
 }
 
 /// The column's character set has all characters of the text.
@@ -276,8 +309,8 @@ impl Store<'_> {
         let text;
         let bytes;
         let v = match v {
-            ValueRef::Latin1(s) => {
-                text = latin1_text(s);
+            ValueRef::Coded(set, s) => {
+                text = set.decode(s).into_owned();
                 if fits(ValueRef::Str(text.as_bytes()), self.t.ty, self.t.nullable) {
                     return Ok(Value::str(text));
                 }
@@ -511,7 +544,7 @@ impl Store<'_> {
             | ValueRef::Member(_)
             | ValueRef::Bits(_)
             | ValueRef::Fixed(_)
-            | ValueRef::Latin1(_) => 0,
+            | ValueRef::Coded(..) => 0,
         };
         let (lo, hi) = self
             .t
@@ -630,8 +663,15 @@ impl Store<'_> {
         let bytes: &[u8] = match v {
             ValueRef::Str(s) => s,
             // Bytes are taken as text of the column's character set.
-            ValueRef::Bytes(s) if charset == Charset::Latin1 => {
-                owned = latin1_text(s).into_bytes();
+            ValueRef::Bytes(s) if !charset.stores_utf8() => {
+                owned = charset
+                    .decode(&charset.aligned(s))
+                    .into_owned()
+                    .into_bytes();
+                if let Err(bad) = charset.text_of(s) {
+                    let code = codes::TRUNCATED_WRONG_VALUE_FOR_FIELD;
+                    problem = Some(self.incorrect(code, "string", &bad));
+                }
                 &owned
             }
             ValueRef::Bytes(s) => match std::str::from_utf8(s) {
@@ -665,17 +705,7 @@ impl Store<'_> {
         let mut bytes = bytes;
         let good = charset.fitting(bytes);
         if good < bytes.len() {
-            let mut shown: String = bytes[good..]
-                .iter()
-                .take(6)
-                .map(|b| match b {
-                    0x20..=0x7e => char::from(*b).to_string(),
-                    b => format!("\\x{b:02X}"),
-                })
-                .collect();
-            if bytes.len() - good > 6 {
-                shown.push_str("...");
-            }
+            let shown = charset::shown(&bytes[good..]);
             problem.get_or_insert_with(|| {
                 self.incorrect(codes::TRUNCATED_WRONG_VALUE_FOR_FIELD, "string", &shown)
             });
@@ -687,13 +717,8 @@ impl Store<'_> {
         let (kept, all) = match self.t.ty.kind {
             TypeKind::Char(n) | TypeKind::VarChar(n) => (char_prefix(bytes, n as usize), bytes),
             _ => {
-                let mut n = bytes
-                    .len()
-                    .min(self.t.ty.max_bytes().unwrap_or(u64::MAX) as usize);
-                while n < bytes.len() && bytes[n] & 0xc0 == 0x80 {
-                    n -= 1;
-                }
-                (&bytes[..n], bytes)
+                let max = self.t.ty.max_bytes().unwrap_or(u64::MAX) as usize;
+                (&bytes[..longest_stored(bytes, self.t.ty, max)], bytes)
             }
         };
         let value = Value::Str(String::from_utf8_lossy(kept).into());
@@ -952,7 +977,7 @@ fn type_name(v: ValueRef<'_>) -> String {
         ValueRef::Member(m) if m.set => TypeKind::Set(m.of),
         ValueRef::Member(m) => TypeKind::Enum(m.of),
         ValueRef::Fixed(f) => TypeKind::Fixed(f.kind),
-        ValueRef::Null | ValueRef::Str(_) | ValueRef::Bytes(_) | ValueRef::Latin1(_) => {
+        ValueRef::Null | ValueRef::Str(_) | ValueRef::Bytes(_) | ValueRef::Coded(..) => {
             TypeKind::VarChar(0)
         }
     };
@@ -1071,7 +1096,7 @@ pub fn to_f64(v: ValueRef<'_>, w: &mut dyn Warnings) -> f64 {
         ValueRef::Member(m) => m.number as f64,
         ValueRef::Bits(b) => b.value as f64,
         ValueRef::Fixed(_) => 0.0,
-        ValueRef::Latin1(s) => to_f64(ValueRef::Str(latin1_text(s).as_bytes()), w),
+        ValueRef::Coded(set, s) => to_f64(ValueRef::Str(set.decode(s).as_bytes()), w),
     }
 }
 
@@ -1104,7 +1129,7 @@ pub fn to_decimal(v: ValueRef<'_>, w: &mut dyn Warnings) -> Decimal {
         ValueRef::Member(m) => m.number.into(),
         ValueRef::Bits(b) => b.value.into(),
         ValueRef::Fixed(_) => Decimal::ZERO,
-        ValueRef::Latin1(s) => to_decimal(ValueRef::Str(latin1_text(s).as_bytes()), w),
+        ValueRef::Coded(set, s) => to_decimal(ValueRef::Str(set.decode(s).as_bytes()), w),
     }
 }
 
@@ -1138,7 +1163,7 @@ pub fn to_integer(v: ValueRef<'_>, w: &mut dyn Warnings) -> i128 {
         ValueRef::Member(m) => m.number as i128,
         ValueRef::Bits(b) => b.value as i128,
         ValueRef::Fixed(_) => 0,
-        ValueRef::Latin1(s) => to_integer(ValueRef::Str(latin1_text(s).as_bytes()), w),
+        ValueRef::Coded(set, s) => to_integer(ValueRef::Str(set.decode(s).as_bytes()), w),
         v @ (ValueRef::Time(_) | ValueRef::DateTime(_)) => saturate(&to_decimal(v, w)),
     }
 }

@@ -441,16 +441,62 @@ errors! {
         "Result of {}() was larger than max_allowed_packet ({}) - truncated";
     SP_NO_RECURSIVE_CREATE: 1 = 1303, b"2F003", "ER_SP_NO_RECURSIVE_CREATE",
         "Can't create a {} from within another stored routine";
+    SP_ALREADY_EXISTS: 2 = 1304, b"42000", "ER_SP_ALREADY_EXISTS",
+        "{} {} already exists";
     SP_DOES_NOT_EXIST: 2 = 1305, b"42000", "ER_SP_DOES_NOT_EXIST",
         "{} {} does not exist";
+    SP_LILABEL_MISMATCH: 2 = 1308, b"42000", "ER_SP_LILABEL_MISMATCH",
+        "{} with no matching label: {}";
+    SP_LABEL_REDEFINE: 1 = 1309, b"42000", "ER_SP_LABEL_REDEFINE",
+        "Redefining label {}";
     SP_LABEL_MISMATCH: 1 = 1310, b"42000", "ER_SP_LABEL_MISMATCH",
         "End-label {} without match";
+    SP_BADSELECT: 1 = 1312, b"0A000", "ER_SP_BADSELECT",
+        "PROCEDURE {} can't return a result set in the given context";
+    SP_BADRETURN: 0 = 1313, b"42000", "ER_SP_BADRETURN",
+        "RETURN is only allowed in a FUNCTION";
+    SP_BADSTATEMENT: 1 = 1314, b"0A000", "ER_SP_BADSTATEMENT",
+        "{} is not allowed in stored procedures";
     QUERY_INTERRUPTED: 0 = 1317, b"70100", "ER_QUERY_INTERRUPTED",
         "Query execution was interrupted";
+    SP_WRONG_NO_OF_ARGS: 4 = 1318, b"42000", "ER_SP_WRONG_NO_OF_ARGS",
+        "Incorrect number of arguments for {} {}; expected {}, got {}";
+    SP_COND_MISMATCH: 1 = 1319, b"42000", "ER_SP_COND_MISMATCH",
+        "Undefined CONDITION: {}";
+    SP_NORETURN: 1 = 1320, b"42000", "ER_SP_NORETURN",
+        "No RETURN found in FUNCTION {}";
+    SP_NORETURNEND: 1 = 1321, b"2F005", "ER_SP_NORETURNEND",
+        "FUNCTION {} ended without RETURN";
+    SP_BAD_CURSOR_SELECT: 0 = 1323, b"42000", "ER_SP_BAD_CURSOR_SELECT",
+        "Cursor SELECT must not have INTO";
+    SP_CURSOR_MISMATCH: 1 = 1324, b"42000", "ER_SP_CURSOR_MISMATCH",
+        "Undefined CURSOR: {}";
+    SP_CURSOR_ALREADY_OPEN: 0 = 1325, b"24000", "ER_SP_CURSOR_ALREADY_OPEN",
+        "Cursor is already open";
+    SP_CURSOR_NOT_OPEN: 0 = 1326, b"24000", "ER_SP_CURSOR_NOT_OPEN",
+        "Cursor is not open";
     SP_UNDECLARED_VAR: 1 = 1327, b"42000", "ER_SP_UNDECLARED_VAR",
         "Undeclared variable: {}";
+    SP_WRONG_NO_OF_FETCH_ARGS: 0 = 1328, b"HY000", "ER_SP_WRONG_NO_OF_FETCH_ARGS",
+        "Incorrect number of FETCH variables";
     SP_FETCH_NO_DATA: 1 = 1329, b"02000", "ER_SP_FETCH_NO_DATA",
         "{}";
+    SP_DUP_PARAM: 1 = 1330, b"42000", "ER_SP_DUP_PARAM",
+        "Duplicate parameter: {}";
+    SP_DUP_VAR: 1 = 1331, b"42000", "ER_SP_DUP_VAR",
+        "Duplicate variable: {}";
+    SP_DUP_COND: 1 = 1332, b"42000", "ER_SP_DUP_COND",
+        "Duplicate condition: {}";
+    SP_DUP_CURS: 1 = 1333, b"42000", "ER_SP_DUP_CURS",
+        "Duplicate cursor: {}";
+    STMT_NOT_ALLOWED_IN_SF_OR_TRG: 1 = 1336, b"0A000", "ER_STMT_NOT_ALLOWED_IN_SF_OR_TRG",
+        "{} is not allowed in stored function or trigger";
+    SP_VARCOND_AFTER_CURSHNDLR: 0 = 1337, b"42000", "ER_SP_VARCOND_AFTER_CURSHNDLR",
+        "Variable or condition declaration after cursor or handler declaration";
+    SP_CURSOR_AFTER_HANDLER: 0 = 1338, b"42000", "ER_SP_CURSOR_AFTER_HANDLER",
+        "Cursor declaration after handler declaration";
+    SP_CASE_NOT_FOUND: 0 = 1339, b"20000", "ER_SP_CASE_NOT_FOUND",
+        "Case not found for CASE statement";
     WRONG_OBJECT: 3 = 1347, b"HY000", "ER_WRONG_OBJECT",
         "'{}.{}' is not of type '{}'";
     NONUPDATEABLE_COLUMN: 1 = 1348, b"HY000", "ER_NONUPDATEABLE_COLUMN",
@@ -466,6 +512,18 @@ errors! {
     VIEW_INVALID: 2 = 1356, b"HY000", "ER_VIEW_INVALID",
         "View '{}.{}' references invalid table(s) or column(s) or function(s) or \
          definer/invoker of view lack rights to use them";
+    SP_NO_DROP_SP: 1 = 1357, b"HY000", "ER_SP_NO_DROP_SP",
+        "Can't drop or alter a {} from within another stored routine";
+    TRG_ALREADY_EXISTS: 1 = 1359, b"HY000", "ER_TRG_ALREADY_EXISTS",
+        "Trigger '{}' already exists";
+    TRG_DOES_NOT_EXIST: 0 = 1360, b"HY000", "ER_TRG_DOES_NOT_EXIST",
+        "Trigger does not exist";
+    TRG_ON_VIEW_OR_TEMP_TABLE: 1 = 1361, b"HY000", "ER_TRG_ON_VIEW_OR_TEMP_TABLE",
+        "Trigger's '{}' is a view, temporary table or sequence";
+    TRG_CANT_CHANGE_ROW: 2 = 1362, b"HY000", "ER_TRG_CANT_CHANGE_ROW",
+        "Updating of {} row is not allowed in {}trigger";
+    TRG_NO_SUCH_ROW_IN_TRG: 2 = 1363, b"HY000", "ER_TRG_NO_SUCH_ROW_IN_TRG",
+        "There is no {} row in {} trigger";
     NO_DEFAULT_FOR_FIELD: 1 = 1364, b"HY000", "ER_NO_DEFAULT_FOR_FIELD",
         "Field '{}' doesn't have a default value";
     DIVISION_BY_ZERO: 0 = 1365, b"22012", "ER_DIVISION_BY_ZERO",
@@ -478,6 +536,8 @@ errors! {
         "CHECK OPTION on non-updatable view {}";
     VIEW_CHECK_FAILED: 2 = 1369, b"44000", "ER_VIEW_CHECK_FAILED",
         "CHECK OPTION failed `{}`.`{}`";
+    PROCACCESS_DENIED_ERROR: 4 = 1370, b"42000", "ER_PROCACCESS_DENIED_ERROR",
+        "{} command denied to user '{}'@'{}' for routine '{}'";
     PASSWD_LENGTH: 1 = 1372, b"HY000", "ER_PASSWD_LENGTH",
         "Password hash should be a {}-digit hexadecimal number";
     UNKNOWN_TARGET_BINLOG: 0 = 1373, b"HY000", "ER_UNKNOWN_TARGET_BINLOG",
@@ -510,20 +570,34 @@ errors! {
         "XA_RBROLLBACK: Transaction branch was rolled back";
     DATA_TOO_LONG: 2 = 1406, b"22001", "ER_DATA_TOO_LONG",
         "Data too long for column '{}' at row {}";
+    SP_BAD_SQLSTATE: 1 = 1407, b"42000", "ER_SP_BAD_SQLSTATE",
+        "Bad SQLSTATE: '{}'";
     WRONG_VALUE_FOR_TYPE: 3 = 1411, b"HY000", "ER_WRONG_VALUE_FOR_TYPE",
         "Incorrect {} value: '{}' for function {}";
     TABLE_DEF_CHANGED: 0 = 1412, b"HY000", "ER_TABLE_DEF_CHANGED",
         "Table definition has changed, please retry transaction";
+    SP_DUP_HANDLER: 0 = 1413, b"42000", "ER_SP_DUP_HANDLER",
+        "Duplicate handler declared in the same block";
+    SP_NOT_VAR_ARG: 2 = 1414, b"42000", "ER_SP_NOT_VAR_ARG",
+        "OUT or INOUT argument {} for routine {} is not a variable or NEW pseudo-variable in BEFORE trigger";
+    SP_NO_RETSET: 1 = 1415, b"0A000", "ER_SP_NO_RETSET",
+        "Not allowed to return a result set from a {}";
     STMT_HAS_NO_OPEN_CURSOR: 1 = 1421, b"HY000", "ER_STMT_HAS_NO_OPEN_CURSOR",
         "The statement ({}) has no open cursor";
+    COMMIT_NOT_ALLOWED_IN_SF_OR_TRG: 0 = 1422, b"HY000", "ER_COMMIT_NOT_ALLOWED_IN_SF_OR_TRG",
+        "Explicit or implicit commit is not allowed in stored function or trigger";
     NO_DEFAULT_FOR_VIEW_FIELD: 2 = 1423, b"HY000", "ER_NO_DEFAULT_FOR_VIEW_FIELD",
         "Field of view '{}.{}' underlying table doesn't have a default value";
+    SP_NO_RECURSION: 0 = 1424, b"HY000", "ER_SP_NO_RECURSION",
+        "Recursive stored functions and triggers are not allowed";
     TOO_BIG_SCALE: 2 = 1425, b"42000", "ER_TOO_BIG_SCALE",
         "Too big scale specified for '{}'. Maximum is {}";
     TOO_BIG_PRECISION: 2 = 1426, b"42000", "ER_TOO_BIG_PRECISION",
         "Too big precision specified for '{}'. Maximum is {}";
     M_BIGGER_THAN_D: 1 = 1427, b"42000", "ER_M_BIGGER_THAN_D",
         "For float(M,D), double(M,D) or decimal(M,D), M must be >= D (column '{}')";
+    TRG_IN_WRONG_SCHEMA: 0 = 1435, b"HY000", "ER_TRG_IN_WRONG_SCHEMA",
+        "Trigger in wrong schema";
     STACK_OVERRUN_NEED_MORE: 1 = 1436, b"HY000", "ER_STACK_OVERRUN_NEED_MORE",
         "Thread stack overrun: {}";
     TOO_BIG_DISPLAYWIDTH: 2 = 1439, b"42000", "ER_TOO_BIG_DISPLAYWIDTH",
@@ -532,6 +606,8 @@ errors! {
         "XAER_DUPID: The XID already exists";
     DATETIME_FUNCTION_OVERFLOW: 1 = 1441, b"22008", "ER_DATETIME_FUNCTION_OVERFLOW",
         "Datetime function: {} field overflow";
+    CANT_UPDATE_USED_TABLE_IN_SF_OR_TRG: 1 = 1442, b"HY000", "ER_CANT_UPDATE_USED_TABLE_IN_SF_OR_TRG",
+        "Can't update table '{}' in stored function/trigger because it is already used by statement which invoked this stored function/trigger";
     NO_SUCH_USER: 2 = 1449, b"HY000", "ER_NO_SUCH_USER",
         "The user specified as a definer ('{}'@'{}') does not exist";
     FORBID_SCHEMA_CHANGE: 2 = 1450, b"HY000", "ER_FORBID_SCHEMA_CHANGE",
@@ -540,6 +616,8 @@ errors! {
         "Cannot delete or update a parent row: a foreign key constraint fails ({})";
     NO_REFERENCED_ROW_2: 1 = 1452, b"23000", "ER_NO_REFERENCED_ROW_2",
         "Cannot add or update a child row: a foreign key constraint fails ({})";
+    SP_RECURSION_LIMIT: 2 = 1456, b"HY000", "ER_SP_RECURSION_LIMIT",
+        "Recursive limit {} (as set by the max_sp_recursion_depth variable) was exceeded for routine {}";
     MAX_PREPARED_STMT_COUNT_REACHED: 1 = 1461, b"42000", "ER_MAX_PREPARED_STMT_COUNT_REACHED",
         "Can't create more than max_prepared_stmt_count statements (current value: {})";
     VIEW_RECURSIVE: 2 = 1462, b"HY000", "ER_VIEW_RECURSIVE",
@@ -593,6 +671,18 @@ errors! {
     SLAVE_HEARTBEAT_VALUE_OUT_OF_RANGE: 1 = 1624, b"HY000", "ER_SLAVE_HEARTBEAT_VALUE_OUT_OF_RANGE",
         "The requested value for the heartbeat period is either negative or exceeds the \
          maximum allowed ({} seconds)";
+    DUP_SIGNAL_SET: 1 = 1641, b"42000", "ER_DUP_SIGNAL_SET",
+        "Duplicate condition information item '{}'";
+    SIGNAL_WARN: 0 = 1642, b"01000", "ER_SIGNAL_WARN",
+        "Unhandled user-defined warning condition";
+    SIGNAL_NOT_FOUND: 0 = 1643, b"02000", "ER_SIGNAL_NOT_FOUND",
+        "Unhandled user-defined not found condition";
+    SIGNAL_EXCEPTION: 0 = 1644, b"45000", "ER_SIGNAL_EXCEPTION",
+        "Unhandled user-defined exception condition";
+    RESIGNAL_WITHOUT_ACTIVE_HANDLER: 0 = 1645, b"0K000", "ER_RESIGNAL_WITHOUT_ACTIVE_HANDLER",
+        "RESIGNAL when handler not active";
+    SIGNAL_BAD_CONDITION_TYPE: 0 = 1646, b"HY000", "ER_SIGNAL_BAD_CONDITION_TYPE",
+        "SIGNAL/RESIGNAL can only use a CONDITION defined with SQLSTATE";
     UNKNOWN_LOCALE: 1 = 1649, b"HY000", "ER_UNKNOWN_LOCALE",
         "{}";
     SLAVE_CONVERSION_FAILED: 8 = 1677, b"HY000", "ER_SLAVE_CONVERSION_FAILED",
@@ -620,6 +710,8 @@ errors! {
         "The requested value {} for the master delay exceeds the maximum {}";
     NETWORK_READ_EVENT_CHECKSUM_FAILURE: 1 = 1743, b"HY000", "ER_NETWORK_READ_EVENT_CHECKSUM_FAILURE",
         "{}";
+    DA_INVALID_CONDITION_NUMBER: 0 = 1758, b"35000", "ER_DA_INVALID_CONDITION_NUMBER",
+        "Invalid condition number";
     FOREIGN_DUPLICATE_KEY_WITH_CHILD_INFO: 2 = 1761, b"23000", "ER_FOREIGN_DUPLICATE_KEY_WITH_CHILD_INFO",
         "Foreign key constraint for table '{}', record would lead to a duplicate entry in \
          table '{}'";
@@ -772,6 +864,8 @@ errors! {
         "CONSTRAINT `{}` failed for `{}`.`{}`";
     EXPRESSION_REFERS_TO_UNINIT_FIELD: 2 = 4029, b"01000", "ER_EXPRESSION_REFERS_TO_UNINIT_FIELD",
         "Expression for field {} is referring to uninitialized field {}";
+    REFERENCED_TRG_DOES_NOT_EXIST: 1 = 4031, b"HY000", "ER_REFERENCED_TRG_DOES_NOT_EXIST",
+        "Referenced trigger '{}' for the given action time and event type does not exist";
     INVALID_DEFAULT_PARAM: 0 = 4032, b"HY000", "ER_INVALID_DEFAULT_PARAM",
         "Default/ignore value is not supported for such parameter usage";
     JSON_BAD_CHR: 1 = 4035, b"HY000", "ER_JSON_BAD_CHR",
@@ -830,6 +924,8 @@ errors! {
         "Argument to the {} function does not belong to the range [0,1]";
     WRONG_TYPE_OF_ARGUMENT: 1 = 4104, b"HY000", "ER_WRONG_TYPE_OF_ARGUMENT",
         "{} function only accepts arguments that can be converted to numerical types";
+    WRONG_PARAMCOUNT_TO_CURSOR: 1 = 4107, b"42000", "ER_WRONG_PARAMCOUNT_TO_CURSOR",
+        "Incorrect parameter count to cursor '{}'";
     EMPTY_ROW_IN_TVC: 0 = 4141, b"HY000", "ER_EMPTY_ROW_IN_TVC",
         "Row with no elements is not allowed in table value constructor in this context";
     BACKUP_UNKNOWN_STAGE: 1 = 4149, b"HY000", "ER_BACKUP_UNKNOWN_STAGE",

@@ -4,7 +4,6 @@
 //! sorts first. Integers are big-endian at the column's width with the sign bit flipped. Strings are sort keys of their
 //! collation. A descending part has all its bits inverted.
 
-use crate::charset::latin1_text;
 use crate::collation::char_prefix;
 use crate::{Bits, ColumnType, Decimal, RowLayout, SqlError, SqlResult, TypeKind, Value, ValueRef};
 
@@ -149,8 +148,8 @@ fn encode_not_null(
             let text;
             let s = match v {
                 ValueRef::Str(s) | ValueRef::Bytes(s) => s,
-                ValueRef::Latin1(s) => {
-                    text = latin1_text(s);
+                ValueRef::Coded(set, s) => {
+                    text = set.decode(s);
                     text.as_bytes()
                 }
                 _ => return Err(mismatch(ty)),

@@ -16,7 +16,6 @@
 //! CHAR is written without trailing spaces. MariaDB writes BINARY without its trailing zero bytes; Narwal keeps them (readers
 //! take both: they pad what is short), so that a value can be borrowed from the row.
 
-use crate::charset::latin1_text;
 use crate::decimal::Decimal;
 use crate::errors;
 use crate::temporal::{self, Date, DateTime, Time};
@@ -51,8 +50,9 @@ enum Enc {
     Bytes {
         len: u8,
     },
-    /// Character string in latin1.
-    Latin1 {
+    /// Character string in a character set that is not UTF-8.
+    Coded {
+        set: Charset,
         len: u8,
         strip: bool,
     },
@@ -163,9 +163,11 @@ impl Col {
             TypeKind::Fixed(k) => (Enc::Fixed(k), 0),
         };
         let enc = match enc {
-            Enc::Str { len, strip } if ty.collation.charset() == Charset::Latin1 => {
-                Enc::Latin1 { len, strip }
-            }
+            Enc::Str { len, strip } if !ty.collation.charset().stores_utf8() => Enc::Coded {
+                set: ty.collation.charset(),
+                len,
+                strip,
+            },
             enc => enc,
         };
         Col {
@@ -193,7 +195,7 @@ impl Col {
     #[inline]
     fn prefix_len(&self) -> usize {
         match self.enc {
-            Enc::Str { len, .. } | Enc::Bytes { len } | Enc::Latin1 { len, .. } => len as usize,
+            Enc::Str { len, .. } | Enc::Bytes { len } | Enc::Coded { len, .. } => len as usize,
             Enc::Fixed(_) => 1,
             _ => 0,
         }
@@ -223,9 +225,9 @@ impl Col {
             }),
             Enc::Str { len, .. } => ValueRef::Str(b.get(len as usize..)?),
             Enc::Bytes { len } => ValueRef::Bytes(b.get(len as usize..)?),
-            Enc::Latin1 { len, .. } => match b.get(len as usize..)? {
-                s if s.is_ascii() => ValueRef::Str(s),
-                s => ValueRef::Latin1(s),
+            Enc::Coded { set, len, .. } => match b.get(len as usize..)? {
+                s if set.keeps_ascii() && s.is_ascii() => ValueRef::Str(s),
+                s => ValueRef::Coded(set, s),
             },
             Enc::Enum(m) => ValueRef::Member(Member::of_enum(m, read_le(b))?),
             Enc::Set(m) => ValueRef::Member(Member::of_set(m, read_le(b))?),
@@ -268,8 +270,8 @@ impl Col {
             (Enc::DateTime(f), ValueRef::DateTime(t)) => t.pack(f, out),
             (Enc::Timestamp(f), ValueRef::DateTime(t)) => t.pack_timestamp(f, out),
             (Enc::Year, v) => out.push(self.year(i, v)?),
-            (Enc::Str { .. }, ValueRef::Latin1(s)) => {
-                return self.encode(i, ValueRef::Str(latin1_text(s).as_bytes()), out);
+            (Enc::Str { .. }, ValueRef::Coded(set, s)) => {
+                return self.encode(i, ValueRef::Str(set.decode(s).as_bytes()), out);
             }
             (Enc::Str { len, strip }, ValueRef::Str(s) | ValueRef::Bytes(s)) => {
                 let mut s = s;
@@ -292,21 +294,25 @@ impl Col {
                     out.resize(out.len() + n as usize - s.len(), 0);
                 }
             }
-            (Enc::Latin1 { len, strip }, v) => {
-                let owned;
-                let mut s = match v {
-                    ValueRef::Latin1(s) => s,
-                    ValueRef::Str(s) | ValueRef::Bytes(s) => {
-                        owned = Charset::Latin1.encode(s);
-                        &owned
+            (Enc::Coded { set, len, strip }, v) => {
+                let (text, bytes);
+                let s = match v {
+                    ValueRef::Coded(from, s) if from == set && !strip => s,
+                    v => {
+                        text = match v {
+                            ValueRef::Coded(from, s) => from.decode(s),
+                            ValueRef::Str(s) | ValueRef::Bytes(s) => String::from_utf8_lossy(s),
+                            _ => return Err(mismatch(i, &self.ty)),
+                        };
+                        let kept = if strip {
+                            text.trim_end_matches(' ')
+                        } else {
+                            &*text
+                        };
+                        bytes = set.encode(kept.as_bytes());
+                        &*bytes
                     }
-                    _ => return Err(mismatch(i, &self.ty)),
                 };
-                if strip {
-                    while let [head @ .., b' '] = s {
-                        s = head;
-                    }
-                }
                 self.push_string(i, len, s, out)?;
             }
             (Enc::Enum(of) | Enc::Set(of), ValueRef::Member(m)) if m.of == of => {
@@ -419,7 +425,7 @@ impl RowLayout {
     pub fn in_utf8(types: &[ColumnType]) -> Self {
         let mut layout = Self::new(types);
         for c in &mut layout.cols {
-            if let Enc::Latin1 { len, strip } = c.enc {
+            if let Enc::Coded { len, strip, .. } = c.enc {
                 c.enc = Enc::Str { len, strip };
             }
         }

@@ -1,6 +1,5 @@
 //! Values as the text protocol shows them.
 
-use crate::charset::latin1_text;
 use crate::{Value, ValueRef};
 
 /// Appends an unsigned integer in decimal.
@@ -132,7 +131,7 @@ impl ValueRef<'_> {
             ValueRef::Member(m) => m.write(out),
             ValueRef::Bits(b) => b.write(out),
             ValueRef::Fixed(f) => f.write(out),
-            ValueRef::Latin1(s) => out.extend_from_slice(latin1_text(s).as_bytes()),
+            ValueRef::Coded(set, s) => out.extend_from_slice(set.decode(s).as_bytes()),
             ValueRef::Time(t) => t.write(out),
             ValueRef::DateTime(t) => t.write(out),
         }

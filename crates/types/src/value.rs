@@ -1,7 +1,6 @@
 //! One SQL value, owned ([`Value`]) or borrowed from a row ([`ValueRef`]).
 
-use crate::charset::latin1_text;
-use crate::{Bits, Date, DateTime, Decimal, Fixed, Member, Time};
+use crate::{Bits, Charset, Date, DateTime, Decimal, Fixed, Member, Time};
 
 /// An owned SQL value. The variant is the value's own domain, not a column's type.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -57,8 +56,8 @@ pub enum ValueRef<'a> {
     Member(Member),
     Bits(Bits),
     Fixed(Fixed),
-    /// Text of a latin1 column as it is stored, with bytes beyond ASCII (other text of such a column is a `Str`).
-    Latin1(&'a [u8]),
+    /// Text as a column stores it in a character set that is not UTF-8 (where that is ASCII, it is a `Str`).
+    Coded(Charset, &'a [u8]),
 }
 
 /// A parameter of a statement that is executed for many sets of them.
@@ -132,7 +131,7 @@ impl ValueRef<'_> {
             ValueRef::Member(v) => Value::Member(v),
             ValueRef::Bits(v) => Value::Bits(v),
             ValueRef::Fixed(v) => Value::Fixed(v),
-            ValueRef::Latin1(v) => Value::Str(latin1_text(v).into()),
+            ValueRef::Coded(set, v) => Value::Str(set.decode(v).into()),
         }
     }
 }

@@ -154,7 +154,7 @@ pub(crate) fn conversion(
                 prefix: 1,
                 width: kind.bytes() as u16,
             },
-            _ if ty.is_character() && ty.collation.charset() == Charset::Latin1 => Conversion::Same,
+            _ if ty.is_character() && !ty.collation.charset().stores_utf8() => Conversion::Same,
             TypeKind::Char(_) | TypeKind::VarChar(_) => Conversion::Text {
                 prefix: prefix_of(max),
             },
@@ -193,7 +193,7 @@ pub(crate) fn conversion(
                 from,
                 to,
                 max: to_max,
-                text: ty.is_character() && ty.collation.charset() != Charset::Latin1,
+                text: ty.is_character() && ty.collation.charset().stores_utf8(),
             });
         }
         return permitted(from_chars > to_chars)
@@ -350,8 +350,8 @@ fn cast<'a>(
             let bytes = value.get(usize::from(prefix)..).unwrap_or_default();
             if !column.ty.is_character() {
                 ValueRef::Bytes(bytes)
-            } else if column.ty.collation.charset() == Charset::Latin1 {
-                ValueRef::Latin1(bytes)
+            } else if !column.ty.collation.charset().stores_utf8() {
+                ValueRef::Coded(column.ty.collation.charset(), bytes)
             } else if std::str::from_utf8(bytes).is_ok() {
                 ValueRef::Str(bytes)
             } else {
@@ -378,27 +378,22 @@ fn cast<'a>(
 
 /// Bytes of the longest character in a collation's character set.
 fn bytes_per_character(collation: u16) -> u64 {
-    match collation {
-        id if is_latin1(id) => 1,
-        11 | 63 | 65 | 1035 | 1089 => 1,
-        33 | 83 | 192..=215 | 223 | 576..=578 | 1057 | 1107 | 1216 | 1238 | 2048..=2303 => 3,
-        _ => 4,
+    // Ids of MySQL that MariaDB does not have are those of utf8mb4, but for one.
+    match Collation::from_id(collation) {
+        Some(c) => u64::from(c.charset().char_bytes()),
+        None if collation == 76 => 3,
+        None => 4,
     }
 }
 
 /// The bytes of text under a collation are text in our character set, or its bytes will tell.
 fn readable(id: u16, ours: Charset) -> bool {
-    let ascii = matches!(id, 11 | 65 | 1035 | 1089);
+    let theirs = Collation::from_id(id).map(Collation::charset);
+    let ascii = theirs == Some(Charset::Ascii) && ours.keeps_ascii();
     match ours {
-        Charset::Latin1 => ascii || is_latin1(id),
-        Charset::Ascii => ascii,
-        _ => ascii || is_utf8(id),
+        Charset::Utf8mb3 | Charset::Utf8mb4 => ascii || is_utf8(id),
+        _ => ascii || theirs == Some(ours),
     }
-}
-
-/// Collations of latin1.
-fn is_latin1(id: u16) -> bool {
-    matches!(id, 5 | 8 | 15 | 31 | 47..=49 | 94 | 1032 | 1071)
 }
 
 /// Collations of utf8mb4, utf8mb3 and ascii, by their ids in MariaDB and MySQL.

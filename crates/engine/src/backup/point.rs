@@ -89,6 +89,28 @@ fn beyond(point: &Point, cut: Cut, wanted: &[narwal_binlog::Gtid]) -> Result<Cut
     }
 }
 
+/// The point, as a message names it, if a group lies behind it. A GTID says nothing about groups that are not its own.
+///
+/// # Errors
+/// The point is a position inside of the group.
+fn passed(point: &Point, file_no: Option<u32>, head: &GroupHead) -> Result<Option<String>> {
+    match (point, file_no) {
+        (Point::Time(t), _) if head.timestamp > *t => Ok(Some("that time".into())),
+        (Point::Position { file, offset }, Some(no)) => {
+            let end = head.start_pos + head.len;
+            if head.file_no == no && head.start_pos < *offset && end > *offset {
+                return Err(cannot(format!(
+                    "{file}:{offset} is inside the transaction from {} to {end}",
+                    head.start_pos
+                )));
+            }
+            let behind = (head.file_no, head.start_pos) >= (no, *offset);
+            Ok(behind.then(|| format!("{file}:{offset}")))
+        }
+        _ => Ok(None),
+    }
+}
+
 /// Finds `point` in the log folder `log` of a restored backup, whose base has the commits up to `base_seq` and replays from
 /// `base_lsn` on with the GTIDs `base_gtids`.
 ///
@@ -155,28 +177,11 @@ pub fn find_cut(
         if head.kind == GroupKind::Local {
             continue;
         }
-        let ends = (head.file_no, head.start_pos + head.len);
-        match (point, file_no) {
-            (Point::Time(t), _) if head.seq > base_seq && head.timestamp > *t => break Some(()),
-            (Point::Time(t), _) if head.timestamp > *t => {
-                return Err(before_base("that time".into()));
+        if let Some(at) = passed(point, file_no, &head)? {
+            match head.seq > base_seq {
+                true => break Some(()),
+                false => return Err(before_base(at)),
             }
-            (Point::Position { file, offset }, Some(no)) => {
-                let inside = head.file_no == no && head.start_pos < *offset && ends.1 > *offset;
-                if inside {
-                    return Err(cannot(format!(
-                        "{file}:{offset} is inside the transaction from {} to {}",
-                        head.start_pos, ends.1
-                    )));
-                }
-                if (head.file_no, head.start_pos) >= (no, *offset) {
-                    if head.seq <= base_seq {
-                        return Err(before_base(format!("{file}:{offset}")));
-                    }
-                    break Some(());
-                }
-            }
-            _ => {}
         }
         if head.seq > base_seq {
             state.observe(head.gtid);
@@ -189,7 +194,7 @@ pub fn find_cut(
             break Some(());
         }
         if let (Point::Position { offset, .. }, Some(no)) = (point, file_no)
-            && ends == (no, *offset)
+            && (head.file_no, head.start_pos + head.len) == (no, *offset)
             && head.seq > base_seq
         {
             break Some(());

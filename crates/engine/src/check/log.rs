@@ -7,7 +7,7 @@ use crate::groups::records::{FolderRecords, Records};
 use crate::record::annex::Spill;
 use crate::{EngineError, Result};
 use narwal_binlog::{Event, EventReader, VirtualConfig, VirtualFiles, event_type, gtid_flags};
-use narwal_log::{FIRST_LSN, Lsn, parse_segment_name};
+use narwal_log::{DirEnd, FIRST_LSN, Lsn, parse_segment_name};
 
 /// So many events of a group pass between two looks at the progress.
 const TELL_EVERY: u64 = 4096;
@@ -99,17 +99,8 @@ impl Check<'_> {
                 Ok(None) => match groups.records_mut().inner.end() {
                     Ok(end) if end.more => {}
                     Ok(end) => {
-                        self.report.end_lsn = end.end_lsn;
-                        self.report.last_seq = end.last_seq;
                         recount.reach(end.end_lsn);
-                        if let Some(why) = end.torn {
-                            let mut note = Finding::note(format!(
-                                "a torn tail, which the next start cuts off: {why}"
-                            ))
-                            .in_file(end.file);
-                            note.offset = Some(end.offset);
-                            self.found(note);
-                        }
+                        self.log_ends(end);
                         break;
                     }
                     Err(e) => {
@@ -143,6 +134,18 @@ impl Check<'_> {
             .map_or(String::new(), |f| f.gtids().position_text());
         said.counted = recount.counted();
         Ok(said)
+    }
+
+    /// Takes down where the log ends.
+    fn log_ends(&mut self, end: DirEnd) {
+        self.report.end_lsn = end.end_lsn;
+        self.report.last_seq = end.last_seq;
+        if let Some(why) = end.torn {
+            let what = format!("a torn tail, which the next start cuts off: {why}");
+            let mut note = Finding::note(what).in_file(end.file);
+            note.offset = Some(end.offset);
+            self.found(note);
+        }
     }
 
     /// Looks at the records that the reader went over on its way to the next group.

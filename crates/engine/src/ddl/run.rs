@@ -265,26 +265,15 @@ fn log(
         ..Annex::default()
     };
     annex.set_origin(options.origin.as_deref(), &options.gtid, !logged);
-    // Rows that replicas see stand in the statement's group, others beside it.
-    let mut public = None;
-    let mut local = None;
-    let mut layered = false;
-    let mut deltas = Default::default();
-    if let Some(txn) = &mut filled {
-        txn.end_statement();
-        txn.sync_run_names()?;
-        let oob = txn.name_chunks()?;
-        layered = txn.writes.has_runs() || (oob.is_some() && txn.writes.bytes() > LAYER_BYTES);
-        deltas = txn.writes.row_deltas();
-        annex.spill = spill_of(txn);
-        let row_ids = std::mem::take(&mut txn.events.row_ids);
-        let builder = txn.events.builder.take();
-        if txn.options.log_bin {
-            (annex.oob, annex.row_ids, public) = (oob, row_ids, builder);
-        } else {
-            (annex.local_oob, annex.local_row_ids, local) = (oob, row_ids, builder);
-        }
-    }
+    let LoggedRows {
+        public,
+        mut local,
+        layered,
+        deltas,
+    } = match &mut filled {
+        Some(txn) => log_rows(txn, &mut annex)?,
+        None => LoggedRows::default(),
+    };
     let prefix = annex.encode(local.as_mut().map_or(&[][..], |b| b.finish_local()))?;
     let moves = ReplicaMove {
         origin: options.origin.as_deref(),
@@ -348,6 +337,39 @@ fn log(
             .fetch_add(group_len, Ordering::Relaxed);
     }
     Ok(place)
+}
+
+/// The rows of new tables, as they are logged with their statement.
+#[derive(Default)]
+struct LoggedRows {
+    /// Rows that replicas see: they stand in the statement's group.
+    public: Option<GroupBuilder>,
+    /// Others: they stand beside it.
+    local: Option<GroupBuilder>,
+    /// The rows become a layer of the store as they are.
+    layered: bool,
+    deltas: RowDeltas,
+}
+
+/// Ends the statement that filled new tables; what its rows add to the record goes into `annex`.
+fn log_rows(txn: &mut Transaction, annex: &mut Annex) -> Result<LoggedRows> {
+    txn.end_statement();
+    txn.sync_run_names()?;
+    let oob = txn.name_chunks()?;
+    let mut rows = LoggedRows {
+        layered: txn.writes.has_runs() || (oob.is_some() && txn.writes.bytes() > LAYER_BYTES),
+        deltas: txn.writes.row_deltas(),
+        ..LoggedRows::default()
+    };
+    annex.spill = spill_of(txn);
+    let row_ids = std::mem::take(&mut txn.events.row_ids);
+    let builder = txn.events.builder.take();
+    if txn.options.log_bin {
+        (annex.oob, annex.row_ids, rows.public) = (oob, row_ids, builder);
+    } else {
+        (annex.local_oob, annex.local_row_ids, rows.local) = (oob, row_ids, builder);
+    }
+    Ok(rows)
 }
 
 /// Puts the rows of new tables into the store, unless they are a layer of it already.

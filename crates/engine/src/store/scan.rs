@@ -176,6 +176,9 @@ impl<'t> Scan<'t> {
     }
 
     /// Moves `current` to the next live key; false at the end.
+    ///
+    /// The innermost loop of all scans: it stays one function, because what it borrows of each source does not outlive a
+    /// step.
     fn step(&mut self) -> Result<bool> {
         loop {
             if self.only_base() {

@@ -460,11 +460,9 @@ fn end_statement(event: &mut [u8]) {
 /// Names of the character sets that a client may have here.
 fn charset_name(collation: u16) -> Option<&'static str> {
     match collation {
+        // Some of these are MySQL's.
         45 | 46 | 224..=250 => Some("utf8mb4"),
-        33 | 83 => Some("utf8mb3"),
-        8 | 47 | 48 => Some("latin1"),
-        63 => Some("binary"),
-        _ => None,
+        id => narwal_types::Collation::from_id(id).map(|c| c.charset().name()),
     }
 }
 

@@ -26,7 +26,7 @@ mod rows;
 mod server;
 pub(crate) mod tables;
 mod views;
-
+use crate::programs::show as programs;
 use crate::replica::show;
 use crate::session::ClientSession;
 pub(crate) use crate::view::View;
@@ -49,6 +49,9 @@ fn maker(name: &str) -> Maker {
         "TABLES" => tables::tables,
         "COLUMNS" => tables::columns,
         "VIEWS" => views::views,
+        "TRIGGERS" => |view, env, _| programs::triggers(view, env),
+        "ROUTINES" => |view, env, _| programs::routines(view, env),
+        "PARAMETERS" => |view, env, _| programs::parameters(view, env),
         "STATISTICS" => tables::statistics,
         "KEY_COLUMN_USAGE" => tables::key_column_usage,
         "TABLE_CONSTRAINTS" => tables::table_constraints,
@@ -81,7 +84,7 @@ fn maker(name: &str) -> Maker {
         "INNODB_SYS_FOREIGN_COLS" => innodb::foreign_columns,
         name if name.starts_with("INNODB_") => |view, _, _| innodb::nothing(view),
         REPLICA_STATUS => |view, _, _| show::table_rows(view),
-        // Of what Narwal has none: triggers, events, routines, column privileges, files.
+        // Of what Narwal has none: events, column privileges, files.
         _ => |_, _, _| Ok(Vec::new()),
     }
 }

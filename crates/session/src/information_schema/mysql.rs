@@ -3,6 +3,7 @@
 use super::rows::Rows;
 use crate::acl::{Account, Lifetime, TlsNeed};
 use crate::privileges::PrivilegeSet;
+use crate::programs::show as programs;
 use crate::view::View;
 use narwal_engine::{ColumnDef, Table, TableDef};
 use narwal_sql::ast::DdlStmt;
@@ -85,6 +86,10 @@ pub(super) fn rows(view: &View, table: &Table) -> SqlResult<Rows> {
                     n => user(a, n),
                 })
             })
+            .collect(),
+        "proc" => programs::proc_rows(view)
+            .iter()
+            .map(|d| names(&|n| programs::proc_column(d, n, narwal_types::Zone::UTC)))
             .collect(),
         "db" => accounts()
             .flat_map(|a| a.databases.iter().map(move |d| (a, d)))

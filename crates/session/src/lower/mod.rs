@@ -15,7 +15,10 @@ use narwal_engine::Isolation;
 use narwal_engine::xa::Xid;
 use narwal_sql::{ParamDefault, ParseOptions, Stmt};
 use narwal_syntax::Statement;
+use narwal_syntax::ast::TableName;
 use narwal_syntax::ast::admin as ast;
+use narwal_syntax::ast::ddl::{AlterRoutine, Ddl, DropObject, ProgramKind};
+use narwal_syntax::ast::program::Program;
 use narwal_types::errors;
 use narwal_types::{SqlError, SqlResult};
 
@@ -25,6 +28,12 @@ pub(crate) enum Work {
     Sql(Stmt),
     /// The session runs it.
     Admin(Box<Admin>),
+    /// A statement of the language of stored programs.
+    Program(Box<Program>),
+    /// DROP PROCEDURE, FUNCTION, TRIGGER.
+    DropProgram(ProgramKind, DropObject<TableName>),
+    /// ALTER PROCEDURE, ALTER FUNCTION.
+    AlterRoutine(AlterRoutine),
     /// Another statement, under other settings.
     Settings {
         /// The outermost first.
@@ -45,12 +54,25 @@ pub(crate) fn work(statement: Statement, options: &ParseOptions) -> SqlResult<Wo
                 text: s.text,
             });
         }
-        Statement::Program(p) => return Err(SqlError::unsupported(p.name())),
+        Statement::Program(p) => return Ok(Work::Program(p)),
+        Statement::Ddl(d) => return definition(*d, options),
         other => return Ok(Work::Sql(narwal_sql::lower(other, options)?)),
     };
     Ok(match admin {
         ast::Admin::Checksum { tables, .. } => Work::Sql(Stmt::ChecksumTable(tables)),
         a => Work::Admin(Box::new(admin_statement(a)?)),
+    })
+}
+
+/// Whose a definition is.
+fn definition(d: Ddl, options: &ParseOptions) -> SqlResult<Work> {
+    Ok(match d {
+        Ddl::DropProgram(
+            kind @ (ProgramKind::Procedure | ProgramKind::Function | ProgramKind::Trigger),
+            d,
+        ) => Work::DropProgram(kind, d),
+        Ddl::AlterRoutine(a) => Work::AlterRoutine(a),
+        d => Work::Sql(narwal_sql::lower(Statement::Ddl(Box::new(d)), options)?),
     })
 }
 

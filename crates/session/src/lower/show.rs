@@ -6,20 +6,6 @@ use narwal_syntax::ast::admin as ast;
 use narwal_syntax::ast::{Expr, Limit, Literal};
 use narwal_types::{SqlError, SqlResult};
 
-/// Columns of SHOW TRIGGERS.
-const TRIGGERS: &[&str] = &[
-    "Trigger",
-    "Event",
-    "Table",
-    "Statement",
-    "Timing",
-    "Created",
-    "sql_mode",
-    "Definer",
-    "character_set_client",
-    "collation_connection",
-    "Database Collation",
-];
 /// Columns of SHOW EVENTS.
 const EVENTS: &[&str] = &[
     "Db",
@@ -34,20 +20,6 @@ const EVENTS: &[&str] = &[
     "Ends",
     "Status",
     "Originator",
-    "character_set_client",
-    "collation_connection",
-    "Database Collation",
-];
-/// Columns of SHOW PROCEDURE STATUS and its kin.
-const ROUTINES: &[&str] = &[
-    "Db",
-    "Name",
-    "Type",
-    "Definer",
-    "Modified",
-    "Created",
-    "Security_type",
-    "Comment",
     "character_set_client",
     "collation_connection",
     "Database Collation",
@@ -73,9 +45,16 @@ pub(super) fn show(given: ast::Show) -> SqlResult<Show> {
             filter: filter(f)?,
         },
         S::OpenTables { filter: f, .. } => empty(OPEN_TABLES, f)?,
-        S::Triggers { filter: f, .. } => empty(TRIGGERS, f)?,
+        S::Triggers { db, filter: f, .. } => Show::Triggers {
+            db,
+            filter: filter(f)?,
+        },
         S::Events { filter: f, .. } => empty(EVENTS, f)?,
-        S::RoutineStatus(_, f) => empty(ROUTINES, f)?,
+        S::RoutineStatus(kind, f) => match kind {
+            ast::RoutineKind::Procedure => Show::RoutineStatus(false, filter(f)?),
+            ast::RoutineKind::Function => Show::RoutineStatus(true, filter(f)?),
+            _ => return Err(SqlError::unsupported("SHOW PACKAGE STATUS")),
+        },
         S::Columns {
             full,
             table,
@@ -181,11 +160,11 @@ fn create(given: ast::ShowCreate) -> SqlResult<Show> {
             name,
         },
         ast::ShowCreate::User(who) => Show::CreateUser(user(who)?),
-        _ => {
-            return Err(SqlError::unsupported(
-                "SHOW CREATE of views, triggers and routines",
-            ));
-        }
+        ast::ShowCreate::Routine(ast::RoutineKind::Procedure, t) => Show::CreateRoutine(false, t),
+        ast::ShowCreate::Routine(ast::RoutineKind::Function, t) => Show::CreateRoutine(true, t),
+        ast::ShowCreate::Trigger(t) => Show::CreateTrigger(t),
+        ast::ShowCreate::Routine(..) => return Err(SqlError::unsupported("packages")),
+        ast::ShowCreate::Event(_) => return Err(SqlError::unsupported("SHOW CREATE EVENT")),
     })
 }
 

@@ -10,7 +10,7 @@ use narwal_binlog::{
     Event, EventReader, FDE_LEN, GtidState, MAGIC, RawEvent, RowsEvent, XaPrepare, event_flags,
     event_type, gtid_flags, rows_flags, uncompressed_type,
 };
-use narwal_engine::{EngineError, ReadStart};
+use narwal_engine::{BinlogFile, EngineError, GroupReader, LiveRecords, ReadStart};
 use narwal_types::errors;
 use narwal_types::errors::codes;
 use narwal_types::{ResultSink, SqlError, SqlResult, TypeKind, ValueRef};
@@ -154,8 +154,27 @@ impl ClientSession {
             rows.put(GTID_LIST, "Gtid_list", server, head_end, &info)?;
         }
 
-        let mut pos = from.max(head_end);
-        'file: while rows.left > 0 {
+        let pos = self.show_groups(&mut reader, file, from.max(head_end), &mut rows)?;
+        // A closed file ends with a ROTATE event, which is nowhere in the log.
+        if let Some(next) = next
+            && rows.left > 0
+            && pos + ROTATE_LEN + next.len() as u64 == file.size
+            && rows.wants()
+        {
+            rows.put(pos, "Rotate", server, file.size, &format!("{next};pos=4"))?;
+        }
+        Ok(rows.sent)
+    }
+
+    /// The events of a file's groups from `pos` on, as far as rows are wanted. Returns where they end.
+    fn show_groups(
+        &self,
+        reader: &mut GroupReader<LiveRecords>,
+        file: &BinlogFile,
+        mut pos: u64,
+        rows: &mut Rows<'_>,
+    ) -> SqlResult<u64> {
+        while rows.left > 0 {
             let Some(head) = reader.next_group()? else {
                 break;
             };
@@ -185,19 +204,11 @@ impl ClientSession {
                 }
                 pos = end;
                 if rows.left == 0 {
-                    break 'file;
+                    return Ok(pos);
                 }
             }
         }
-        // A closed file ends with a ROTATE event, which is nowhere in the log.
-        if let Some(next) = next
-            && rows.left > 0
-            && pos + ROTATE_LEN + next.len() as u64 == file.size
-            && rows.wants()
-        {
-            rows.put(pos, "Rotate", server, file.size, &format!("{next};pos=4"))?;
-        }
-        Ok(rows.sent)
+        Ok(pos)
     }
 }
 

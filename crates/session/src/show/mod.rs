@@ -35,6 +35,10 @@ impl ClientSession {
             Show::CreateTable(t) => self.show_create_table(t),
             Show::CreateView(t) => self.show_create_view(t),
             Show::CreateSequence(t) => self.show_create_sequence(t),
+            Show::CreateRoutine(function, t) => self.show_create_routine(*function, t),
+            Show::CreateTrigger(t) => self.show_create_trigger(t),
+            Show::RoutineStatus(function, f) => self.show_routine_status(*function, f),
+            Show::Triggers { db, filter } => self.show_triggers(db.as_deref(), filter),
             Show::CreateDatabase {
                 if_not_exists,
                 name,

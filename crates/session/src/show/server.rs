@@ -317,7 +317,7 @@ pub(crate) fn all_collations() -> Grid {
             Value::Int(i64::from(c.id())),
             Value::str(if default { "Yes" } else { "" }),
             Value::str("Yes"),
-            Value::Int(if c.expands() { SORTLEN } else { 1 }),
+            Value::Int(c.sort_length().into()),
         ]);
     }
     g
@@ -337,15 +337,10 @@ pub(crate) fn all_character_sets() -> Grid {
         .text("Description", 60)
         .text("Default collation", 64)
         .int("Maxlen", false);
-    for c in Charset::ALL {
+    for c in Charset::ALL.iter().copied() {
         g.row(vec![
             Value::str(c.name()),
-            Value::str(match c {
-                Charset::Ascii => "US ASCII",
-                Charset::Binary => "Binary pseudo charset",
-                Charset::Latin1 => "cp1252 West European",
-                Charset::Utf8mb3 | Charset::Utf8mb4 => "UTF-8 Unicode",
-            }),
+            Value::str(c.description()),
             Value::str(c.default_collation().name()),
             Value::Int(i64::from(c.char_bytes())),
         ]);

@@ -1,11 +1,22 @@
 //! Variables: character sets and collations.
 
-use super::def::Effect::{Computed, Fixed, Inert, Live, Startup};
+use super::def::Effect::{Computed, Inert, Live, Startup};
 use super::def::Scope::{Both, Global};
 use super::def::{Kind, VariableDef, row};
+use super::parts::SessionParts;
 use super::value::VarValue;
 use crate::charset::{charset, collation};
-use narwal_types::{Charset, Collation};
+use narwal_types::{Charset, Collation, SqlResult, errors};
+
+/// Clients can't speak a set where a character of ASCII is not one byte.
+fn for_clients(_: &dyn SessionParts, v: &VarValue) -> SqlResult<()> {
+    match Charset::from_name(v.as_str()) {
+        Some(set) if !set.for_clients() => {
+            Err(errors::WRONG_VALUE_FOR_VAR.with([&"character_set_client", &set.name()]))
+        }
+        _ => Ok(()),
+    }
+}
 
 /// The rows.
 pub(super) static ROWS: &[VariableDef] = &[
@@ -18,6 +29,7 @@ pub(super) static ROWS: &[VariableDef] = &[
         "Character set that statements come in.",
     )
     .session(|s, v| s.client_charset = Charset::from_name(v.as_str()).unwrap_or(Charset::Utf8mb4))
+    .check(for_clients)
     .not_for_one_statement(),
     row(
         "character_set_connection",
@@ -65,9 +77,14 @@ pub(super) static ROWS: &[VariableDef] = &[
         Both,
         Kind::Charset,
         "utf8mb4",
-        Fixed,
-        "Character set of new databases; only utf8mb4.",
-    ),
+        Live,
+        "Character set of new databases; sets `collation_server` to its default.",
+    )
+    .not_for_one_statement()
+    .twin(|v| {
+        let collation = charset(v.as_str())?.default_collation();
+        Ok(("collation_server", VarValue::text(collation.name())))
+    }),
     row(
         "character_set_system",
         Global,
@@ -104,7 +121,13 @@ pub(super) static ROWS: &[VariableDef] = &[
         Both,
         Kind::Collation,
         "utf8mb4_general_ci",
-        Fixed,
-        "Collation of new databases; only utf8mb4_general_ci.",
-    ),
+        Live,
+        "Collation of new databases; sets `character_set_server` with it.",
+    )
+    .session(|s, v| s.server_collation = Collation::from_name(v.as_str()).unwrap_or_default())
+    .not_for_one_statement()
+    .twin(|v| {
+        let charset = collation(v.as_str())?.charset();
+        Ok(("character_set_server", VarValue::text(charset.name())))
+    }),
 ];

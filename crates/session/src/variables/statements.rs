@@ -189,6 +189,14 @@ pub(super) static ROWS: &[VariableDef] = &[
         "Conditions that SHOW WARNINGS keeps.",
     )
     .session(|s, v| s.max_error_count = v.as_u64() as usize),
+    row(
+        "max_sp_recursion_depth",
+        Both,
+        UInt(0, 255, 1),
+        "0",
+        Live,
+        "How often a stored procedure may be called within itself.",
+    ),
     inert("old_mode", Both, Text, "", "MariaDB's older behaviours."),
     row(
         "profiling",

@@ -18,7 +18,7 @@ use crate::expr::node::{
     AggFunc, Aggregate, ArithOp, CmpOp, Coercibility, Expr, ExprKind, ExprType, ListOptions,
     SubqueryUse,
 };
-use crate::expr::node::{Function, Results, Takes};
+use crate::expr::node::{Function, Results, StoredCall, Takes};
 use crate::expr::node::{NO_LENGTH, NOT_FIXED};
 use crate::expr::types;
 use crate::expr::types::bool_ty;
@@ -30,7 +30,7 @@ use narwal_syntax::ast::{
     SystemVar, TableName, TemporalKind, TrimSide, UnaryOp, VarScope,
 };
 use narwal_syntax::sql_mode::SqlMode;
-use narwal_types::charset::latin1_text;
+use narwal_types::errors;
 use narwal_types::temporal_parse::{DateRules, parse_datetime, parse_time};
 use narwal_types::{
     Charset, Collation, ColumnType, Fixed, FixedKind, SqlError, SqlResult, TypeKind, Value,
@@ -53,9 +53,10 @@ impl Expr {
         make(ExprKind::Literal(v), ty)
     }
 
-    /// On its way into a column: latin1 text goes into a binary one as its own bytes, not as the UTF-8 that it is computed in.
+    /// On its way into a column: text goes into a binary one as the bytes of its character set, not as the UTF-8 that it is
+    /// computed in.
     pub fn as_stored(self, to: &ColumnType) -> Expr {
-        if !to.is_binary_string() || self.ty.ty.collation.charset() != Charset::Latin1 {
+        if !to.is_binary_string() || self.ty.ty.collation.charset().stores_utf8() {
             return self;
         }
         let ty = ExprType::of_column(
@@ -95,7 +96,7 @@ impl Expr {
                 column: s.base + column,
                 timestamp: matches!(c.ty.kind, TypeKind::Timestamp(_))
                     || scope.env.pads(&c.ty)
-                    || c.ty.is_character() && c.ty.collation.charset() == Charset::Latin1,
+                    || c.ty.is_character() && !c.ty.collation.charset().stores_utf8(),
                 name: name.into(),
             },
             s.column_type(column),
@@ -356,12 +357,12 @@ impl Binder<'_> {
             }
             Ast::Collate { expr, collation } => {
                 let e = self.expr(expr)?;
-                let c = crate::lower::collation(collation)?;
                 let set = if e.ty.is_string() {
                     e.ty.ty.collation.charset()
                 } else {
                     Charset::Utf8mb4
                 };
+                let c = crate::lower::collation_of(collation, set)?;
                 if set != c.charset() {
                     return Err(mismatched_collation(c, set));
                 }
@@ -567,6 +568,9 @@ impl Binder<'_> {
         }
         env.params_bound.set(env.params_bound.get() + 1);
         let ty = match env.param_types.borrow().get(n) {
+            Some(t @ crate::ParamType::Typed(_)) => {
+                return Ok(make(ExprKind::Param(n), t.expr_type()));
+            }
             Some(t) => t.expr_type(),
             None => types::param(),
         };
@@ -1305,8 +1309,8 @@ impl Binder<'_> {
         if f.spaced {
             return Err(misplaced(written));
         }
-        if f.db.is_some() {
-            return Err(self.no_function(f.db.as_deref(), written));
+        if let Some(db) = &f.db {
+            return self.stored(f, Some(db));
         }
         let name = written.to_ascii_lowercase();
         if !f.parens {
@@ -1362,8 +1366,32 @@ impl Binder<'_> {
         match functions::lookup(&name) {
             Some(f) if f.accepts(args.len()) => self.call(f, args),
             Some(_) => Err(wrong_count(written)),
-            None => Err(self.no_function(None, written)),
+            None => self.stored(f, None),
         }
+    }
+
+    /// A call of a stored function.
+    fn stored(&self, f: &Call, db: Option<&str>) -> SqlResult<Expr> {
+        let env = self.scope.env;
+        let found = match &env.programs {
+            Some(p) => p.function(db, &f.name, env)?,
+            None => None,
+        };
+        let Some(function) = found else {
+            return Err(self.no_function(db, &f.name));
+        };
+        if function.parameters != f.args.len() {
+            let name = format!("{}.{}", function.db, function.name);
+            let (wanted, given) = (function.parameters, f.args.len());
+            return Err(errors::SP_WRONG_NO_OF_ARGS.with([&"FUNCTION", &name, &wanted, &given]));
+        }
+        let args = f.args.iter().map(|a| self.expr(a));
+        let args = args.collect::<SqlResult<Vec<_>>>()?;
+        let ty = ExprType::of_column(function.returns, true);
+        Ok(make(
+            ExprKind::Stored(Box::new(StoredCall { function, args })),
+            ty,
+        ))
     }
 
     fn insert_value(&self, ast: &Ast) -> SqlResult<Expr> {
@@ -1578,6 +1606,16 @@ fn misplaced(name: &str) -> SqlError {
     )
 }
 
+/// Error 1300: bytes that are no text of a character set.
+fn invalid(set: Charset, bytes: &[u8]) -> SqlError {
+    let shown: String = bytes.iter().map(|b| format!("{b:02X}")).collect();
+    SqlError::new(
+        1300,
+        b"HY000",
+        format!("Invalid {} character string: '{shown}'", set.name()),
+    )
+}
+
 /// A string literal behind an introducer such as `_latin1`: its bytes are text in that character set.
 fn introduced(e: Expr, set: Charset) -> SqlResult<Expr> {
     let bytes = match &e.kind {
@@ -1586,17 +1624,13 @@ fn introduced(e: Expr, set: Charset) -> SqlResult<Expr> {
         _ => return Ok(e),
     };
     let text = match set {
-        Charset::Latin1 => latin1_text(bytes),
+        _ if !set.stores_utf8() => match set.text_of(bytes) {
+            Ok(t) => t.into_owned(),
+            Err(_) => return Err(invalid(set, bytes)),
+        },
         _ => match std::str::from_utf8(bytes) {
             Ok(t) if set.fitting(t.as_bytes()) == t.len() => t.to_string(),
-            _ => {
-                let shown: String = bytes.iter().map(|b| format!("{b:02X}")).collect();
-                return Err(SqlError::new(
-                    1300,
-                    b"HY000",
-                    format!("Invalid {} character string: '{shown}'", set.name()),
-                ));
-            }
+            _ => return Err(invalid(set, bytes)),
         },
     };
     let ty = ExprType::string(

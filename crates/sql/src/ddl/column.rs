@@ -55,10 +55,8 @@ pub(super) fn column_def(
         def.default = match constraint::literal_default(e, def.ty.is_numeric()) {
             Some(text) => DefaultDef::Text(text),
             None => {
-                let text = constraint::default(e, &def.name, table)?;
-                // A sequence without a database is one of the default database.
-                let own = format!("val({}.", quote_ident(env.db.as_deref().unwrap_or(db)));
-                DefaultDef::Expr(text.replace("val(``.", &own))
+                let own = env.db.as_deref().unwrap_or(db);
+                DefaultDef::Expr(constraint::default(e, &def.name, table, own)?)
             }
         };
     }

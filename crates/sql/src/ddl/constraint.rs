@@ -5,7 +5,7 @@ use crate::bind::table_rules::bind_text;
 use crate::ddl::run::err;
 use crate::expr::node::Steadiness;
 use crate::expr::node::{Expr, ExprKind};
-use crate::expr::{for_each_operand, print, unqualified};
+use crate::expr::{for_each_operand, name_sequences, print, unqualified};
 use crate::quote::quote_ident;
 use narwal_engine::{CheckDef, DefaultDef, Table, TableDef};
 use narwal_syntax::ast::Expr as AstExpr;
@@ -85,15 +85,19 @@ pub(super) fn generated(e: &AstExpr, column: &str, table: &str) -> SqlResult<Str
     text(e, Clause::Generated, column, table)
 }
 
-/// A DEFAULT expression as text.
-pub(super) fn default(e: &AstExpr, column: &str, table: &str) -> SqlResult<String> {
+/// A DEFAULT expression as text. `db`: where sequences are that are named without a database.
+pub(super) fn default(e: &AstExpr, column: &str, table: &str, db: &str) -> SqlResult<String> {
     match unfit(e, table) {
         Some(Unfit::Subquery) => Err(forbidden("select ...", Clause::Default, column)),
         Some(Unfit::Name(n)) if n.starts_with('@') => {
             Err(SqlError::unsupported("variables in a DEFAULT"))
         }
         Some(Unfit::Name(n)) => Err(forbidden(&n, Clause::Default, column)),
-        None => Ok(crate::expr::print_default(&unqualified(e))),
+        None => {
+            let mut e = unqualified(e);
+            name_sequences(&mut e, db);
+            Ok(crate::expr::print_default(&e))
+        }
     }
 }
 
@@ -246,8 +250,6 @@ fn check_expression(
     column: Option<usize>,
     fixed: bool,
 ) -> SqlResult<()> {
-    // A sequence without a database is printed with an empty one, which is no name.
-    let text = &*text.replace("val(``.", "val(");
     let e = bind_text(text, table).map_err(|e| {
         // That a function has no place here counts before what types it is used with.
         match matches!(e.code, 4078 | 4079).then(|| forbidden_call(text, table, clause)) {

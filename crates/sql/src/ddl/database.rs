@@ -4,7 +4,7 @@ use crate::ast::DdlStmt;
 use crate::ddl::run::{Run, err, unknown_database};
 use crate::env::StatementEnv;
 use narwal_engine::{CatalogChange, DatabaseDef};
-use narwal_types::{SqlError, SqlResult};
+use narwal_types::{Collation, SqlError, SqlResult};
 
 impl Run<'_> {
     pub(super) fn database_statement(&self, stmt: &DdlStmt) -> SqlResult<u64> {
@@ -27,10 +27,17 @@ impl Run<'_> {
                 }
                 let change = CatalogChange::PutDatabase(DatabaseDef {
                     name: name.clone(),
-                    collation: collation.unwrap_or_default(),
+                    collation: collation.unwrap_or(env.server_collation),
                     comment: comment.clone().unwrap_or_default(),
                 });
-                self.submit(name, self.text.to_string(), vec![change], true)?;
+                // A replica has a default of its own.
+                let text = match collation {
+                    None if env.server_collation != Collation::default() => {
+                        format!("{} COLLATE {}", self.text, env.server_collation.name())
+                    }
+                    _ => self.text.to_string(),
+                };
+                self.submit(name, text, vec![change], true)?;
                 Ok(1)
             }
             DdlStmt::AlterDatabase {

@@ -97,6 +97,16 @@ impl Run<'_> {
         changes: Vec<CatalogChange>,
         suppress_use: bool,
     ) -> Ddl {
+        let mut changes = changes;
+        if let Some(p) = self
+            .env
+            .programs
+            .as_ref()
+            .filter(|_| self.temporary.is_none())
+        {
+            let more: Vec<_> = changes.iter().flat_map(|c| p.follow(c)).collect();
+            changes.extend(more);
+        }
         Ddl {
             sql,
             db: db.to_string(),

@@ -3,7 +3,7 @@
 
 use super::row_list::RowList;
 use super::subquery_rows::SubqueryRows;
-use crate::env::StatementEnv;
+use crate::env::{StatementEnv, StoredFunction};
 use crate::expr::EvalCtx;
 use crate::plan::query::SubPlan;
 use ahash::AHashMap;
@@ -50,6 +50,8 @@ pub type Shared = RefCell<Vec<(usize, Rc<SubqueryRows>)>>;
 pub trait Runner {
     /// Runs it with the values of [`SubPlan::outer`].
     fn run(&self, plan: &SubPlan, outer: &[Value], ctx: &RunCtx<'_>) -> SqlResult<SubqueryRows>;
+    /// Calls a stored function that runs statements.
+    fn call(&self, f: &StoredFunction, args: Vec<Value>, env: &StatementEnv) -> SqlResult<Value>;
 }
 
 struct TxnRunner<'t>(RefCell<&'t mut Transaction>);
@@ -61,6 +63,14 @@ impl Runner for TxnRunner<'_> {
             .try_borrow_mut()
             .map_err(|_| SqlError::unknown("a subquery within the read of another"))?;
         plan.run(&mut txn, outer, ctx)
+    }
+
+    fn call(&self, f: &StoredFunction, args: Vec<Value>, env: &StatementEnv) -> SqlResult<Value> {
+        let mut txn = self
+            .0
+            .try_borrow_mut()
+            .map_err(|_| SqlError::unknown("a stored function within the read of a subquery"))?;
+        env.call_function(f, args, Some(&mut txn))
     }
 }
 

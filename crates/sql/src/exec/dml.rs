@@ -7,7 +7,7 @@ use super::value_list::ValueList;
 use super::write::{Taken, change_row, delete_row, insert_row};
 use crate::WarningLevel;
 use crate::bind::table_rules::{check_failed, given_value, rules};
-use crate::env::StatementEnv;
+use crate::env::{RowEvent, StatementEnv, TriggerRow};
 use crate::exec::context::{RunCtx, Running};
 use crate::exec::outcome::Outcome;
 use crate::exec::returning::Returning;
@@ -193,8 +193,52 @@ impl<'a> Storer<'a> {
         }
     }
 
+    /// Runs the BEFORE triggers of a row that comes or changes, gives it the values of its generated columns, and checks its
+    /// constraints.
+    pub(super) fn finish_row(
+        &self,
+        txn: &mut Transaction,
+        old: Option<&[u8]>,
+        image: Vec<u8>,
+    ) -> SqlResult<Vec<u8>> {
+        let image = self.before(txn, old, image)?;
+        self.finish(image)
+    }
+
+    fn before(
+        &self,
+        txn: &mut Transaction,
+        old: Option<&[u8]>,
+        image: Vec<u8>,
+    ) -> SqlResult<Vec<u8>> {
+        let env = self.ctx.env;
+        let event = match old {
+            Some(_) => RowEvent::Update,
+            None => RowEvent::Insert,
+        };
+        let Some(p) = env.triggers(self.table, true, event) else {
+            return Ok(image);
+        };
+        let row = TriggerRow {
+            table: self.table,
+            before: true,
+            event,
+            old,
+            new: Some(&image),
+        };
+        let set = p.fire(&row, txn, env)?;
+        if set.is_empty() {
+            return Ok(image);
+        }
+        let mut changes = Vec::with_capacity(set.len());
+        for (column, v) in set {
+            changes.push((column, self.convert(column, Cell::Own(v))?));
+        }
+        patched(&self.table.layout, &image, &changes)
+    }
+
     /// Gives a row the values of its generated columns and checks its constraints.
-    pub(super) fn finish(&self, mut image: Vec<u8>) -> SqlResult<Vec<u8>> {
+    fn finish(&self, mut image: Vec<u8>) -> SqlResult<Vec<u8>> {
         let Some(rules) = rules(self.table)? else {
             return Ok(image);
         };
@@ -523,7 +567,10 @@ impl UpdatePlan {
         } else {
             apply(ctx)?
         };
-        if new[..] == old[..] {
+        let triggered = ctx.env.triggers(table, true, RowEvent::Update).is_some()
+            || ctx.env.triggers(table, false, RowEvent::Update).is_some();
+        let same = new[..] == old[..];
+        if same && !triggered {
             return Ok(None);
         }
         let storer = Storer {
@@ -532,8 +579,11 @@ impl UpdatePlan {
             mode: *mode,
             row_no,
         };
-        let new = touch(table, &self.on_update, new, ctx.env)?;
-        let new = storer.finish(new)?;
+        let new = match same {
+            true => new,
+            false => touch(table, &self.on_update, new, ctx.env)?,
+        };
+        let new = storer.finish_row(txn, Some(old), new)?;
         if let Some(c) = &self.check {
             c.test(table, &new, ctx)?;
         }
@@ -1003,6 +1053,17 @@ impl<'p> Inserter<'p> {
                             ExprKind::Literal(_) | ExprKind::Param(_) | ExprKind::Slot(_) => {
                                 storer.eval(e, &NoRow)?
                             }
+                            _ if plan.row_wise && e.runs_each_row() => {
+                                let so_far = RowSoFar {
+                                    cells: &cells,
+                                    defaults: &plan.defaults,
+                                };
+                                Cell::Own(self.ctx.with_txn(txn, |ctx| {
+                                    let v = e.eval_unrounded(ctx, &so_far)?.into_value();
+                                    ctx.env.check_refused()?;
+                                    Ok(v)
+                                })?)
+                            }
                             _ => Cell::Own(
                                 storer
                                     .eval(
@@ -1080,7 +1141,7 @@ impl<'p> Inserter<'p> {
         table.layout.encode(&refs, &mut image)?;
         drop(refs);
         drop(cells);
-        let image = storer.finish(image)?;
+        let image = storer.finish_row(txn, None, image)?;
         if let Some(c) = &plan.check {
             c.test(table, &image, self.ctx)?;
         }
@@ -1178,7 +1239,10 @@ impl<'p> Inserter<'p> {
             if !plan.replace {
                 return self.update_duplicate(txn, &existing_pk, &old, &image);
             }
-            if index == last_unique(table) && !table.is_referenced() {
+            let removes = |before| env.triggers(table, before, RowEvent::Delete).is_some();
+            let changes = env.triggers(table, false, RowEvent::Update).is_some();
+            let triggered = changes || removes(true) || removes(false);
+            if index == last_unique(table) && !table.is_referenced() && !triggered {
                 // As MariaDB, which updates a row that conflicts in the last unique key (a reader of
                 // the log sees an update then); an equal row in its place is one affected row.
                 self.give_back(txn, &image)?;
@@ -1268,7 +1332,8 @@ impl<'p> Inserter<'p> {
             mode: self.mode,
             row_no: self.row_no,
         };
-        let new = storer.finish(touch(table, &plan.on_update, new, env)?)?;
+        let new = touch(table, &plan.on_update, new, env)?;
+        let new = storer.finish_row(txn, Some(old), new)?;
         if let Some(c) = &plan.check {
             c.test(table, &new, self.ctx)?;
         }

@@ -70,9 +70,8 @@ impl LoadPlan {
         if self.binary {
             return Value::Bytes(bytes.into());
         }
-        if self.latin1 {
-            let text: String = bytes.iter().map(|b| char::from(*b)).collect();
-            return Value::str(text.as_str());
+        if let Some(set) = self.set {
+            return Value::str(&*set.decode(&bytes));
         }
         match String::from_utf8(bytes) {
             Ok(text) => Value::str(text.as_str()),

@@ -5,7 +5,6 @@ use crate::env::StatementEnv;
 use crate::expr::node::EvalCtx;
 use crate::expr::node::RowAccess;
 use crate::plan::query::SortKey;
-use narwal_types::charset::latin1_text;
 use narwal_types::{Collation, Decimal, RowLayout, SqlResult, ValueRef};
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -33,9 +32,7 @@ fn as_f64(v: ValueRef<'_>) -> Option<f64> {
 
 /// Order of two values of one expression, NULL first.
 pub fn compare(a: ValueRef<'_>, b: ValueRef<'_>, collation: Collation) -> Ordering {
-    use ValueRef::{
-        Bits, Bytes, Date, DateTime, Fixed, Int, Latin1, Member, Null, Str, Time, UInt,
-    };
+    use ValueRef::{Bits, Bytes, Coded, Date, DateTime, Fixed, Int, Member, Null, Str, Time, UInt};
     match (a, b) {
         (Null, Null) => Ordering::Equal,
         (Null, _) => Ordering::Less,
@@ -50,8 +47,8 @@ pub fn compare(a: ValueRef<'_>, b: ValueRef<'_>, collation: Collation) -> Orderi
         (Fixed(x), Fixed(y)) => x.cmp(&y),
         (Time(x), Time(y)) => x.micros.cmp(&y.micros),
         (DateTime(x), DateTime(y)) => (x.date, x.micros).cmp(&(y.date, y.micros)),
-        (Latin1(x), _) => compare(Str(latin1_text(x).as_bytes()), b, collation),
-        (_, Latin1(y)) => compare(a, Str(latin1_text(y).as_bytes()), collation),
+        (Coded(set, x), _) => compare(Str(set.decode(x).as_bytes()), b, collation),
+        (_, Coded(set, y)) => compare(a, Str(set.decode(y).as_bytes()), collation),
         _ => {
             if let (Some(x), Some(y)) = (as_decimal(a), as_decimal(b)) {
                 return x.cmp(&y);
@@ -132,7 +129,9 @@ pub fn push_key(v: ValueRef<'_>, collation: Collation, out: &mut Vec<u8>) {
             out.push(7);
             out.extend_from_slice(&t.micros.to_be_bytes());
         }
-        ValueRef::Latin1(s) => push_key(ValueRef::Str(latin1_text(s).as_bytes()), collation, out),
+        ValueRef::Coded(set, s) => {
+            push_key(ValueRef::Str(set.decode(s).as_bytes()), collation, out)
+        }
         ValueRef::Member(m) => push_key(ValueRef::UInt(m.number), collation, out),
         ValueRef::Bits(b) => push_key(ValueRef::UInt(b.value), collation, out),
         ValueRef::Fixed(f) => {
@@ -179,8 +178,8 @@ pub fn push_order_key(v: ValueRef<'_>, collation: Collation, out: &mut Vec<u8>) 
             out.push(3);
             Collation::Binary.sort_key(s, out);
         }
-        ValueRef::Latin1(s) => {
-            push_order_key(ValueRef::Str(latin1_text(s).as_bytes()), collation, out);
+        ValueRef::Coded(set, s) => {
+            push_order_key(ValueRef::Str(set.decode(s).as_bytes()), collation, out);
         }
         ValueRef::Fixed(f) => {
             out.push(7);

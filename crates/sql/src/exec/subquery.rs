@@ -6,6 +6,7 @@
 //! kept by the values that they got.
 
 use super::context::{RunCtx, Running, SubqueryRun};
+use crate::env::{StatementEnv, StoredFunction};
 use crate::exec::order::push_key;
 pub use crate::exec::subquery_rows::SubqueryRows;
 use crate::exec::subquery_rows::SubqueryTaker;
@@ -175,6 +176,13 @@ fn several_rows() -> SqlError {
 }
 
 impl SubqueryValues for Running<'_> {
+    fn call(&self, f: &StoredFunction, args: Vec<Value>, env: &StatementEnv) -> SqlResult<Value> {
+        match self.runner {
+            Some(r) if f.statements => r.call(f, args, env),
+            _ => env.call_function(f, args, None),
+        }
+    }
+
     fn value(&self, e: &SubqueryExpr, ctx: &EvalCtx<'_>, row: &dyn RowAccess) -> SqlResult<Value> {
         let ctx = RunCtx {
             eval: *ctx,

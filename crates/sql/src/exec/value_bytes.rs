@@ -1,8 +1,8 @@
 //! Values as bytes of temporary files.
 
 use narwal_types::{
-    Bits, Date, DateTime, Decimal, Fixed, FixedKind, Member, Members, SqlError, SqlResult, Time,
-    ValueRef,
+    Bits, Charset, Date, DateTime, Decimal, Fixed, FixedKind, Member, Members, SqlError, SqlResult,
+    Time, ValueRef,
 };
 
 /// Makes bytes of values, and values of these bytes. What they are chosen from stands in memory.
@@ -87,8 +87,9 @@ impl ValueBytes {
                 out.push(7);
                 put_bytes(s, out);
             }
-            ValueRef::Latin1(s) => {
+            ValueRef::Coded(set, s) => {
                 out.push(8);
+                out.push(set as u8);
                 put_bytes(s, out);
             }
             ValueRef::Date(d) => {
@@ -147,7 +148,11 @@ impl ValueBytes {
             5 => ValueRef::Decimal(Decimal::from_raw(take(bytes)?)),
             6 => ValueRef::Str(take_bytes(bytes)?),
             7 => ValueRef::Bytes(take_bytes(bytes)?),
-            8 => ValueRef::Latin1(take_bytes(bytes)?),
+            8 => {
+                let [set] = *take(bytes)?;
+                let set = Charset::ALL.get(usize::from(set)).copied();
+                ValueRef::Coded(set.unwrap_or_default(), take_bytes(bytes)?)
+            }
             9 => ValueRef::Date(take_date(bytes)?),
             10 => ValueRef::Time(Time {
                 micros: i64::from_le_bytes(*take(bytes)?),
@@ -212,7 +217,7 @@ mod tests {
             ValueRef::Decimal(Decimal::parse("-12345678901234567890.500").unwrap()),
             ValueRef::Str("ä".as_bytes()),
             ValueRef::Bytes(&[0, 255]),
-            ValueRef::Latin1(&[0xe4]),
+            ValueRef::Coded(Charset::Latin1, &[0xe4]),
             ValueRef::Date(date),
             ValueRef::Time(Time { micros: -7, fsp: 6 }),
             ValueRef::DateTime(DateTime {

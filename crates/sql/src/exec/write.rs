@@ -2,6 +2,7 @@
 //! holds for each changed row (constraints, say) has its place here.
 
 use crate::env::StatementEnv;
+use crate::env::{RowEvent, TriggerRow};
 use narwal_engine::{EngineError, Row, Table, Transaction};
 use narwal_types::SqlResult;
 use std::sync::Arc;
@@ -30,9 +31,17 @@ pub fn insert_row(
     txn: &mut Transaction,
     table: &Arc<Table>,
     image: Vec<u8>,
-    _env: &StatementEnv,
+    env: &StatementEnv,
 ) -> SqlResult<Option<Taken>> {
-    taken(txn.insert(table, image))
+    let Some(p) = env.triggers(table, false, RowEvent::Insert) else {
+        return taken(txn.insert(table, image));
+    };
+    let new = image.clone();
+    let done = taken(txn.insert(table, image))?;
+    if done.is_none() {
+        p.fire(&after(table, RowEvent::Insert, None, Some(&new)), txn, env)?;
+    }
+    Ok(done)
 }
 
 /// Replaces a locked row by another one, or says which unique key forbids it.
@@ -43,9 +52,22 @@ pub fn change_row(
     pk: &[u8],
     old: &Row,
     new: Vec<u8>,
-    _env: &StatementEnv,
+    env: &StatementEnv,
 ) -> SqlResult<Option<Taken>> {
-    taken(txn.update(table, pk, old, new))
+    let Some(p) = env.triggers(table, false, RowEvent::Update) else {
+        return taken(txn.update(table, pk, old, new));
+    };
+    let image = new.clone();
+    let done = match new[..] == old[..] {
+        // BEFORE triggers have undone the change.
+        true => None,
+        false => taken(txn.update(table, pk, old, new))?,
+    };
+    if done.is_none() {
+        let row = after(table, RowEvent::Update, Some(old), Some(&image));
+        p.fire(&row, txn, env)?;
+    }
+    Ok(done)
 }
 
 /// Deletes a locked row.
@@ -55,7 +77,33 @@ pub fn delete_row(
     table: &Arc<Table>,
     pk: &[u8],
     old: &Row,
-    _env: &StatementEnv,
+    env: &StatementEnv,
 ) -> SqlResult<()> {
-    Ok(txn.delete(table, pk, old)?)
+    if let Some(p) = env.triggers(table, true, RowEvent::Delete) {
+        let row = TriggerRow {
+            before: true,
+            ..after(table, RowEvent::Delete, Some(old), None)
+        };
+        p.fire(&row, txn, env)?;
+    }
+    txn.delete(table, pk, old)?;
+    if let Some(p) = env.triggers(table, false, RowEvent::Delete) {
+        p.fire(&after(table, RowEvent::Delete, Some(old), None), txn, env)?;
+    }
+    Ok(())
+}
+
+fn after<'a>(
+    table: &'a Arc<Table>,
+    event: RowEvent,
+    old: Option<&'a [u8]>,
+    new: Option<&'a [u8]>,
+) -> TriggerRow<'a> {
+    TriggerRow {
+        table,
+        before: false,
+        event,
+        old,
+        new,
+    }
 }

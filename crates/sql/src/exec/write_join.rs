@@ -6,6 +6,7 @@ use super::dml::{Cell, Storer, ignorable, observe, patched, touch, update_row};
 use super::row_list::RowList;
 use super::value_bytes::{ValueBytes, put_bytes, take_bytes};
 use super::write::delete_row;
+use crate::env::RowEvent;
 use crate::exec::context::RunCtx;
 use crate::exec::outcome::Outcome;
 use crate::expr::node::ImageRow;
@@ -149,10 +150,13 @@ impl WriteJoinPlan {
             }
         }
         let new = patched(&table.layout, &old, &changes)?;
-        if new[..] == old[..] {
+        let triggered = ctx.env.triggers(table, true, RowEvent::Update).is_some()
+            || ctx.env.triggers(table, false, RowEvent::Update).is_some();
+        if !triggered && new[..] == old[..] {
             return Ok(false);
         }
-        let new = storer.finish(touch(table, &target.on_update, new, ctx.env)?)?;
+        let new = touch(table, &target.on_update, new, ctx.env)?;
+        let new = storer.finish_row(txn, Some(&old), new)?;
         if let Some(c) = &target.check {
             c.test(table, &new, ctx)?;
         }

@@ -323,9 +323,9 @@ impl<'a> Call<'a, '_> {
             return Ok(Val::int(from as i64 + 1));
         }
         // As MariaDB searches: a place has as many bytes as what is looked for, whatever its characters are equal to. In
-        // latin1 that is as many characters.
-        let latin1 = collation.charset() == Charset::Latin1;
-        let wanted = match latin1 && !self.is_bytes(needle) {
+        // latin1 and others that is as many characters.
+        let by_characters = !collation.charset().stores_utf8();
+        let wanted = match by_characters && !self.is_bytes(needle) {
             true => char_count(&n),
             false => n.len(),
         };
@@ -334,7 +334,7 @@ impl<'a> Call<'a, '_> {
         let mut at = self.head(hay, &h, from).len();
         let mut number = from;
         while at < h.len() {
-            let place = match latin1 && !plain {
+            let place = match by_characters && !plain {
                 true => {
                     let place = char_prefix(&h[at..], wanted);
                     (char_count(place) == wanted).then_some(place)

@@ -3,7 +3,6 @@
 use crate::env::StatementEnv;
 use crate::expr::node::CmpOp;
 use crate::expr::value::Warn;
-use narwal_types::charset::latin1_text;
 use narwal_types::convert::{number_parts, to_decimal, to_f64};
 use narwal_types::temporal_parse::{DateRules, datetime_from_number, parse_datetime, parse_time};
 use narwal_types::{Collation, DateTime, Decimal, Time, ValueRef};
@@ -54,12 +53,12 @@ fn compare_mixed(
     env: &StatementEnv,
 ) -> Ordering {
     match (a, b) {
-        (ValueRef::Latin1(s), _) => {
-            let t = latin1_text(s);
+        (ValueRef::Coded(set, s), _) => {
+            let t = set.decode(s);
             compare(ValueRef::Str(t.as_bytes()), b, collation, env).unwrap_or(Ordering::Equal)
         }
-        (_, ValueRef::Latin1(s)) => {
-            let t = latin1_text(s);
+        (_, ValueRef::Coded(set, s)) => {
+            let t = set.decode(s);
             compare(a, ValueRef::Str(t.as_bytes()), collation, env).unwrap_or(Ordering::Equal)
         }
         (ValueRef::Int(x), ValueRef::UInt(y)) => (x as i128).cmp(&(y as i128)),

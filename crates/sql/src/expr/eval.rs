@@ -10,7 +10,6 @@ use crate::expr::value::{Val, Warn, date_rules, with_text};
 use crate::like::like;
 use crate::zone::seen;
 use narwal_syntax::sql_mode::SqlMode;
-use narwal_types::charset::latin1_text;
 use narwal_types::collation::char_prefix;
 use narwal_types::convert;
 use narwal_types::convert::{number_parts, to_bool, to_decimal, to_f64, to_integer};
@@ -87,6 +86,11 @@ impl Expr {
             }
             ExprKind::Window(_) => Val::Ref(ValueRef::Null),
             ExprKind::Aggregate(n) => Val::Ref(row.aggregate(*n)),
+            ExprKind::Stored(c) => {
+                let args = c.args.iter().map(|a| a.eval(ctx, row));
+                let args = args.collect::<SqlResult<Vec<Value>>>()?;
+                Val::Owned(ctx.subqueries.call(&c.function, args, ctx.env)?)
+            }
             ExprKind::Item(_, e) => return e.eval_ref(ctx, row),
             ExprKind::InsertValue(c) => {
                 let v = row.insert_value(*c)?;
@@ -698,13 +702,29 @@ impl Expr {
                     }
                     v => {
                         let r = v.as_ref();
-                        if let ValueRef::Bytes(b) = r
-                            && std::str::from_utf8(b).is_err()
-                        {
-                            env.warn(1300, "Invalid utf8mb4 character string");
-                            return Ok(Val::NULL);
-                        }
-                        let t = r.to_text();
+                        let t = match r {
+                            // Bytes are taken as text of the set.
+                            ValueRef::Bytes(b) if !set.stores_utf8() => match set.text_of(b) {
+                                Ok(t) => t.into_owned(),
+                                Err(bad) => {
+                                    let set = set.name();
+                                    let told = format!("Invalid {set} character string: '{bad}'");
+                                    env.warn(1300, told);
+                                    ty.collation.charset().decode(b).into_owned()
+                                }
+                            },
+                            ValueRef::Bytes(b) if std::str::from_utf8(b).is_err() => {
+                                env.warn(1300, "Invalid utf8mb4 character string");
+                                return Ok(Val::NULL);
+                            }
+                            r => r.to_text(),
+                        };
+                        let t = match &self.kind {
+                            ExprKind::Cast(e) if e.ty.ty.collation.charset() != set => {
+                                e.ty.ty.collation.charset().unveiled(&t)
+                            }
+                            _ => t.as_str().into(),
+                        };
                         let t = set.replaced(&t);
                         let kept = char_prefix(t.as_bytes(), max);
                         if kept.len() < t.len() {
@@ -804,7 +824,7 @@ fn exact_as_integer<'a>(d: Decimal, unsigned: bool, env: &StatementEnv) -> Val<'
 #[cold]
 fn as_seen<'a>(v: ValueRef<'a>, ty: &narwal_types::ColumnType, ctx: &EvalCtx<'_>) -> Val<'a> {
     match v {
-        ValueRef::Str(_) | ValueRef::Latin1(_) if ctx.env.pads(ty) => {
+        ValueRef::Str(_) | ValueRef::Coded(..) if ctx.env.pads(ty) => {
             let mut text = v.to_text();
             if let TypeKind::Char(n) = ty.kind {
                 let chars = text.chars().count();
@@ -815,7 +835,7 @@ fn as_seen<'a>(v: ValueRef<'a>, ty: &narwal_types::ColumnType, ctx: &EvalCtx<'_>
             }
             Val::text(text)
         }
-        ValueRef::Latin1(s) => Val::text(latin1_text(s)),
+        ValueRef::Coded(set, s) => Val::text(set.decode(s).into_owned()),
         v => Val::Ref(seen(v, ctx.env.time_zone)),
     }
 }

@@ -5,7 +5,6 @@ use crate::expr::node::Function;
 use crate::expr::node::NOT_FIXED;
 use crate::expr::node::{AggFunc, ArithOp, Expr, ExprKind, ExprType, make};
 use crate::expr::value::Warn;
-use narwal_types::charset::latin1_text;
 use narwal_types::convert::{SqlWarning, Warnings, shown};
 use narwal_types::{ColumnType, Fixed, FixedKind, SqlError, SqlResult, TypeKind, Value, ValueRef};
 use std::cmp::Ordering;
@@ -163,7 +162,7 @@ pub(crate) fn read(v: ValueRef<'_>, kind: FixedKind, env: &StatementEnv) -> Opti
         ValueRef::Fixed(f) if f.kind == kind => return Some(f),
         ValueRef::Str(s) => Fixed::parse(kind, s),
         ValueRef::Bytes(s) => Fixed::from_bytes(kind, s),
-        ValueRef::Latin1(s) => Fixed::parse(kind, latin1_text(s).as_bytes()),
+        ValueRef::Coded(set, s) => Fixed::parse(kind, set.decode(s).as_bytes()),
         ValueRef::Member(m) => Fixed::parse(kind, m.text().as_bytes()),
         _ => None,
     };

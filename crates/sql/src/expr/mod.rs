@@ -50,4 +50,4 @@ pub use node::{
 };
 pub use print::{print, print_default, print_with, quote};
 pub use value::{Val, push_warning};
-pub use walk::{for_each_leaf, for_each_operand, unqualified};
+pub use walk::{for_each_leaf, for_each_operand, name_sequences, unqualified};

@@ -2,10 +2,11 @@
 //!
 //! These types name each other, so they stand in one file; what is done with them stands in the files above.
 
-use crate::env::{StatementEnv, VariableScope};
+use crate::env::{StatementEnv, StoredFunction, VariableScope};
 use crate::expr::date::IntervalUnit;
 use crate::expr::value::Val;
 use narwal_types::{Collation, ColumnType, SqlError, SqlResult, Value, ValueRef};
+use std::sync::Arc;
 
 /// The type of an expression.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -269,6 +270,8 @@ pub enum ExprKind {
     UserVariable(Box<str>),
     /// `@x := expr`.
     SetUserVariable(Box<str>, Box<Expr>),
+    /// A call of a stored function.
+    Stored(Box<StoredCall>),
 }
 
 /// What is asked of a subquery.
@@ -459,6 +462,19 @@ pub trait SubqueryValues {
     fn value(&self, e: &SubqueryExpr, ctx: &EvalCtx<'_>, row: &dyn RowAccess) -> SqlResult<Value>;
     /// The values of the n-th subquery, row by row, if it has run and they are in memory.
     fn known_values(&self, n: usize) -> Option<&[Value]>;
+    /// What a stored function gives.
+    fn call(&self, f: &StoredFunction, args: Vec<Value>, env: &StatementEnv) -> SqlResult<Value> {
+        env.call_function(f, args, None)
+    }
+}
+
+/// A call of a stored function.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StoredCall {
+    /// Which.
+    pub function: Arc<StoredFunction>,
+    /// Arguments.
+    pub args: Vec<Expr>,
 }
 
 /// Where no subqueries can run.
@@ -652,6 +668,7 @@ macro_rules! operands {
             | ExprKind::UserVariable(_) => {}
             ExprKind::And(v) | ExprKind::Or(v) => v.$iter().for_each($f),
             ExprKind::Func { args, .. } => args.$iter().for_each($f),
+            ExprKind::Stored(c) => c.args.$iter().for_each($f),
             ExprKind::Subquery(s) => {
                 s.left.$iter().for_each(&mut *$f);
                 s.outer.$iter().for_each($f);
@@ -785,6 +802,7 @@ impl Expr {
             | ExprKind::Window(_)
             | ExprKind::InsertValue(_)
             | ExprKind::UserVariable(_)
+            | ExprKind::Stored(_)
             | ExprKind::SetUserVariable(..) => true,
             ExprKind::Func { func, .. } => func.is_volatile(),
             ExprKind::Subquery(s) => s.each_row,
@@ -802,9 +820,13 @@ impl Expr {
         self.any(&|e| matches!(e.kind, ExprKind::Column { .. } | ExprKind::InsertValue(_)))
     }
 
-    /// True if a subquery inside must run while rows are read.
+    /// True if a subquery or a stored function inside must run while rows are read.
     pub fn runs_each_row(&self) -> bool {
-        self.any(&|e| matches!(&e.kind, ExprKind::Subquery(s) if s.each_row))
+        self.any(&|e| match &e.kind {
+            ExprKind::Subquery(s) => s.each_row,
+            ExprKind::Stored(c) => c.function.statements,
+            _ => false,
+        })
     }
 }
 
@@ -812,7 +834,7 @@ impl Expr {
     /// True if each evaluation may give something else, whatever its operands.
     pub fn changes(&self) -> bool {
         match &self.kind {
-            ExprKind::SetUserVariable(..) => true,
+            ExprKind::SetUserVariable(..) | ExprKind::Stored(_) => true,
             ExprKind::Func { func, .. } => func.is_volatile(),
             _ => false,
         }

@@ -544,11 +544,12 @@ impl Printer<'_> {
         numbers: &[Option<&String>],
     ) -> Printed {
         let quoted = crate::quote::quote_ident;
-        let mut text = format!(
-            "{function}({}.{}",
-            quoted(name.db.as_deref().unwrap_or_default()),
-            quoted(&name.name)
-        );
+        let mut text = format!("{function}(");
+        if let Some(db) = &name.db {
+            text.push_str(&quoted(db));
+            text.push('.');
+        }
+        text.push_str(&quoted(&name.name));
         for n in numbers.iter().flatten() {
             let _ = write!(text, ",{n}");
         }

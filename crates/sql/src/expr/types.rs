@@ -7,6 +7,7 @@ use narwal_types::decimal::{DIV_PRECISION_INCREMENT, MAX_PRECISION, MAX_SCALE};
 use narwal_types::{
     BlobSize, Charset, Collation, ColumnType, SqlError, SqlResult, TypeKind, Value,
 };
+use std::cmp::Ordering;
 
 /// The type of a `?` that is known only when the statement is executed; a string can stand for everything.
 pub fn param() -> ExprType {
@@ -314,12 +315,19 @@ fn shared_collation(a: Collation, b: Collation, k: Coercibility) -> Option<Colla
     // Bytes make everything bytes; a character set gives way to one that has all its characters.
     let rank = |c: Charset| match c {
         Charset::Ascii => 0,
-        Charset::Latin1 => 1,
         Charset::Utf8mb3 => 2,
-        Charset::Utf8mb4 => 3,
-        Charset::Binary => 4,
+        Charset::Ucs2 => 3,
+        Charset::Utf8mb4 => 4,
+        Charset::Utf16 | Charset::Utf16le | Charset::Utf32 => 5,
+        Charset::Binary => 6,
+        // None of these has what another one has.
+        _ => 1,
     };
-    Some(if rank(x) > rank(y) { a } else { b })
+    match rank(x).cmp(&rank(y)) {
+        Ordering::Greater => Some(a),
+        Ordering::Less => Some(b),
+        Ordering::Equal => None,
+    }
 }
 
 /// Collation of strings that meet in one operation; error 1267 if two COLLATE clauses differ.

@@ -157,6 +157,17 @@ fn special_operands(s: &mut Special, f: &mut dyn FnMut(&mut Ast)) {
     }
 }
 
+/// Gives sequences without a database this one.
+pub fn name_sequences(e: &mut Ast, db: &str) {
+    if let Ast::Special(s) = e
+        && let Special::NextValue(name) | Special::LastValue(name) | Special::SetValue { name, .. } =
+            &mut **s
+    {
+        name.db.get_or_insert_with(|| db.to_string());
+    }
+    for_each_operand(e, &mut |e| name_sequences(e, db));
+}
+
 /// The expression with plain column names only.
 pub fn unqualified(e: &Ast) -> Ast {
     let mut e = e.clone();

@@ -17,7 +17,8 @@ use narwal_syntax::ast::{ExplainForm as Form, Statement};
 use narwal_syntax::ast::{Expr as AstExpr, Literal};
 use narwal_types::{SqlError, SqlResult};
 
-pub(crate) use ddl::{charset, collation, is_text, mismatched_collation, too_big};
+pub use ddl::variable_type;
+pub(crate) use ddl::{charset, collation_of, is_text, mismatched_collation, too_big};
 pub use narwal_syntax::ParseOptions;
 
 /// Parses one statement (without its semicolon). Statements that this crate does not run are error 1235, what MariaDB does not

@@ -8,7 +8,7 @@ use narwal_engine::Table;
 use narwal_syntax::LiteralRows;
 use narwal_types::convert::{StoreMode, StoreTarget};
 use narwal_types::temporal_parse::DateRules;
-use narwal_types::{ResultColumn, Value};
+use narwal_types::{Charset, ResultColumn, Value};
 use std::sync::Arc;
 
 /// What a column gets when no value is given.
@@ -218,7 +218,8 @@ pub struct LoadPlan {
     pub(crate) format: FileFormat,
     pub(crate) skip: u64,
     pub(crate) fields: Vec<Field>,
-    pub(crate) latin1: bool,
+    /// Whose bytes the file has, if it is not UTF-8.
+    pub(crate) set: Option<Charset>,
     pub(crate) binary: bool,
     /// IGNORE, or LOCAL without REPLACE: nobody could repeat that, so errors in values are warnings.
     pub ignore: bool,

@@ -5,7 +5,7 @@ use crate::lower::null;
 use crate::plan::dml::{Field, LoadPlan};
 use crate::planner::resolve::Resolver;
 use narwal_syntax::ast::{Assignment, Insert, InsertSource, LoadData, LoadField, SetValue};
-use narwal_types::{SqlError, SqlResult};
+use narwal_types::{Charset, SqlError, SqlResult};
 
 impl Resolver<'_> {
     /// Plans LOAD DATA.
@@ -18,13 +18,12 @@ impl Resolver<'_> {
         }
         let charset = l.charset.as_deref().map(str::to_ascii_lowercase);
         match charset.as_deref() {
-            None | Some("utf8" | "utf8mb3" | "utf8mb4" | "ascii" | "latin1" | "binary") => {}
+            None | Some("binary") => {}
             Some(other) => {
-                return Err(SqlError::new(
-                    1115,
-                    b"42000",
-                    format!("Unknown character set: '{other}'"),
-                ));
+                let set = crate::lower::charset(other)?;
+                if !set.for_clients() {
+                    return Err(SqlError::unsupported(format!("LOAD DATA in {other}")));
+                }
             }
         }
         let mut columns: Vec<String> = Vec::new();
@@ -88,7 +87,10 @@ impl Resolver<'_> {
             format,
             skip: l.skip,
             fields,
-            latin1: charset.as_deref() == Some("latin1"),
+            set: charset
+                .as_deref()
+                .and_then(Charset::from_name)
+                .filter(|s| !s.stores_utf8()),
             binary: charset.as_deref() == Some("binary"),
             ignore,
         })

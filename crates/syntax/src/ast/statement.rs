@@ -113,12 +113,18 @@ pub struct CreateRoutine {
     pub name: TableName,
     /// Parameters.
     pub parameters: Vec<Parameter>,
+    /// Where they stand in the text, without the parentheses.
+    pub parameters_at: std::ops::Range<usize>,
     /// RETURNS, of functions.
     pub returns: Option<VariableType>,
+    /// Where that stands in the text.
+    pub returns_at: std::ops::Range<usize>,
     /// Characteristics in order.
     pub characteristics: Vec<Characteristic>,
     /// What it does.
     pub body: Body,
+    /// Where that stands in the text.
+    pub body_at: std::ops::Range<usize>,
 }
 
 /// CREATE TRIGGER.
@@ -140,6 +146,8 @@ pub struct CreateTrigger {
     pub order: Option<(bool, String)>,
     /// What it does.
     pub body: Body,
+    /// Where that stands in the text.
+    pub body_at: std::ops::Range<usize>,
 }
 
 /// What is said about an event besides its name.
@@ -221,8 +229,8 @@ pub enum Body {
     Fetch(String, Vec<String>),
     /// FETCH GROUP NEXT ROW of an aggregate function.
     FetchGroupNextRow,
-    /// Any other statement.
-    Statement(Box<Statement>),
+    /// Any other statement, and where it stands in the text.
+    Statement(Box<Statement>, std::ops::Range<usize>),
 }
 
 impl Body {
@@ -244,7 +252,7 @@ impl Body {
             Body::Open(..) => "OPEN",
             Body::Close(_) => "CLOSE",
             Body::Fetch(..) | Body::FetchGroupNextRow => "FETCH",
-            Body::Statement(_) => "statement",
+            Body::Statement(..) => "statement",
         }
     }
 }

@@ -1,5 +1,5 @@
 //! The Unicode Collation Algorithm with the default tables of Unicode 4.0.0, 5.2.0 and 14.0.0, as the collations `unicode_ci`,
-//! `unicode_520_ci` and `uca1400_*` have it.
+//! `unicode_520_ci` and `uca1400_*` have it, and what languages weigh otherwise.
 //!
 //! A string is a list of weights for each level: letters, then accents, then case. A character may have no weight, several, or
 //! with its neighbours others than alone. Strings compare level by level; where one ends earlier, PAD SPACE goes on with the
@@ -14,20 +14,108 @@ use std::collections::HashMap;
 use std::io::Read;
 use std::sync::OnceLock;
 
-/// Which table.
+/// Which of Unicode's tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Version {
+enum Version {
     V400,
     V520,
     V1400,
 }
 
+/// The tables before any language.
+const VERSIONS: [Version; 3] = [Version::V400, Version::V520, Version::V1400];
+
+/// Languages that weigh some characters their own way, in the order of `data/tailorings.bin`: first those with 4.0.0 (and one with
+/// 5.2.0), then those with 14.0.0.
+const LANGUAGES: [&[&str]; 2] = [
+    &[
+        "icelandic",
+        "latvian",
+        "romanian",
+        "slovenian",
+        "polish",
+        "estonian",
+        "spanish",
+        "swedish",
+        "turkish",
+        "czech",
+        "danish",
+        "lithuanian",
+        "slovak",
+        "spanish2",
+        "roman",
+        "persian",
+        "esperanto",
+        "hungarian",
+        "sinhala",
+        "german2",
+        "croatian_mysql561",
+        "vietnamese",
+        "croatian",
+        "myanmar",
+    ],
+    &[
+        "icelandic",
+        "latvian",
+        "romanian",
+        "slovenian",
+        "polish",
+        "estonian",
+        "spanish",
+        "swedish",
+        "turkish",
+        "czech",
+        "danish",
+        "lithuanian",
+        "slovak",
+        "spanish2",
+        "roman",
+        "persian",
+        "esperanto",
+        "hungarian",
+        "sinhala",
+        "german2",
+        "vietnamese",
+        "croatian",
+    ],
+];
+const TABLES: usize = VERSIONS.len() + LANGUAGES[0].len() + LANGUAGES[1].len();
+
 /// A table and the levels that count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Uca {
-    pub(super) version: Version,
+    /// Its place among all tables.
+    table: u8,
     /// Levels from 0, in order.
-    pub(super) levels: &'static [u8],
+    levels: &'static [u8],
+}
+
+const fn same(a: &[u8], b: &[u8]) -> bool {
+    let mut i = 0;
+    while i < a.len() && i < b.len() && a[i] == b[i] {
+        i += 1;
+    }
+    i == a.len() && i == b.len()
+}
+
+impl Uca {
+    /// Version 0, 1 or 2 of the table, the language (empty: none) and the levels that count.
+    pub(super) const fn new(version: u8, language: &str, levels: &'static [u8]) -> Self {
+        let mut table = version as usize;
+        if !language.is_empty() {
+            let new = (version == 2) as usize;
+            let list = LANGUAGES[new];
+            let mut at = 0;
+            while !same(list[at].as_bytes(), language.as_bytes()) {
+                at += 1;
+            }
+            table = VERSIONS.len() + new * LANGUAGES[0].len() + at;
+        }
+        Uca {
+            table: table as u8,
+            levels,
+        }
+    }
 }
 
 /// Where the lists of weights of a character or sequence begin.
@@ -36,7 +124,8 @@ type Place = u32;
 /// Its weights follow from the character.
 const IMPLICIT: Place = u32::MAX;
 
-/// One version's weights.
+/// One version's weights, or one language's.
+#[derive(Clone)]
 struct Table {
     version: Version,
     levels: usize,
@@ -48,6 +137,8 @@ struct Table {
     /// Sequences of two and three characters (the third is 0), and the characters that begin one.
     sequences: HashMap<[u32; 3], Place>,
     heads: Vec<u32>,
+    /// Some sequences have ASCII behind their first character.
+    ascii_sequences: bool,
     /// Weights of ASCII for each level; 0: none.
     ascii: Vec<[u16; 128]>,
     /// Weight of the space on each level.
@@ -75,20 +166,27 @@ impl Table {
             lists: Vec::new(),
             sequences: HashMap::new(),
             heads: Vec::new(),
+            ascii_sequences: false,
             ascii: Vec::new(),
             space: Vec::new(),
         };
+        t.add(b);
+        t
+    }
+
+    /// Takes entries and sequences from the data, in place of those that it has.
+    fn add(&mut self, b: &mut Bytes<'_>) {
         for _ in 0..b.number(4) {
             let c = b.number(3);
-            let place = t.take_lists(b);
-            let Some(page) = t.pages.get_mut((c >> 8) as usize) else {
+            let place = self.take_lists(b);
+            let Some(page) = self.pages.get_mut((c >> 8) as usize) else {
                 continue;
             };
             if *page == 0 {
-                *page = t.blocks.len() as u16;
-                t.blocks.push([IMPLICIT; 256]);
+                *page = self.blocks.len() as u16;
+                self.blocks.push([IMPLICIT; 256]);
             }
-            t.blocks[usize::from(*page)][(c & 0xff) as usize] = place;
+            self.blocks[usize::from(*page)][(c & 0xff) as usize] = place;
         }
         for _ in 0..b.number(4) {
             let n = b.number(1);
@@ -96,22 +194,24 @@ impl Table {
             for c in s.iter_mut().take(n as usize) {
                 *c = b.number(3);
             }
-            let place = t.take_lists(b);
-            t.heads.push(s[0]);
-            t.sequences.insert(s, place);
+            let place = self.take_lists(b);
+            self.ascii_sequences |= s[1] < 0x80 || (n > 2 && s[2] < 0x80);
+            self.heads.push(s[0]);
+            self.sequences.insert(s, place);
         }
-        t.heads.sort_unstable();
-        t.heads.dedup();
-        for level in 0..levels {
-            let one = |c| match t.own(t.place(c), level) {
+        self.heads.sort_unstable();
+        self.heads.dedup();
+        self.space.clear();
+        self.ascii.clear();
+        for level in 0..self.levels {
+            let one = |c| match self.own(self.place(c), level) {
                 [w] => *w,
                 _ => 0,
             };
             let ascii: [u16; 128] = std::array::from_fn(|c| one(c as u32));
-            t.space.push(ascii[0x20]);
-            t.ascii.push(ascii);
+            self.space.push(ascii[0x20]);
+            self.ascii.push(ascii);
         }
-        t
     }
 
     fn take_lists(&mut self, b: &mut Bytes<'_>) -> Place {
@@ -188,7 +288,8 @@ impl Table {
     /// The longest sequence with weights of its own that a string begins with, after its first character: its place and the bytes
     /// behind that character.
     fn sequence(&self, head: u32, rest: &[u8]) -> Option<(Place, usize)> {
-        if rest.first().is_none_or(u8::is_ascii) || self.heads.binary_search(&head).is_err() {
+        let next = rest.first()?;
+        if next.is_ascii() && !self.ascii_sequences || self.heads.binary_search(&head).is_err() {
             return None;
         }
         let (second, n) = split_char(rest);
@@ -202,20 +303,58 @@ impl Table {
     }
 }
 
-fn tables() -> &'static [Table; 3] {
+fn inflated(packed: &[u8]) -> Vec<u8> {
+    let mut data = Vec::new();
+    // A part of the program: the tests read all of it.
+    let _ = flate2::read::ZlibDecoder::new(packed).read_to_end(&mut data);
+    data
+}
+
+fn versions() -> &'static [Table; 3] {
     static TABLES: OnceLock<[Table; 3]> = OnceLock::new();
     TABLES.get_or_init(|| {
-        let mut data = Vec::new();
-        let packed: &[u8] = include_bytes!("../../data/uca.bin");
-        // A part of the program: the test reads all of it.
-        let _ = flate2::read::ZlibDecoder::new(packed).read_to_end(&mut data);
+        let data = inflated(include_bytes!("../../data/uca.bin"));
         let mut b = Bytes(&data);
-        [
-            Table::read(&mut b, Version::V400, 1),
-            Table::read(&mut b, Version::V520, 1),
-            Table::read(&mut b, Version::V1400, 3),
-        ]
+        VERSIONS.map(|v| Table::read(&mut b, v, if v == Version::V1400 { 3 } else { 1 }))
     })
+}
+
+/// The table of a language: its version's with what the language has of its own.
+fn tailored(number: usize) -> Table {
+    let data = inflated(include_bytes!("../../data/tailorings.bin"));
+    let mut b = Bytes(&data);
+    let mut last = None;
+    for _ in 0..b.number(2).min(number as u32 + 1) {
+        let name = b.number(1) as usize;
+        b.0 = b.0.get(name..).unwrap_or_default();
+        let version = b.number(1) as usize;
+        // Entries of other languages must be read to know where they end.
+        let base = versions().get(version).unwrap_or(&versions()[0]);
+        let mut t = Table {
+            blocks: vec![[IMPLICIT; 256]],
+            pages: vec![0; 0x1100],
+            lists: Vec::new(),
+            sequences: HashMap::new(),
+            heads: Vec::new(),
+            ..base.clone()
+        };
+        let from = b.0;
+        t.add(&mut b);
+        last = Some((base, from));
+    }
+    let (base, from) = last.unwrap_or((&versions()[0], &[]));
+    let mut t = base.clone();
+    t.add(&mut Bytes(from));
+    t
+}
+
+fn table(number: u8) -> &'static Table {
+    static TAILORED: [OnceLock<Table>; TABLES] = [const { OnceLock::new() }; TABLES];
+    let number = usize::from(number);
+    match number.checked_sub(VERSIONS.len()) {
+        None => &versions()[number],
+        Some(language) => TAILORED[number].get_or_init(|| tailored(language)),
+    }
 }
 
 /// Weights of a string on one level.
@@ -244,8 +383,10 @@ impl Iterator for Weights<'_> {
             }
             match self.s {
                 [] => return None,
-                // No sequence has ASCII behind its first character.
-                [a @ 0..=0x7f] | [a @ 0..=0x7f, 0..=0x7f, ..] => {
+                // Unicode's own tables have no sequence with ASCII behind its first character.
+                [a @ 0..=0x7f] | [a @ 0..=0x7f, 0..=0x7f, ..]
+                    if !self.table.ascii_sequences || self.s.len() == 1 =>
+                {
                     let w = self.table.ascii[self.level][usize::from(*a)];
                     self.s = &self.s[1..];
                     if w != 0 {
@@ -279,7 +420,7 @@ impl Iterator for Weights<'_> {
 
 impl Uca {
     fn table(self) -> &'static Table {
-        &tables()[self.version as usize]
+        table(self.table)
     }
 
     fn weights(self, s: &[u8], level: u8) -> Weights<'_> {
@@ -388,7 +529,7 @@ mod tests {
             (Version::V1400, 2, HASHES[4]),
         ] {
             let uca = Uca {
-                version,
+                table: version as u8,
                 levels: &[0],
             };
             let mut h = 0xcbf2_9ce4_8422_2325u64;

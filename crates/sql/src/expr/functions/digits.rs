@@ -2,12 +2,11 @@
 
 use super::string::text_bytes;
 use super::typing::bytes;
-use crate::expr::node::{Call, Expr, ExprKind, ExprType, Function, Typing};
+use crate::expr::node::{Call, Coercibility, Expr, ExprKind, ExprType, Function, Typing};
 use crate::expr::value::Val;
 use crate::expr::value::Warn;
 use narwal_types::convert::{to_f64, to_integer};
-use narwal_types::{SqlError, SqlResult};
-use narwal_types::{Value, ValueRef};
+use narwal_types::{Charset, SqlResult, Value, ValueRef};
 use std::fmt::Write as _;
 
 pub(super) static FUNCTIONS: &[&Function] = &[
@@ -109,11 +108,8 @@ fn char_using_type(t: &Typing<'_>) -> SqlResult<ExprType> {
         "binary" => bytes(n * 4, true),
         "latin1" | "ascii" | "utf8mb3" | "utf8mb4" => ExprType::text(n * 4, true),
         other => {
-            return Err(SqlError::new(
-                1115,
-                b"42000",
-                format!("Unknown character set: '{other}'"),
-            ));
+            let c = crate::lower::charset(other)?.default_collation();
+            ExprType::string(n * 4, c, Coercibility::Implicit, true)
         }
     })
 }
@@ -131,7 +127,19 @@ fn char_using<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     let out = bytes_from(c, 1);
     match c.text(0).as_str() {
         "binary" => Ok(Val::Owned(Value::bytes(out))),
-        "latin1" => Ok(Val::text(out.iter().map(|b| *b as char).collect())),
+        name if Charset::from_name(name).is_some_and(|s| !s.stores_utf8()) => {
+            let set = Charset::from_name(name).unwrap_or_default();
+            Ok(match set.text_of(&out) {
+                Ok(t) => Val::text(t.into_owned()),
+                Err(_) => {
+                    let good = set.well_formed(&out);
+                    let shown = hex_text(&out[good..out.len().min(good + 6)], true);
+                    let told = format!("Invalid {name} character string: '{shown}'");
+                    c.ctx.env.warn(1300, told);
+                    Val::NULL
+                }
+            })
+        }
         name => checked_text(c, out, if name == "utf8" { "utf8mb3" } else { name }),
     }
 }
@@ -216,7 +224,8 @@ fn hex<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
         ValueRef::Bytes(s) => hex_text(s, true),
         ValueRef::Fixed(f) => hex_text(f.bytes(), true),
         ValueRef::Str(s) => hex_text(&c.charset(0).encode(s), true),
-        ValueRef::Date(_) | ValueRef::Time(_) | ValueRef::DateTime(_) | ValueRef::Member(_) => {
+        ValueRef::Member(m) => hex_text(&c.charset(0).encode(m.text().as_bytes()), true),
+        ValueRef::Date(_) | ValueRef::Time(_) | ValueRef::DateTime(_) => {
             hex_text(c.text(0).as_bytes(), true)
         }
         // Exact numbers too are read as doubles.

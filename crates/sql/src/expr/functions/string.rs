@@ -472,15 +472,14 @@ fn change_case<'a>(c: &Call<'a, '_>, upper: bool) -> SqlResult<Val<'a>> {
     if t.is_ascii() {
         return c.string(ascii_in_case(t.as_bytes(), upper));
     }
-    let latin1 = c.charset(0).name() == "latin1";
+    let set = c.charset(0);
     // One character each, as general_ci's case tables have it.
     let mut work = Work::default();
     let mut out = String::with_capacity(t.len());
     for ch in t.chars().take_while(|_| !work.stops(1)) {
         out.push(match in_case(ch, upper) {
-            // Latin1 does not have it.
-            '\u{178}' if latin1 => ch,
-            other => other,
+            other if set.has(other) => other,
+            _ => ch,
         });
     }
     c.string(out.into_bytes())
@@ -626,8 +625,7 @@ fn replace<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     if c.v(2).is_null() {
         // Where bytes are characters a text that has nothing to replace stays, whatever would come instead.
         let collation = c.expr.ty.ty.collation;
-        let utf8 = matches!(collation.charset().name(), "utf8mb3" | "utf8mb4");
-        let wide = !collation.is_bin() && utf8;
+        let wide = !collation.is_bin() && collation.charset().is_unicode();
         if wide || memchr::memmem::find(&s, &from).is_some() {
             return Ok(Val::NULL);
         }

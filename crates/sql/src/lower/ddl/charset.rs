@@ -4,44 +4,33 @@ use super::refuse::unsupported;
 use narwal_syntax::ast::ddl::CharsetOption;
 use narwal_types::{Charset, Collation, SqlError, SqlResult};
 
-/// Character sets of MariaDB that Narwal does not have.
-const OTHER_CHARSETS: &[&str] = &[
-    "latin2", "ucs2", "utf16", "utf32", "cp1250", "cp1251", "cp1252", "cp1256", "cp1257", "koi8r",
-    "koi8u", "sjis", "ujis", "gbk", "gb2312", "big5", "euckr", "latin5", "latin7", "greek",
-    "hebrew", "swe7", "dec8", "hp8", "cp850", "cp852", "cp866", "macce", "macroman", "tis620",
-    "armscii8", "keybcs2", "geostd8", "cp932", "eucjpms", "utf16le",
-];
-
 /// A character set by name, or why not.
 pub(crate) fn charset(name: &str) -> SqlResult<Charset> {
-    if let Some(c) = Charset::from_name(name) {
-        return Ok(c);
-    }
-    if OTHER_CHARSETS.iter().any(|c| c.eq_ignore_ascii_case(name)) {
-        return Err(SqlError::unsupported(format!("character set {name}")));
-    }
-    Err(SqlError::new(
-        1115,
-        b"42000",
-        format!("Unknown character set: '{name}'"),
-    ))
+    let Some(c) = Charset::from_name(name) else {
+        return Err(SqlError::new(
+            1115,
+            b"42000",
+            format!("Unknown character set: '{name}'"),
+        ));
+    };
+    Ok(c)
 }
 
-/// A collation by name, or why not.
-pub(crate) fn collation(name: &str) -> SqlResult<Collation> {
-    if let Some(c) = Collation::from_name(name) {
+/// The default collation of a character set.
+pub(super) fn default_of(set: Charset) -> SqlResult<Collation> {
+    let c = set.default_collation();
+    if !c.is_here() {
+        return Err(SqlError::unsupported(format!("collation {}", c.name())));
+    }
+    Ok(c)
+}
+
+/// A collation by name, or why not; `uca1400_*` is one of this character set.
+pub(crate) fn collation_of(name: &str, set: Charset) -> SqlResult<Collation> {
+    if let Some(c) = Collation::of_charset(name, set) {
         return Ok(c);
     }
-    let lower = name.to_ascii_lowercase();
-    let (set, rest) = lower.split_once('_').unwrap_or((&lower, ""));
-    let known_set =
-        set == "uca1400" || Charset::from_name(set).is_some() || OTHER_CHARSETS.contains(&set);
-    if known_set
-        && ["_ci", "_cs", "_bin"]
-            .iter()
-            .any(|e| format!("_{rest}").ends_with(e))
-        && !rest.contains("nosuch")
-    {
+    if Collation::is_missing(name) {
         return Err(SqlError::unsupported(format!("collation {name}")));
     }
     Err(SqlError::new(
@@ -67,8 +56,11 @@ pub(crate) fn mismatched_collation(collation: Collation, charset: Charset) -> Sq
 /// Puts a CHARACTER SET or COLLATE into `slot`: a collation must be one of the character set named before or after it.
 pub(super) fn add(option: &CharsetOption, slot: &mut Option<Collation>) -> SqlResult<()> {
     let (c, named) = match option {
-        CharsetOption::Charset(Some(name)) => (charset(name)?.default_collation(), false),
-        CharsetOption::Collate(Some(name)) => (collation(name)?, true),
+        CharsetOption::Charset(Some(name)) => (default_of(charset(name)?)?, false),
+        CharsetOption::Collate(Some(name)) => {
+            let set = slot.map_or(Charset::Utf8mb4, Collation::charset);
+            (collation_of(name, set)?, true)
+        }
         CharsetOption::Charset(None) => return unsupported("CHARACTER SET DEFAULT"),
         CharsetOption::Collate(None) => return unsupported("COLLATE DEFAULT"),
     };

@@ -1,6 +1,6 @@
 //! Columns: attributes and defaults.
 
-use super::charset::{collation, mismatched_collation};
+use super::charset::{collation_of, mismatched_collation};
 use super::refuse::unsupported;
 use super::{option, types};
 use crate::ast::{ColumnSpec, IndexSpec, TableElements};
@@ -129,8 +129,8 @@ fn attribute(
         // That of the character set, which an attribute before it does not change.
         ColumnAttribute::Collate(None) => {}
         ColumnAttribute::Collate(Some(name)) => {
-            let c = collation(&name)?;
             let set = charset.map(Collation::charset);
+            let c = collation_of(&name, set.unwrap_or_default())?;
             if let Some(set) = set.filter(|s| *s != c.charset()) {
                 return Err(mismatched_collation(c, set));
             }

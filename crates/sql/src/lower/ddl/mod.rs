@@ -17,7 +17,8 @@ use narwal_syntax::ast::ddl as syntax;
 use narwal_types::SqlResult;
 use refuse::{no_replace, no_wait, unsupported};
 
-pub(crate) use charset::{charset, collation, mismatched_collation};
+pub(crate) use charset::{charset, collation_of, mismatched_collation};
+pub use types::variable_type;
 pub(crate) use types::{is_text, too_big};
 
 /// A statement of DDL as this crate runs it.

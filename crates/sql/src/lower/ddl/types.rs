@@ -1,10 +1,12 @@
 //! Data types.
 
-use super::charset::charset;
+use super::charset::{charset, default_of};
 use super::refuse::unsupported;
 use narwal_syntax::SqlMode;
 use narwal_syntax::ast::ddl::{DataType, TypeAttribute, TypeName};
-use narwal_types::{BlobSize, Collation, FixedKind, Members, SqlError, SqlResult, TypeKind};
+use narwal_types::{
+    BlobSize, Collation, ColumnType, FixedKind, Members, SqlError, SqlResult, TypeKind,
+};
 
 /// A type: kind, sign, and what decides its collation.
 #[derive(Default)]
@@ -31,6 +33,36 @@ pub(crate) fn too_big(column: &str, max: u32) -> SqlError {
     )
 }
 
+/// The type of a variable of a stored program. A TIMESTAMP is kept as it is seen.
+pub fn variable_type(
+    t: &DataType,
+    collation: Option<&str>,
+    default: Collation,
+    sql_mode: SqlMode,
+) -> SqlResult<ColumnType> {
+    let (kind, ty) = data_type(t, "", sql_mode)?;
+    let kind = match kind {
+        TypeKind::Timestamp(n) => TypeKind::DateTime(n),
+        k => k,
+    };
+    let mut column = ColumnType {
+        kind,
+        unsigned: ty.unsigned,
+        collation: Collation::Binary,
+    };
+    if column.has_charset() {
+        let own = ty.collation.unwrap_or(default);
+        let named = collation.map(|n| super::charset::collation_of(n, own.charset()));
+        let c = named.transpose()?.unwrap_or(own);
+        column.collation = if ty.bin {
+            c.charset().bin_collation()
+        } else {
+            c
+        };
+    }
+    Ok(column)
+}
+
 /// The type of a column.
 pub(super) fn data_type(
     t: &DataType,
@@ -48,11 +80,11 @@ pub(super) fn data_type(
             TypeAttribute::Signed | TypeAttribute::Byte => {}
             TypeAttribute::Zerofill => return unsupported("ZEROFILL"),
             TypeAttribute::Charset(name) => {
-                ty.collation = Some(charset(name)?.default_collation());
+                ty.collation = Some(default_of(charset(name)?)?);
             }
             TypeAttribute::Binary => ty.bin = true,
             TypeAttribute::Ascii => ty.collation = Some(Collation::Latin1SwedishCi),
-            TypeAttribute::Unicode => return unsupported("character set ucs2"),
+            TypeAttribute::Unicode => ty.collation = Some(Collation::Ucs2GeneralCi),
             TypeAttribute::Compressed(_) => return unsupported("column attribute COMPRESSED"),
             TypeAttribute::RefSystemId(_) => {
                 return unsupported("column attribute REF_SYSTEM_ID");

@@ -24,8 +24,10 @@ impl Parser<'_> {
             self.bump();
             return self.labelled(label);
         }
+        let at = self.here();
         let Tok::Word(word) = self.peek() else {
-            return Ok(Body::Statement(Box::new(self.statement()?)));
+            let s = Box::new(self.statement()?);
+            return Ok(Body::Statement(s, at..self.behind()));
         };
         match word {
             Kw::BEGIN => Ok(Body::Block(self.block(None)?)),
@@ -66,12 +68,13 @@ impl Parser<'_> {
             _ => {
                 // What the language has of its own may stand in any statement's place.
                 let s = self.statement()?;
+                let at = at..self.behind();
                 Ok(match s {
                     Statement::Program(p) => match *p {
                         Program::Compound(body) => body,
-                        p => Body::Statement(Box::new(Statement::Program(Box::new(p)))),
+                        p => Body::Statement(Box::new(Statement::Program(Box::new(p))), at),
                     },
-                    s => Body::Statement(Box::new(s)),
+                    s => Body::Statement(Box::new(s), at),
                 })
             }
         }

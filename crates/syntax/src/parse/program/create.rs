@@ -12,6 +12,7 @@ use crate::parser::Parser;
 use crate::token::Tok;
 use narwal_types::SqlResult;
 use narwal_types::errors;
+use std::ops::Range;
 
 impl Parser<'_> {
     /// CREATE of a stored program, at the word for its kind.
@@ -93,18 +94,21 @@ impl Parser<'_> {
         definer: Option<Definer>,
     ) -> SqlResult<Statement> {
         let name = self.table_name()?;
-        let parameters = self.parameters()?;
+        let (parameters, parameters_at) = self.parameters_with_place()?;
         let characteristics = self.characteristics()?;
-        let body = self.body()?;
+        let (body, body_at) = self.body_with_place()?;
         Ok(program(Program::Routine(CreateRoutine {
             creation,
             definer,
             aggregate: false,
             name,
             parameters,
+            parameters_at,
             returns: None,
+            returns_at: 0..0,
             characteristics,
             body,
+            body_at,
         })))
     }
 
@@ -135,14 +139,16 @@ impl Parser<'_> {
             })));
         }
         self.not_within("FUNCTION")?;
-        let parameters = self.parameters()?;
+        let (parameters, parameters_at) = self.parameters_with_place()?;
         self.expect(Kw::RETURNS)?;
+        let at = self.here();
         let returns = self.variable_type(false)?;
+        let returns_at = at..self.behind();
         let characteristics = self.characteristics()?;
         // A function's body is RETURN, or something that may hold one.
         let mark = self.mark();
-        let body = self.body()?;
-        if matches!(body, Body::Statement(_)) {
+        let (body, body_at) = self.body_with_place()?;
+        if matches!(body, Body::Statement(..)) {
             self.rewind(mark);
             return Err(self.error());
         }
@@ -152,10 +158,27 @@ impl Parser<'_> {
             aggregate,
             name,
             parameters,
+            parameters_at,
             returns: Some(returns),
+            returns_at,
             characteristics,
             body,
+            body_at,
         })))
+    }
+
+    /// A body, and where it stands in the text.
+    fn body_with_place(&mut self) -> SqlResult<(Body, Range<usize>)> {
+        let at = self.here();
+        let body = self.body()?;
+        Ok((body, at..self.behind()))
+    }
+
+    /// Parameters, and where they stand in the text.
+    fn parameters_with_place(&mut self) -> SqlResult<(Vec<Parameter>, Range<usize>)> {
+        let at = self.here();
+        let list = self.parameters()?;
+        Ok((list, at + 1..(self.behind() - 1).max(at + 1)))
     }
 
     /// `([IN | OUT | INOUT] name type, ...)`
@@ -258,7 +281,7 @@ impl Parser<'_> {
             let follows = self.bump().tok == Tok::Word(Kw::FOLLOWS);
             order = Some((follows, self.text_or_ident()?));
         }
-        let body = self.body()?;
+        let (body, body_at) = self.body_with_place()?;
         Ok(program(Program::Trigger(CreateTrigger {
             creation,
             definer,
@@ -268,6 +291,7 @@ impl Parser<'_> {
             table,
             order,
             body,
+            body_at,
         })))
     }
 

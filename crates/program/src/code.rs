@@ -1,0 +1,259 @@
+//! A program as it is run: a tree of steps. Variables are numbered slots, labels are numbers, expressions are bound, and
+//! statements keep their plans. Nothing in it is parsed or looked up by name when it runs.
+
+use narwal_sql::expr::Expr;
+use narwal_sql::{ParamType, Prepared, Stmt};
+use narwal_syntax::Statement;
+use narwal_syntax::ast::program::ParameterMode;
+use narwal_types::{ColumnType, SqlError};
+use parking_lot::Mutex;
+use std::sync::Arc;
+
+/// What a program is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// PROCEDURE.
+    Procedure,
+    /// FUNCTION.
+    Function,
+    /// TRIGGER.
+    Trigger,
+    /// A statement of the language outside of any program.
+    Block,
+}
+
+impl Kind {
+    /// Its word.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Procedure => "PROCEDURE",
+            Kind::Function => "FUNCTION",
+            Kind::Trigger => "TRIGGER",
+            Kind::Block => "BLOCK",
+        }
+    }
+
+    /// It runs inside of a statement, which goes on afterwards.
+    pub fn is_within_statement(self) -> bool {
+        matches!(self, Kind::Function | Kind::Trigger)
+    }
+}
+
+/// A variable.
+#[derive(Debug, Clone)]
+pub struct Slot {
+    /// Name, for messages.
+    pub name: String,
+    /// Type.
+    pub ty: ColumnType,
+}
+
+/// A column of the row that a trigger is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RowSlot {
+    /// NEW, not OLD.
+    pub new: bool,
+    /// The column's position.
+    pub column: usize,
+    /// The slot that it is in.
+    pub slot: usize,
+    /// The program assigns to it.
+    pub written: bool,
+}
+
+/// A compiled program.
+pub struct Program {
+    /// What it is.
+    pub kind: Kind,
+    /// Its database.
+    pub db: String,
+    /// Its name.
+    pub name: String,
+    /// Variables; parameters come first.
+    pub slots: Vec<Slot>,
+    /// Their types as statements see them.
+    pub types: Vec<ParamType>,
+    /// How parameters are passed.
+    pub parameters: Vec<ParameterMode>,
+    /// Type of a function's result.
+    pub returns: Option<ColumnType>,
+    /// Of a trigger: which columns it uses.
+    pub row: Vec<RowSlot>,
+    /// Cursors.
+    pub cursors: Vec<CursorCode>,
+    /// What it does.
+    pub body: Step,
+    /// It runs statements, not expressions alone.
+    pub has_statements: bool,
+    /// Some handler waits for warnings.
+    pub minds_warnings: bool,
+    /// It has handlers.
+    pub has_handlers: bool,
+}
+
+/// A cursor.
+pub struct CursorCode {
+    /// The slots of its parameters.
+    pub parameters: Vec<usize>,
+    /// Its SELECT.
+    pub select: SqlStep,
+}
+
+/// A statement that narwal-sql plans. Its parameters are all slots of the program.
+pub struct SqlStep {
+    /// The statement.
+    pub stmt: Stmt,
+    /// As written.
+    pub text: Box<str>,
+    /// Its plan, and the host's generation when it was made.
+    pub plan: Mutex<Option<(Arc<Prepared>, u64)>>,
+}
+
+/// A value that is computed.
+pub enum Calc {
+    /// An expression without subqueries.
+    Plain(Box<Expr>),
+    /// One that reads tables: a SELECT of one value.
+    Query(Box<SqlStep>),
+    /// One that can't be computed: the error comes when it is to be.
+    Broken(SqlError),
+}
+
+/// Where a value goes.
+#[derive(Debug, Clone)]
+pub enum Target {
+    /// A variable.
+    Slot(usize),
+    /// `@name`
+    User(String),
+}
+
+/// What a handler waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wanted {
+    /// An error number.
+    Code(u16),
+    /// An SQLSTATE.
+    State([u8; 5]),
+    /// SQLWARNING.
+    Warning,
+    /// NOT FOUND.
+    NotFound,
+    /// SQLEXCEPTION.
+    Exception,
+}
+
+/// A handler.
+pub struct Handler {
+    /// What for.
+    pub wanted: Vec<Wanted>,
+    /// EXIT, not CONTINUE.
+    pub exit: bool,
+    /// What it does.
+    pub body: Step,
+}
+
+/// BEGIN ... END.
+pub struct Block {
+    /// Its number, as of a label.
+    pub id: usize,
+    /// Variables with what they begin as.
+    pub variables: Vec<(usize, Option<Calc>)>,
+    /// Cursors that are closed at its end.
+    pub cursors: Vec<usize>,
+    /// Handlers.
+    pub handlers: Vec<Handler>,
+    /// Statements.
+    pub steps: Vec<Step>,
+}
+
+/// What is repeated how.
+pub enum Repeat {
+    /// LOOP.
+    Endless,
+    /// WHILE.
+    While(Calc),
+    /// REPEAT ... UNTIL.
+    Until(Calc),
+    /// FOR over integers: the variable, the slot of the last value.
+    Range {
+        /// The variable.
+        slot: usize,
+        /// Where the end is kept.
+        last: usize,
+        /// REVERSE.
+        reverse: bool,
+        /// From.
+        from: Calc,
+        /// To.
+        to: Calc,
+    },
+    /// FOR over a cursor's rows.
+    Rows {
+        /// The cursor.
+        cursor: usize,
+        /// Its arguments.
+        arguments: Vec<Calc>,
+        /// The slots of the record's fields.
+        fields: Vec<usize>,
+    },
+}
+
+/// SIGNAL and RESIGNAL.
+pub struct SignalCode {
+    /// RESIGNAL.
+    pub again: bool,
+    /// The SQLSTATE, if given.
+    pub state: Option<[u8; 5]>,
+    /// SET.
+    pub set: Vec<(&'static str, Calc)>,
+}
+
+/// A step.
+pub enum Step {
+    /// BEGIN ... END.
+    Block(Box<Block>),
+    /// IF.
+    If(Vec<(Calc, Vec<Step>)>, Option<Vec<Step>>),
+    /// CASE: the operand's slot and value, if there is one.
+    Case {
+        /// The operand.
+        operand: Option<(usize, Calc)>,
+        /// Conditions with what follows them.
+        branches: Vec<(Calc, Vec<Step>)>,
+        /// ELSE.
+        otherwise: Option<Vec<Step>>,
+    },
+    /// A loop: its number, how, and what.
+    Loop(usize, Box<Repeat>, Vec<Step>),
+    /// LEAVE.
+    Leave(usize),
+    /// ITERATE.
+    Iterate(usize),
+    /// RETURN.
+    Return(Calc),
+    /// SET of a variable.
+    Set(usize, Calc),
+    /// SET of a user variable.
+    SetUser(String, Calc),
+    /// A statement; its rows go to the client.
+    Sql(Box<SqlStep>),
+    /// SELECT ... INTO.
+    Into(Box<SqlStep>, Vec<Target>),
+    /// A statement of the host's own, and its text.
+    Other(Box<Statement>, Box<str>),
+    /// OPEN.
+    Open(usize, Vec<Calc>),
+    /// FETCH.
+    Fetch(usize, Vec<Target>),
+    /// CLOSE.
+    Close(usize),
+    /// CALL: the name, arguments and where they could go.
+    Call(Vec<String>, Vec<(Calc, Option<Target>)>),
+    /// SIGNAL, RESIGNAL.
+    Signal(Box<SignalCode>),
+    /// GET DIAGNOSTICS: the condition's number; where items go.
+    Diagnostics(Option<Calc>, Vec<(Target, &'static str)>),
+    /// Several steps that were one statement.
+    Several(Vec<Step>),
+}

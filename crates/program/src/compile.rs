@@ -1,0 +1,627 @@
+//! From a body's tree to its compiled form.
+
+use crate::code::{
+    Block, Calc, CursorCode, Handler, Kind, Program, Repeat, SqlStep, Step, Target, Wanted,
+};
+use crate::host::Lookup;
+use crate::names::{Names, RowNames};
+use crate::rewrite;
+use narwal_sql::expr::ExprKind;
+use narwal_sql::{Scope, StatementEnv, Stmt, bind};
+use narwal_syntax::ParseOptions;
+use narwal_syntax::ast::program::{
+    Body, ConditionValue, CursorSource, Declaration, HandlerAction, Loop, LoopKind, Parameter,
+    TriggerEvent, VariableType,
+};
+use narwal_syntax::ast::{BinaryOp, Expr, Expression, Select, SelectItem, Statement, TableName};
+use narwal_types::{ColumnType, SqlError, SqlResult, TypeKind, errors};
+use parking_lot::Mutex;
+
+/// What is said of a program besides its body.
+pub struct Head<'a> {
+    /// What it is.
+    pub kind: Kind,
+    /// Its database.
+    pub db: &'a str,
+    /// Its name.
+    pub name: &'a str,
+    /// Parameters.
+    pub parameters: &'a [Parameter],
+    /// A function's result.
+    pub returns: Option<&'a VariableType>,
+    /// Of a trigger.
+    pub trigger: Option<TriggerHead>,
+}
+
+/// What is said of a trigger.
+pub struct TriggerHead {
+    /// Columns of its table.
+    pub columns: Vec<(String, ColumnType)>,
+    /// BEFORE.
+    pub before: bool,
+    /// What it waits for.
+    pub event: TriggerEvent,
+}
+
+/// Compiles a body, in the environment that it will run in. `text`: what it was parsed from.
+///
+/// # Errors
+/// What MariaDB says of it when it is defined, and 1235 for what is not supported.
+pub fn compile(
+    head: &Head<'_>,
+    body: Body,
+    text: &str,
+    env: &StatementEnv,
+    lookup: &dyn Lookup,
+) -> SqlResult<Program> {
+    let mut c = Compiler {
+        kind: head.kind,
+        names: Names::default(),
+        text,
+        env,
+        lookup,
+        options: ParseOptions {
+            sql_mode: env.sql_mode,
+        },
+        cursors: Vec::new(),
+        has_statements: false,
+        minds_warnings: false,
+        has_handlers: false,
+        has_return: false,
+    };
+    c.names.trigger = head.trigger.as_ref().map(|t| RowNames {
+        columns: t.columns.clone(),
+        old: t.event != TriggerEvent::Insert,
+        new: t.event != TriggerEvent::Delete,
+        before: t.before,
+        event: match t.event {
+            TriggerEvent::Insert => "INSERT",
+            TriggerEvent::Update => "UPDATE",
+            TriggerEvent::Delete => "DELETE",
+        },
+    });
+    c.names.enter();
+    for p in head.parameters {
+        match &p.ty {
+            VariableType::Row(_) | VariableType::RowTypeOf(_) => {
+                return Err(SqlError::unsupported("parameters of type ROW"));
+            }
+            ty => {
+                let ty = c.variable_type(ty)?;
+                c.names.declare(&p.name, ty, true)?;
+            }
+        }
+    }
+    let returns = head.returns.map(|t| c.variable_type(t)).transpose()?;
+    let body = c.body(body)?;
+    if head.kind == Kind::Function && !c.has_return {
+        let name = format!("{}.{}", head.db, head.name);
+        return Err(errors::SP_NORETURN.with([&name]));
+    }
+    if let Some(e) = c.names.error.take() {
+        return Err(e);
+    }
+    Ok(Program {
+        kind: head.kind,
+        db: head.db.to_string(),
+        name: head.name.to_string(),
+        types: c.names.types(),
+        parameters: head.parameters.iter().map(|p| p.mode).collect(),
+        returns,
+        row: c.names.row,
+        slots: c.names.slots,
+        cursors: c.cursors,
+        body,
+        has_statements: c.has_statements,
+        minds_warnings: c.minds_warnings,
+        has_handlers: c.has_handlers,
+    })
+}
+
+pub(crate) struct Compiler<'a> {
+    pub(crate) kind: Kind,
+    pub(crate) names: Names,
+    text: &'a str,
+    pub(crate) env: &'a StatementEnv,
+    lookup: &'a dyn Lookup,
+    options: ParseOptions,
+    cursors: Vec<CursorCode>,
+    pub(crate) has_statements: bool,
+    minds_warnings: bool,
+    has_handlers: bool,
+    has_return: bool,
+}
+
+/// A condition's SQLSTATE: five characters, not that of success.
+pub(crate) fn sqlstate(text: &str) -> SqlResult<[u8; 5]> {
+    let good = |b: &u8| b.is_ascii_uppercase() || b.is_ascii_digit();
+    match <[u8; 5]>::try_from(text.as_bytes()) {
+        Ok(s) if s.iter().all(good) && &s[..2] != b"00" => Ok(s),
+        _ => Err(errors::SP_BAD_SQLSTATE.with([&text])),
+    }
+}
+
+impl<'a> Compiler<'a> {
+    /// The type of a variable that is no row.
+    fn variable_type(&mut self, ty: &VariableType) -> SqlResult<ColumnType> {
+        match ty {
+            VariableType::Data(ty, collation) => narwal_sql::lower::variable_type(
+                ty,
+                collation.as_deref(),
+                self.database_collation(),
+                self.env.sql_mode,
+            ),
+            VariableType::TypeOf(names) => self.type_of(names),
+            VariableType::RowTypeOf(_) | VariableType::Row(_) => {
+                Err(SqlError::unsupported("ROW here"))
+            }
+        }
+    }
+
+    fn database_collation(&self) -> narwal_types::Collation {
+        let scope = narwal_sql::VariableScope::Session;
+        let name = self.env.variables.system(scope, "collation_database");
+        match name {
+            Ok(narwal_types::Value::Str(s)) => {
+                narwal_types::Collation::from_name(&s).unwrap_or_default()
+            }
+            _ => narwal_types::Collation::default(),
+        }
+    }
+
+    fn type_of(&mut self, names: &[String]) -> SqlResult<ColumnType> {
+        let (table, column) = match names {
+            [variable] => {
+                let slot = self.names.slot(variable);
+                let slot = slot.ok_or_else(|| errors::SP_UNDECLARED_VAR.with([variable]))?;
+                return Ok(self.names.slots[slot].ty);
+            }
+            [table, column] => ((None, table), column),
+            [db, table, column] => ((Some(db.clone()), table), column),
+            _ => return Err(SqlError::unsupported("TYPE OF here")),
+        };
+        let table = TableName {
+            db: table.0,
+            name: table.1.clone(),
+        };
+        let unknown = ColumnType::new(TypeKind::VarChar(255));
+        let Some(columns) = self.lookup.table(&table)? else {
+            return Ok(unknown);
+        };
+        let found = columns.iter().find(|(n, _)| n.eq_ignore_ascii_case(column));
+        found
+            .map(|(_, ty)| *ty)
+            .ok_or_else(|| errors::BAD_FIELD_ERROR.with([column, &table.name]))
+    }
+
+    /// Puts parameters in the place of variables.
+    pub(crate) fn expression(&mut self, e: &mut Expression) -> SqlResult<()> {
+        let names = &mut self.names;
+        rewrite::expression(e, &mut |e| names.replace(e));
+        self.names.error.take().map_or(Ok(()), Err)
+    }
+
+    /// A value that is computed.
+    pub(crate) fn calc(&mut self, mut e: Expression) -> SqlResult<Calc> {
+        self.expression(&mut e)?;
+        Ok(self.calc_of(e))
+    }
+
+    pub(crate) fn calc_of(&mut self, e: Expression) -> Calc {
+        let mut broken = None;
+        if e.subqueries.is_empty() {
+            *self.env.param_types.borrow_mut() = self.names.types();
+            let bound = bind(&e.expr, &Scope::empty(self.env));
+            self.env.param_types.borrow_mut().clear();
+            match bound {
+                Ok(x) if !x.any(&|x| matches!(x.kind, ExprKind::Stored(_))) => {
+                    return Calc::Plain(Box::new(x));
+                }
+                // It may run statements, for which a transaction is needed.
+                Ok(_) => {}
+                Err(e) => broken = Some(e),
+            }
+        }
+        if let Some(e) = broken {
+            return Calc::Broken(e);
+        }
+        let item = SelectItem::Expr {
+            expr: e.expr,
+            alias: None,
+            text: String::new(),
+        };
+        let mut select = Select::of(vec![item], None);
+        select.subqueries = e.subqueries;
+        self.has_statements = true;
+        match self.lowered(Statement::Select(Box::new(select))) {
+            Ok(step) => Calc::Query(Box::new(step)),
+            Err(e) => Calc::Broken(e),
+        }
+    }
+
+    /// A statement of narwal-sql's with its names replaced.
+    pub(crate) fn sql(&mut self, mut s: Statement) -> SqlResult<SqlStep> {
+        let names = &mut self.names;
+        rewrite::statement(&mut s, &mut |e| names.replace(e));
+        if let Some(e) = self.names.error.take() {
+            return Err(e);
+        }
+        self.has_statements = true;
+        self.lowered(s)
+    }
+
+    fn lowered(&self, s: Statement) -> SqlResult<SqlStep> {
+        Ok(SqlStep {
+            stmt: narwal_sql::lower(s, &self.options)?,
+            text: "".into(),
+            plan: Mutex::default(),
+        })
+    }
+
+    pub(crate) fn list(&mut self, list: Vec<Body>) -> SqlResult<Vec<Step>> {
+        list.into_iter().map(|b| self.body(b)).collect()
+    }
+
+    pub(crate) fn body(&mut self, body: Body) -> SqlResult<Step> {
+        narwal_memory::check()?;
+        Ok(match body {
+            Body::Block(b) => self.block(b)?,
+            Body::If {
+                branches,
+                otherwise,
+            } => {
+                let branches = self.branches(branches)?;
+                let otherwise = otherwise.map(|l| self.list(l)).transpose()?;
+                Step::If(branches, otherwise)
+            }
+            Body::Case {
+                operand,
+                branches,
+                otherwise,
+            } => self.case(operand, branches, otherwise)?,
+            Body::Loop(l) => self.loop_of(l)?,
+            Body::Leave(label) => Step::Leave(self.names.label(&label, false)?),
+            Body::Iterate(label) => Step::Iterate(self.names.label(&label, true)?),
+            Body::Return(e) => {
+                if self.kind != Kind::Function {
+                    return Err(errors::SP_BADRETURN.plain());
+                }
+                self.has_return = true;
+                Step::Return(self.calc(e)?)
+            }
+            Body::Open(name, arguments) => {
+                let cursor = self.names.cursor(&name)?;
+                Step::Open(cursor, self.arguments(cursor, &name, arguments)?)
+            }
+            Body::Close(name) => Step::Close(self.names.cursor(&name)?),
+            Body::Fetch(name, into) => {
+                let cursor = self.names.cursor(&name)?;
+                Step::Fetch(cursor, self.fetch_targets(into)?)
+            }
+            Body::FetchGroupNextRow => {
+                return Err(SqlError::unsupported("FETCH GROUP NEXT ROW"));
+            }
+            Body::Statement(s, at) => {
+                let text = self.text.get(at).unwrap_or_default();
+                self.statement(*s, text)?
+            }
+        })
+    }
+
+    fn arguments(
+        &mut self,
+        cursor: usize,
+        name: &str,
+        arguments: Vec<Expression>,
+    ) -> SqlResult<Vec<Calc>> {
+        let wanted = self.cursors[cursor].parameters.len();
+        if wanted != arguments.len() {
+            return Err(errors::WRONG_PARAMCOUNT_TO_CURSOR.with([&name]));
+        }
+        arguments.into_iter().map(|a| self.calc(a)).collect()
+    }
+
+    fn fetch_targets(&mut self, into: Vec<String>) -> SqlResult<Vec<Target>> {
+        if let [row] = into.as_slice()
+            && let Some(slots) = self.names.row_slots(row)
+        {
+            return Ok(slots.into_iter().map(Target::Slot).collect());
+        }
+        into.iter().map(|n| self.target(n)).collect()
+    }
+
+    /// A variable by its name as written: `x`, `row.field`, `NEW.x`, `@x`.
+    pub(crate) fn target(&mut self, name: &str) -> SqlResult<Target> {
+        if let Some(user) = name.strip_prefix('@') {
+            return Ok(Target::User(user.to_string()));
+        }
+        let slot = match name.split_once('.') {
+            Some((row, field)) => match self.names.row_column(row, field, true) {
+                Some(r) => Some(r?),
+                None => self.names.field(row, field),
+            },
+            None => self.names.slot(name),
+        };
+        slot.map(Target::Slot)
+            .ok_or_else(|| errors::SP_UNDECLARED_VAR.with([&name]))
+    }
+
+    fn branches(
+        &mut self,
+        branches: Vec<(Expression, Vec<Body>)>,
+    ) -> SqlResult<Vec<(Calc, Vec<Step>)>> {
+        let one = |(when, list)| Ok((self.calc(when)?, self.list(list)?));
+        branches.into_iter().map(one).collect()
+    }
+
+    fn case(
+        &mut self,
+        operand: Option<Expression>,
+        branches: Vec<(Expression, Vec<Body>)>,
+        otherwise: Option<Vec<Body>>,
+    ) -> SqlResult<Step> {
+        let Some(operand) = operand else {
+            let branches = self.branches(branches)?;
+            let otherwise = otherwise.map(|l| self.list(l)).transpose()?;
+            return Ok(Step::Case {
+                operand: None,
+                branches,
+                otherwise,
+            });
+        };
+        let operand = self.calc(operand)?;
+        let ty = match &operand {
+            Calc::Plain(e) => e.ty.ty,
+            _ => ColumnType::new(TypeKind::VarChar(u16::MAX)),
+        };
+        let slot = self.names.hidden("case", ty);
+        let mut list = Vec::new();
+        for (mut when, steps) in branches {
+            self.expression(&mut when)?;
+            let equal = Expression {
+                expr: Expr::Binary {
+                    left: Box::new(Expr::Param(slot)),
+                    op: BinaryOp::Eq,
+                    right: Box::new(Expr::Nested(Box::new(when.expr))),
+                },
+                subqueries: when.subqueries,
+            };
+            list.push((self.calc_of(equal), self.list(steps)?));
+        }
+        Ok(Step::Case {
+            operand: Some((slot, operand)),
+            branches: list,
+            otherwise: otherwise.map(|l| self.list(l)).transpose()?,
+        })
+    }
+
+    fn loop_of(&mut self, l: Loop) -> SqlResult<Step> {
+        let id = self.names.push_label(l.label.as_deref(), true)?;
+        self.names.enter();
+        let (repeat, steps) = match l.kind {
+            LoopKind::Endless => (Repeat::Endless, self.list(l.statements)?),
+            LoopKind::While(e) => (Repeat::While(self.calc(e)?), self.list(l.statements)?),
+            LoopKind::Repeat(e) => {
+                let steps = self.list(l.statements)?;
+                (Repeat::Until(self.calc(e)?), steps)
+            }
+            LoopKind::Range {
+                variable,
+                reverse,
+                from,
+                to,
+            } => {
+                let (from, to) = (self.calc(from)?, self.calc(to)?);
+                let slot = self.names.declare(&variable, ColumnType::bigint(), false)?;
+                let last = self.names.hidden("last", ColumnType::bigint());
+                let repeat = Repeat::Range {
+                    slot,
+                    last,
+                    reverse,
+                    from,
+                    to,
+                };
+                (repeat, self.list(l.statements)?)
+            }
+            LoopKind::Cursor { variable, rows } => {
+                let repeat = self.for_rows(&variable, rows)?;
+                (repeat, self.list(l.statements)?)
+            }
+        };
+        self.names.leave();
+        self.names.pop_label();
+        Ok(Step::Loop(id, Box::new(repeat), steps))
+    }
+
+    fn for_rows(&mut self, variable: &str, rows: CursorSource) -> SqlResult<Repeat> {
+        let (cursor, arguments) = match rows {
+            CursorSource::Named(name, arguments) => {
+                let cursor = self.names.cursor(&name)?;
+                (cursor, self.arguments(cursor, &name, arguments)?)
+            }
+            CursorSource::Query(q) => {
+                let select = self.sql(Statement::Select(q))?;
+                self.cursors.push(CursorCode {
+                    parameters: Vec::new(),
+                    select,
+                });
+                (self.cursors.len() - 1, Vec::new())
+            }
+        };
+        let select = &self.cursors[cursor].select.stmt;
+        let columns = self.lookup.query(select, &self.names.types())?;
+        let fields = self.names.declare_row(variable, columns.as_deref())?;
+        Ok(Repeat::Rows {
+            cursor,
+            arguments,
+            fields,
+        })
+    }
+
+    fn block(&mut self, b: narwal_syntax::ast::program::Block) -> SqlResult<Step> {
+        let id = self.names.push_label(b.label.as_deref(), false)?;
+        self.names.enter();
+        let mut block = Block {
+            id,
+            variables: Vec::new(),
+            cursors: Vec::new(),
+            handlers: Vec::new(),
+            steps: Vec::new(),
+        };
+        for d in b.declarations {
+            self.declaration(d, &mut block)?;
+        }
+        block.steps = self.list(b.statements)?;
+        self.names.leave();
+        self.names.pop_label();
+        Ok(Step::Block(Box::new(block)))
+    }
+
+    fn declaration(&mut self, d: Declaration, block: &mut Block) -> SqlResult<()> {
+        let late = !block.cursors.is_empty() || !block.handlers.is_empty();
+        match d {
+            Declaration::Variables { .. } | Declaration::Condition(..) if late => {
+                return Err(errors::SP_VARCOND_AFTER_CURSHNDLR.plain());
+            }
+            Declaration::Variables { names, ty, default } => {
+                self.variables(&names, &ty, default, block)?;
+            }
+            Declaration::Condition(name, value) => {
+                let wanted = self.wanted(&value)?;
+                self.names.condition(&name, wanted)?;
+            }
+            Declaration::Cursor(..) if !block.handlers.is_empty() => {
+                return Err(errors::SP_CURSOR_AFTER_HANDLER.plain());
+            }
+            Declaration::Cursor(name, parameters, select) => {
+                self.names.enter();
+                let mut slots = Vec::new();
+                for (name, ty) in &parameters {
+                    let ty = self.variable_type(ty)?;
+                    slots.push(self.names.declare(name, ty, true)?);
+                }
+                let select = self.sql(Statement::Select(select));
+                self.names.leave();
+                let number = self.cursors.len();
+                self.cursors.push(CursorCode {
+                    parameters: slots,
+                    select: select?,
+                });
+                self.names.declare_cursor(&name, number)?;
+                block.cursors.push(number);
+            }
+            Declaration::Handler {
+                action,
+                conditions,
+                body,
+            } => {
+                let handler = self.handler(action, &conditions, *body, &block.handlers)?;
+                block.handlers.push(handler);
+            }
+        }
+        Ok(())
+    }
+
+    fn variables(
+        &mut self,
+        names: &[String],
+        ty: &VariableType,
+        default: Option<Expression>,
+        block: &mut Block,
+    ) -> SqlResult<()> {
+        let fields = match ty {
+            VariableType::RowTypeOf(table) => {
+                let cursor = table
+                    .db
+                    .is_none()
+                    .then(|| self.names.find_cursor(&table.name));
+                match cursor.flatten() {
+                    Some(c) => {
+                        let select = &self.cursors[c].select.stmt;
+                        Some(self.lookup.query(select, &self.names.types())?)
+                    }
+                    None => Some(self.lookup.table(table)?),
+                }
+            }
+            VariableType::Row(fields) => {
+                let collation = self.database_collation();
+                let mode = self.env.sql_mode;
+                let one = |(n, t): &(String, _)| {
+                    let ty = narwal_sql::lower::variable_type(t, None, collation, mode)?;
+                    Ok((n.clone(), ty))
+                };
+                Some(Some(fields.iter().map(one).collect::<SqlResult<_>>()?))
+            }
+            _ => None,
+        };
+        if let Some(fields) = fields {
+            if default.is_some() {
+                return Err(SqlError::unsupported("DEFAULT of ROW variables"));
+            }
+            for name in names {
+                let slots = self.names.declare_row(name, fields.as_deref())?;
+                block.variables.extend(slots.into_iter().map(|s| (s, None)));
+            }
+            return Ok(());
+        }
+        let ty = self.variable_type(ty)?;
+        for name in names {
+            let default = default.clone().map(|d| self.calc(d)).transpose()?;
+            let slot = self.names.declare(name, ty, false)?;
+            block.variables.push((slot, default));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn wanted(&self, value: &ConditionValue) -> SqlResult<Wanted> {
+        Ok(match value {
+            ConditionValue::Error(n) => match u16::try_from(*n) {
+                Ok(n) if n > 0 => Wanted::Code(n),
+                _ => {
+                    return Err(errors::WRONG_VALUE.with([&"CONDITION", n]));
+                }
+            },
+            ConditionValue::State(s) => Wanted::State(sqlstate(s)?),
+            ConditionValue::Named(name) => self.names.wanted(name)?,
+            ConditionValue::Warning => Wanted::Warning,
+            ConditionValue::NotFound => Wanted::NotFound,
+            ConditionValue::Exception => Wanted::Exception,
+        })
+    }
+
+    fn handler(
+        &mut self,
+        action: HandlerAction,
+        conditions: &[ConditionValue],
+        body: Body,
+        others: &[Handler],
+    ) -> SqlResult<Handler> {
+        let mut wanted: Vec<Wanted> = Vec::new();
+        for c in conditions {
+            let w = self.wanted(c)?;
+            if wanted.contains(&w) || others.iter().any(|h| h.wanted.contains(&w)) {
+                return Err(errors::SP_DUP_HANDLER.plain());
+            }
+            self.minds_warnings |= match w {
+                Wanted::Warning | Wanted::Code(_) => true,
+                Wanted::State(s) => &s[..2] == b"01",
+                _ => false,
+            };
+            wanted.push(w);
+        }
+        self.has_handlers = true;
+        self.names.push_border();
+        let body = self.body(body);
+        self.names.pop_label();
+        Ok(Handler {
+            wanted,
+            exit: action == HandlerAction::Exit,
+            body: body?,
+        })
+    }
+}
+
+/// True for the statements that narwal-sql plans.
+pub(crate) fn is_planned(stmt: &Stmt) -> bool {
+    !matches!(stmt, Stmt::Ddl(_) | Stmt::SelectInto(_) | Stmt::LoadData(_))
+}

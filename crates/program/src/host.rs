@@ -1,0 +1,47 @@
+//! What a program needs of its surroundings.
+
+use crate::code::{Program, SqlStep};
+use narwal_sql::{ParamType, StatementEnv, Stmt};
+use narwal_syntax::Statement;
+use narwal_syntax::ast::TableName;
+use narwal_types::{ColumnType, SqlResult, Value, ValueRef};
+use std::sync::Arc;
+
+/// Where a statement's rows go.
+pub enum Rows<'a> {
+    /// To the client.
+    Client,
+    /// To this.
+    Take(&'a mut dyn FnMut(&[ValueRef<'_>]) -> SqlResult<()>),
+}
+
+/// Names with their types.
+pub type Columns = Vec<(String, ColumnType)>;
+
+/// What a body's compilation asks for.
+pub trait Lookup {
+    /// Columns of a table; `None` if they can't be known now.
+    fn table(&self, name: &TableName) -> SqlResult<Option<Columns>>;
+    /// Columns of a query whose parameters have these types; `None` if they can't be known now.
+    fn query(&self, stmt: &Stmt, types: &[ParamType]) -> SqlResult<Option<Columns>>;
+}
+
+/// Who runs a program.
+pub trait Host {
+    /// The session as expressions see it.
+    fn env(&self) -> &StatementEnv;
+    /// Runs a planned statement; `values` are those of all slots.
+    fn sql(
+        &mut self,
+        program: &Program,
+        step: &SqlStep,
+        values: &[Value],
+        rows: Rows<'_>,
+    ) -> SqlResult<()>;
+    /// Runs a statement of the host's own; its text as written.
+    fn other(&mut self, statement: Statement, text: &str) -> SqlResult<()>;
+    /// Calls a procedure by its name: `arguments` are asked for its parameters' values, and get those of OUT and INOUT.
+    fn procedure(&mut self, name: &[String]) -> SqlResult<Arc<Program>>;
+    /// Runs a procedure that [`Host::procedure`] has found.
+    fn call(&mut self, program: &Arc<Program>, arguments: Vec<Value>) -> SqlResult<Vec<Value>>;
+}

@@ -1,0 +1,163 @@
+//! The names and values in the expressions of a statement.
+
+use narwal_sql::expr::for_each_operand;
+use narwal_syntax::ast::{
+    Assignment, Expr, Expression, From, InsertSource, Join, JoinOn, Limit, OrderItem, Select,
+    SelectItem, SetValue, Statement, WriteTargets,
+};
+use std::sync::Arc;
+
+/// What is done to each name and value; it may put something else there.
+pub type Each<'a> = &'a mut dyn FnMut(&mut Expr);
+
+/// An expression. Columns in VALUES(c) and DEFAULT(c) are columns and nothing else.
+pub fn expr(e: &mut Expr, f: Each<'_>) {
+    match e {
+        Expr::Values(_) | Expr::Default(_) => {}
+        Expr::Column(_)
+        | Expr::Qualified(_)
+        | Expr::Literal(_)
+        | Expr::Param(_)
+        | Expr::UserVar(_)
+        | Expr::SystemVar(_) => f(e),
+        _ => for_each_operand(e, &mut |e| expr(e, f)),
+    }
+}
+
+/// An expression with its subqueries.
+pub fn expression(e: &mut Expression, f: Each<'_>) {
+    expr(&mut e.expr, f);
+    subqueries(&mut e.subqueries, f);
+}
+
+fn subqueries(list: &mut [(usize, Select)], f: Each<'_>) {
+    for (_, s) in list {
+        select(s, f);
+    }
+}
+
+fn order(list: &mut [OrderItem], f: Each<'_>) {
+    for o in list {
+        expr(&mut o.expr, f);
+    }
+}
+
+fn items(list: &mut [SelectItem], f: Each<'_>) {
+    for i in list {
+        if let SelectItem::Expr { expr: e, .. } = i {
+            expr(e, f);
+        }
+    }
+}
+
+fn limit(l: Option<&mut Limit>, f: Each<'_>) {
+    if let Some(l) = l {
+        expr(&mut l.count, f);
+        if let Some(o) = &mut l.offset {
+            expr(o, f);
+        }
+    }
+}
+
+/// A query.
+pub fn select(s: &mut Select, f: Each<'_>) {
+    for cte in s.with.iter_mut().flat_map(|w| &mut w.ctes) {
+        select(&mut Arc::make_mut(cte).query, f);
+    }
+    items(&mut s.items, f);
+    if let Some(t) = &mut s.from {
+        from(t, f);
+    }
+    for e in [&mut s.where_, &mut s.having].into_iter().flatten() {
+        expr(e, f);
+    }
+    order(&mut s.group_by, f);
+    order(&mut s.order_by, f);
+    limit(s.limit.as_mut(), f);
+    subqueries(&mut s.subqueries, f);
+}
+
+fn from(t: &mut From, f: Each<'_>) {
+    match t {
+        From::Table(_) | From::JsonTable(_) => {}
+        From::Query { query, .. } => select(query, f),
+        From::Set { first, rest } => {
+            select(first, f);
+            for (_, s) in rest {
+                select(s, f);
+            }
+        }
+        From::Join(j) => {
+            let Join {
+                left, right, on, ..
+            } = &mut **j;
+            from(left, f);
+            from(right, f);
+            if let JoinOn::On(e) = on {
+                expr(e, f);
+            }
+        }
+    }
+}
+
+fn value(v: &mut SetValue, f: Each<'_>) {
+    if let SetValue::Expr(e) = v {
+        expr(e, f);
+    }
+}
+
+fn assignments(list: &mut [Assignment], f: Each<'_>) {
+    for a in list {
+        value(&mut a.value, f);
+    }
+}
+
+/// A statement of narwal-sql's.
+pub fn statement(s: &mut Statement, f: Each<'_>) {
+    match s {
+        Statement::Select(q) | Statement::Do(q) => select(q, f),
+        Statement::SelectInto(s) => select(&mut s.select, f),
+        Statement::Insert(i) => {
+            match &mut i.source {
+                InsertSource::Values(rows) => {
+                    for v in rows.iter_mut().flatten() {
+                        value(v, f);
+                    }
+                }
+                InsertSource::Literals(_) => {}
+                InsertSource::Select(q) => select(q, f),
+            }
+            assignments(&mut i.on_duplicate, f);
+            items(&mut i.returning, f);
+            subqueries(&mut i.subqueries, f);
+        }
+        Statement::Update(u) => {
+            assignments(&mut u.assignments, f);
+            for e in [&mut u.where_, &mut u.limit].into_iter().flatten() {
+                expr(e, f);
+            }
+            order(&mut u.order_by, f);
+            subqueries(&mut u.subqueries, f);
+        }
+        Statement::Delete(d) => {
+            for e in [&mut d.where_, &mut d.limit].into_iter().flatten() {
+                expr(e, f);
+            }
+            order(&mut d.order_by, f);
+            items(&mut d.returning, f);
+            subqueries(&mut d.subqueries, f);
+        }
+        Statement::WriteJoin(w) => {
+            if let WriteTargets::Update(list) = &mut w.targets {
+                assignments(list, f);
+            }
+            select(&mut w.select, f);
+        }
+        Statement::Explain(inner, _) => statement(inner, f),
+        Statement::SetStatement(s) => statement(&mut s.statement, f),
+        Statement::LoadData(_)
+        | Statement::Ddl(_)
+        | Statement::Program(_)
+        | Statement::Admin(_) => {}
+    }
+}

@@ -1,0 +1,317 @@
+//! The statements of a body that are no control flow.
+
+use crate::code::{Calc, Kind, SignalCode, Step, Target, Wanted};
+use crate::compile::{Compiler, is_planned, sqlstate};
+use narwal_syntax::ast::admin::{Admin, Prepared, Scope, Set, SetItem, SetValue, Using};
+use narwal_syntax::ast::ddl::Ddl;
+use narwal_syntax::ast::program::{Call, ConditionValue, GetDiagnostics, Program, Signal};
+use narwal_syntax::ast::{Expr, Expression, Into, IntoVariable, Literal, Statement};
+use narwal_types::{SqlError, SqlResult, errors};
+
+fn plain(expr: Expr) -> Expression {
+    Expression {
+        expr,
+        subqueries: Vec::new(),
+    }
+}
+
+impl Compiler<'_> {
+    /// Any other statement.
+    pub(crate) fn statement(&mut self, s: Statement, text: &str) -> SqlResult<Step> {
+        match s {
+            Statement::Select(_) | Statement::Explain(..) => {
+                self.may_answer()?;
+                let mut step = self.sql(s)?;
+                step.text = text.into();
+                Ok(Step::Sql(Box::new(step)))
+            }
+            Statement::SelectInto(into) => {
+                let Into::Variables(list) = &into.into else {
+                    self.has_statements = true;
+                    return Ok(Step::Other(
+                        Box::new(Statement::SelectInto(into)),
+                        text.into(),
+                    ));
+                };
+                let targets = self.select_targets(list)?;
+                let select = self.sql(Statement::Select(into.select.clone()))?;
+                Ok(Step::Into(Box::new(select), targets))
+            }
+            Statement::Insert(_)
+            | Statement::Update(_)
+            | Statement::Delete(_)
+            | Statement::WriteJoin(_)
+            | Statement::Do(_) => {
+                let mut step = self.sql(s)?;
+                step.text = text.into();
+                debug_assert!(is_planned(&step.stmt));
+                Ok(Step::Sql(Box::new(step)))
+            }
+            Statement::LoadData(_) => Err(errors::SP_BADSTATEMENT.with([&"LOAD DATA"])),
+            Statement::Ddl(d) => self.ddl(*d, text),
+            Statement::Program(p) => self.program(*p),
+            // Its inner statement would have to see the program's variables.
+            Statement::SetStatement(_) => {
+                Err(SqlError::unsupported("SET STATEMENT in a stored program"))
+            }
+            Statement::Admin(a) => self.admin(*a, text),
+        }
+    }
+
+    fn within(&self) -> &'static str {
+        match self.kind {
+            Kind::Function => "function",
+            _ => "trigger",
+        }
+    }
+
+    /// 1415: functions and triggers give no result sets.
+    fn may_answer(&self) -> SqlResult<()> {
+        match self.kind.is_within_statement() {
+            true => Err(errors::SP_NO_RETSET.with([&self.within()])),
+            false => Ok(()),
+        }
+    }
+
+    fn no_commit(&self) -> SqlResult<()> {
+        match self.kind.is_within_statement() {
+            true => Err(errors::COMMIT_NOT_ALLOWED_IN_SF_OR_TRG.plain()),
+            false => Ok(()),
+        }
+    }
+
+    fn select_targets(&mut self, list: &[IntoVariable]) -> SqlResult<Vec<Target>> {
+        if let [IntoVariable::Local(row, None)] = list
+            && let Some(slots) = self.names.row_slots(row)
+        {
+            return Ok(slots.into_iter().map(Target::Slot).collect());
+        }
+        list.iter()
+            .map(|v| match v {
+                IntoVariable::User(name) => Ok(Target::User(name.clone())),
+                IntoVariable::Local(name, None) => self.target(name),
+                IntoVariable::Local(row, Some(field)) => self.target(&format!("{row}.{field}")),
+            })
+            .collect()
+    }
+
+    fn other(&mut self, s: Statement, text: &str) -> Step {
+        self.has_statements = true;
+        Step::Other(Box::new(s), text.into())
+    }
+
+    fn ddl(&mut self, d: Ddl, text: &str) -> SqlResult<Step> {
+        match &d {
+            Ddl::DropProgram(kind, _) => {
+                let name = format!("{kind:?}").to_uppercase();
+                return Err(errors::SP_NO_DROP_SP.with([&name]));
+            }
+            Ddl::AlterRoutine(a) => {
+                let name = if a.function { "FUNCTION" } else { "PROCEDURE" };
+                return Err(errors::SP_NO_DROP_SP.with([&name]));
+            }
+            Ddl::CreateTable(c) if c.temporary => {}
+            Ddl::DropTable(t) if t.temporary => {}
+            _ => self.no_commit()?,
+        }
+        if self.kind.is_within_statement() {
+            return Err(SqlError::unsupported(
+                "temporary tables in functions and triggers",
+            ));
+        }
+        Ok(self.other(Statement::Ddl(Box::new(d)), text))
+    }
+
+    fn program(&mut self, p: Program) -> SqlResult<Step> {
+        match p {
+            Program::Compound(body) => self.body(body),
+            Program::Call(c) => self.call(c),
+            Program::Signal(s) => self.signal(s),
+            Program::GetDiagnostics(g) => self.diagnostics(g),
+            other => {
+                Err(errors::SP_NO_RECURSIVE_CREATE.with([&other.name().replace("CREATE ", "")]))
+            }
+        }
+    }
+
+    fn call(&mut self, c: Call) -> SqlResult<Step> {
+        self.has_statements = true;
+        let mut list = Vec::new();
+        for mut a in c.arguments {
+            let row = match &a.expr {
+                Expr::Qualified(q) if q.db.is_none() => {
+                    let before = self.names.trigger.as_ref().is_some_and(|t| t.before);
+                    let new = q.table.eq_ignore_ascii_case("NEW");
+                    (before && new).then(|| (q.table.clone(), q.column.clone()))
+                }
+                _ => None,
+            };
+            self.expression(&mut a)?;
+            let target = match (&a.expr, row) {
+                // Whether it is OUT is known when it is called.
+                (Expr::Param(_), Some((row, column))) => {
+                    let slot = self.names.row_column(&row, &column, true).transpose()?;
+                    slot.map(Target::Slot)
+                }
+                (Expr::Param(slot), None) => Some(Target::Slot(*slot)),
+                (Expr::UserVar(name), _) => Some(Target::User(name.clone())),
+                _ => None,
+            };
+            list.push((self.calc_of(a), target));
+        }
+        Ok(Step::Call(c.name, list))
+    }
+
+    fn signal(&mut self, s: Signal) -> SqlResult<Step> {
+        let state = match &s.condition {
+            None => None,
+            Some(ConditionValue::State(t)) => Some(sqlstate(t)?),
+            Some(c) => match self.wanted(c)? {
+                Wanted::State(s) => Some(s),
+                _ => return Err(errors::SIGNAL_BAD_CONDITION_TYPE.plain()),
+            },
+        };
+        let mut set: Vec<(&'static str, Calc)> = Vec::new();
+        for (item, value) in s.set {
+            if set.iter().any(|(i, _)| *i == item) {
+                return Err(errors::DUP_SIGNAL_SET.with([&item]));
+            }
+            set.push((item, self.calc(value)?));
+        }
+        Ok(Step::Signal(Box::new(SignalCode {
+            again: s.again,
+            state,
+            set,
+        })))
+    }
+
+    fn diagnostics(&mut self, g: GetDiagnostics) -> SqlResult<Step> {
+        let condition = g.condition.map(|c| self.calc(c)).transpose()?;
+        let items = g.items.into_iter();
+        let items = items.map(|(name, item)| Ok((self.target(&name)?, item)));
+        Ok(Step::Diagnostics(
+            condition,
+            items.collect::<SqlResult<_>>()?,
+        ))
+    }
+
+    fn admin(&mut self, mut a: Admin, text: &str) -> SqlResult<Step> {
+        match &a {
+            Admin::Use(_) => return Err(errors::SP_BADSTATEMENT.with([&"USE"])),
+            Admin::LockTables { .. } => return Err(errors::SP_BADSTATEMENT.with([&"LOCK"])),
+            Admin::UnlockTables => return Err(errors::SP_BADSTATEMENT.with([&"UNLOCK"])),
+            Admin::Set(_) => {}
+            Admin::Show(_)
+            | Admin::Describe { .. }
+            | Admin::Maintain(_)
+            | Admin::Checksum { .. } => {
+                self.may_answer()?;
+            }
+            Admin::Prepared(_) if self.kind.is_within_statement() => {
+                return Err(errors::STMT_NOT_ALLOWED_IN_SF_OR_TRG.with([&"Dynamic SQL"]));
+            }
+            Admin::Flush(_) if self.kind.is_within_statement() => {
+                return Err(errors::STMT_NOT_ALLOWED_IN_SF_OR_TRG.with([&"FLUSH"]));
+            }
+            Admin::Savepoint(_) | Admin::RollbackTo(_) | Admin::ReleaseSavepoint(_)
+                if self.kind.is_within_statement() =>
+            {
+                return Err(SqlError::unsupported("SAVEPOINT in functions and triggers"));
+            }
+            _ => self.no_commit()?,
+        }
+        match &mut a {
+            Admin::Set(set) => {
+                let items = std::mem::take(&mut set.items);
+                return self.set(items);
+            }
+            Admin::Prepared(p) => match p {
+                Prepared::Prepare { from, .. } => self.expression(&mut from.value)?,
+                Prepared::Execute { using, .. } => self.using(using)?,
+                Prepared::Immediate { from, using } => {
+                    self.expression(&mut from.value)?;
+                    self.using(using)?;
+                }
+                Prepared::Deallocate(_) => {}
+            },
+            _ => {}
+        }
+        Ok(self.other(Statement::Admin(Box::new(a)), text))
+    }
+
+    fn using(&mut self, list: &mut [Using]) -> SqlResult<()> {
+        for u in list {
+            if let Using::Value(v) = u {
+                self.expression(&mut v.value)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn set(&mut self, items: Vec<SetItem>) -> SqlResult<Step> {
+        let mut steps = Vec::new();
+        for item in items {
+            steps.push(self.set_item(item)?);
+        }
+        Ok(match steps.len() {
+            1 => steps.swap_remove(0),
+            _ => Step::Several(steps),
+        })
+    }
+
+    fn set_item(&mut self, item: SetItem) -> SqlResult<Step> {
+        match item {
+            SetItem::User { name, value } => Ok(Step::SetUser(name, self.calc(value.value)?)),
+            SetItem::System { scope, name, value } => {
+                let row = name.split_once('.');
+                let local = scope == Scope::Default
+                    && match row {
+                        Some((row, _)) => {
+                            self.names.row_slots(row).is_some()
+                                || self.names.trigger.is_some()
+                                    && ["new", "old"].iter().any(|n| row.eq_ignore_ascii_case(n))
+                        }
+                        None => self.names.slot(&name).is_some(),
+                    };
+                if local {
+                    return self.set_local(&name, value);
+                }
+                let value = match value {
+                    SetValue::Word(w) if self.names.slot(&w).is_some() => {
+                        let mut value = plain(Expr::Column(w.clone()));
+                        self.expression(&mut value)?;
+                        SetValue::Expr(narwal_syntax::ast::admin::Operand { text: w, value })
+                    }
+                    SetValue::Expr(mut o) => {
+                        self.expression(&mut o.value)?;
+                        SetValue::Expr(o)
+                    }
+                    v => v,
+                };
+                if name == "autocommit" {
+                    self.no_commit()?;
+                }
+                let items = vec![SetItem::System { scope, name, value }];
+                Ok(self.other(Statement::Admin(Box::new(Admin::Set(Set { items }))), "SET"))
+            }
+            item => {
+                let items = vec![item];
+                Ok(self.other(Statement::Admin(Box::new(Admin::Set(Set { items }))), "SET"))
+            }
+        }
+    }
+
+    fn set_local(&mut self, name: &str, value: SetValue) -> SqlResult<Step> {
+        let e = match value {
+            SetValue::Expr(o) => o.value,
+            SetValue::Word(w) => plain(Expr::Column(w)),
+            SetValue::Str(s) => plain(Expr::Literal(Literal::String(s))),
+            SetValue::Default => return Err(SqlError::unsupported("SET variable = DEFAULT")),
+        };
+        let calc = self.calc(e)?;
+        let Target::Slot(slot) = self.target(name)? else {
+            return Err(errors::SP_UNDECLARED_VAR.with([&name]));
+        };
+        Ok(Step::Set(slot, calc))
+    }
+}

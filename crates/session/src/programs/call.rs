@@ -1,0 +1,267 @@
+//! CALL and compound statements: programs as a client runs them, statement by statement, each as if it had come alone.
+
+use super::compiled::{Deeper, Now, Unit, find_procedure, no_procedure};
+use super::definition::Stored;
+use super::rights;
+use super::sinks::{Forward, Taken};
+use crate::acl::Account;
+use crate::session::ClientSession;
+use crate::statement::{Source, keeps_diagnostics};
+use crate::status;
+use crate::variables::VarValue;
+use narwal_program::{Head, Host, Kind, Program, Rows, SqlStep, compile};
+use narwal_sql::{Prepared, SqlMode, StatementEnv, WarningLevel};
+use narwal_syntax::Statement;
+use narwal_syntax::ast::program as ast;
+use narwal_types::{Collation, ResultSink, SqlError, SqlResult, Value};
+use std::sync::Arc;
+
+/// The host of procedures and compound statements: the session itself.
+struct AtSession<'a> {
+    session: &'a mut ClientSession,
+    out: &'a mut dyn ResultSink,
+}
+
+/// What a procedure's surroundings were before it.
+struct Around {
+    db: Option<Arc<str>>,
+    mode: Option<SqlMode>,
+    collation: Collation,
+    account: Arc<Account>,
+    user: (String, String),
+    current_user: Arc<str>,
+}
+
+impl ClientSession {
+    /// Runs a statement of the language of stored programs.
+    pub(crate) fn run_program(
+        &mut self,
+        p: ast::Program,
+        text: &str,
+        out: &mut dyn ResultSink,
+        more: bool,
+    ) -> SqlResult<()> {
+        let p = match p {
+            ast::Program::Routine(r) => return self.create_routine(&r, text, out, more),
+            ast::Program::Trigger(t) => return self.create_trigger(&t, text, out, more),
+            p => p,
+        };
+        let (counter, keeps) = match &p {
+            ast::Program::Call(_) => ("Com_call_procedure", false),
+            ast::Program::Compound(_) => ("Com_compound_sql", false),
+            ast::Program::Signal(s) if s.again => ("Com_resignal", true),
+            ast::Program::Signal(_) => ("Com_signal", false),
+            ast::Program::GetDiagnostics(_) => ("Com_get_diagnostics", true),
+            other => {
+                let e = SqlError::unsupported(other.name());
+                self.begin_statement(status::ADMIN_COMMANDS, false);
+                return self.fail(e);
+            }
+        };
+        let counter = status::index(counter).unwrap_or(status::ADMIN_COMMANDS);
+        self.begin_statement(counter, keeps);
+        let body = match p {
+            ast::Program::Compound(body) => body,
+            p => {
+                let statement = Statement::Program(Box::new(p));
+                ast::Body::Statement(Box::new(statement), 0..text.len())
+            }
+        };
+        self.in_program += 1;
+        let done = self.run_body(body, text, out);
+        self.in_program -= 1;
+        match done {
+            Ok(()) => {
+                let affected = u64::try_from(self.env.row_count).unwrap_or(0);
+                self.finish_ok(affected, 0, String::new(), out, more)
+            }
+            Err(e) => self.fail_once(e),
+        }
+    }
+
+    /// Fails with an error that may be in the diagnostics area already.
+    fn fail_once(&mut self, e: SqlError) -> SqlResult<()> {
+        let last = {
+            let all = self.env.conditions();
+            all.last().is_some_and(|c| {
+                c.level == WarningLevel::Error && c.code == e.code && c.message == e.message
+            })
+        };
+        if last {
+            let all = self.env.conditions().clone();
+            self.env.clear_conditions();
+            for c in &all[..all.len() - 1] {
+                self.env.push_condition(c.level, c.code, c.message.clone());
+            }
+        }
+        self.fail(e)
+    }
+
+    fn run_body(&mut self, body: ast::Body, text: &str, out: &mut dyn ResultSink) -> SqlResult<()> {
+        let db = self.env.db.as_deref().unwrap_or("").to_string();
+        let head = Head {
+            kind: Kind::Block,
+            db: &db,
+            name: "",
+            parameters: &[],
+            returns: None,
+            trigger: None,
+        };
+        let now = Now {
+            store: &self.programs.store,
+            env: &self.env,
+            lenient: false,
+        };
+        let program = compile(&head, body, text, &self.env, &now)?;
+        let mut host = AtSession { session: self, out };
+        narwal_program::run(&program, &mut host, Vec::new()).map(drop)
+    }
+
+    /// Goes into a procedure: its database, its modes, its account.
+    fn enter_program(&mut self, unit: &Unit) -> SqlResult<Around> {
+        let def = &unit.def;
+        let account = self.account();
+        let mut around = Around {
+            db: self.env.db.clone(),
+            mode: None,
+            collation: self.env.collation,
+            user: (
+                self.client.account_user.clone(),
+                self.client.account_host.clone(),
+            ),
+            account,
+            current_user: self.env.current_user.clone(),
+        };
+        if !def.invoker && !self.internal {
+            let Some(account) = rights::account_of(&self.programs.store, def, &self.env)? else {
+                return Err(rights::no_definer(def));
+            };
+            self.client.account_user.clone_from(&account.user);
+            self.client.account_host.clone_from(&account.host);
+            self.env.current_user = format!("{}@{}", account.user, account.host).into();
+            self.account = account;
+        }
+        if self.env.sql_mode != def.mode() {
+            around.mode = Some(self.env.sql_mode);
+            self.change_mode(def.mode());
+        }
+        if let Some(c) = Collation::from_name(&def.charset.1) {
+            self.env.collation = c;
+        }
+        self.stand_in(Some(def.db.as_str().into()));
+        Ok(around)
+    }
+
+    fn leave_program(&mut self, around: Around) {
+        if let Some(mode) = around.mode {
+            self.change_mode(mode);
+        }
+        self.stand_in(around.db);
+        self.env.collation = around.collation;
+        (self.client.account_user, self.client.account_host) = around.user;
+        self.env.current_user = around.current_user;
+        self.account = around.account;
+    }
+
+    fn stand_in(&mut self, db: Option<Arc<str>>) {
+        *self.vars.db.lock() = db.clone();
+        self.env.db = db;
+    }
+
+    fn change_mode(&mut self, mode: SqlMode) {
+        let value = VarValue::text(mode.names());
+        self.vars.set_by_name("sql_mode", value);
+        self.refresh_settings();
+    }
+}
+
+impl AtSession<'_> {
+    fn plan(&mut self, program: &Program, step: &SqlStep) -> SqlResult<Arc<Prepared>> {
+        let s = &mut *self.session;
+        let generation = s.plan_generation;
+        {
+            let kept = step.plan.lock();
+            let db = s.instance.database();
+            if let Some((plan, made)) = &*kept
+                && *made == generation
+                && plan.catalog_version() == db.catalog_version()
+                && !plan.is_worn(db)
+            {
+                return Ok(plan.clone());
+            }
+        }
+        let stmt = narwal_program::with_params(&step.stmt, program.types.len());
+        let plan = Arc::new(s.plan_typed(&stmt, &step.text, &program.types)?);
+        *step.plan.lock() = Some((plan.clone(), generation));
+        Ok(plan)
+    }
+}
+
+impl Host for AtSession<'_> {
+    fn env(&self) -> &StatementEnv {
+        &self.session.env
+    }
+
+    fn sql(
+        &mut self,
+        program: &Program,
+        step: &SqlStep,
+        values: &[Value],
+        rows: Rows<'_>,
+    ) -> SqlResult<()> {
+        let stmt = &step.stmt;
+        let counter = status::index(stmt.counter()).unwrap_or(status::ADMIN_COMMANDS);
+        let keeps = keeps_diagnostics(stmt) && matches!(rows, Rows::Client);
+        self.session.begin_statement(counter, keeps);
+        let plan = match self.plan(program, step) {
+            Ok(p) => p,
+            Err(e) => return self.session.fail(e),
+        };
+        let (mut forward, mut taken);
+        let sink: &mut dyn ResultSink = match rows {
+            Rows::Client => {
+                forward = Forward(&mut *self.out);
+                &mut forward
+            }
+            Rows::Take(f) => {
+                taken = Taken(f);
+                &mut taken
+            }
+        };
+        let from = Source::Typed(stmt, &program.types);
+        let writes = stmt.writes();
+        self.session
+            .run_plan(&plan, from, writes, &step.text, values, sink, true)
+    }
+
+    fn other(&mut self, statement: Statement, text: &str) -> SqlResult<()> {
+        let mut sink = Forward(&mut *self.out);
+        self.session.dispatch(statement, text, &mut sink, true)
+    }
+
+    fn procedure(&mut self, name: &[String]) -> SqlResult<Arc<Program>> {
+        let s = &mut *self.session;
+        let programs = s.programs.clone();
+        let unit = find_procedure(&programs, name, &s.env)?;
+        rights::check_execute(&programs.store, &unit.def, &s.env)?;
+        Ok(unit.program.clone())
+    }
+
+    fn call(&mut self, program: &Arc<Program>, arguments: Vec<Value>) -> SqlResult<Vec<Value>> {
+        let programs = self.session.programs.clone();
+        let (db, name) = (&program.db, &program.name);
+        let unit = programs
+            .unit(Stored::Procedure, db, name, &self.session.env)?
+            .ok_or_else(|| no_procedure(db, name))?;
+        let _deeper = Deeper::new(&programs, program, &self.session.env)?;
+        let around = self.session.enter_program(&unit)?;
+        let arguments = arguments.into_iter().enumerate().collect();
+        let mut host = AtSession {
+            session: &mut *self.session,
+            out: &mut *self.out,
+        };
+        let done = narwal_program::run(&unit.program, &mut host, arguments);
+        self.session.leave_program(around);
+        Ok(done?.values)
+    }
+}

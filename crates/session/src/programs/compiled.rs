@@ -1,0 +1,380 @@
+//! The stored programs of a session: found in the catalog, compiled once, kept until the catalog changes.
+
+use super::definition::{self, Definition, Stored};
+use super::store::Store;
+use ahash::AHashMap;
+use narwal_engine::Table;
+use narwal_program::{Head, Kind, Lookup, Program, TriggerHead, compile};
+use narwal_sql::ast::TableName;
+use narwal_sql::{
+    ParamType, ParseOptions, Prepared, RowEvent, StatementEnv, Stmt, StoredFunction, VariableScope,
+};
+use narwal_syntax::Statement;
+use narwal_syntax::ast::program as ast;
+use narwal_types::errors;
+use narwal_types::{Collation, ColumnType, SqlError, SqlResult, TypeKind, Value};
+use parking_lot::Mutex;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// A compiled program with its definition.
+pub(crate) struct Unit {
+    pub(crate) def: Definition,
+    pub(crate) program: Arc<Program>,
+}
+
+/// Triggers of a table by when they run.
+pub(super) type Triggers = Vec<(bool, RowEvent, Arc<Unit>)>;
+
+#[derive(Default)]
+pub(super) struct State {
+    units: AHashMap<String, Arc<Unit>>,
+    pub(super) functions: AHashMap<String, Arc<StoredFunction>>,
+    pub(super) triggers: AHashMap<u64, Arc<Triggers>>,
+    /// What is being compiled, and what functions and triggers run: none of them begins again.
+    busy: Vec<String>,
+    /// Procedures that run, the innermost last.
+    calls: Vec<String>,
+}
+
+/// A session's stored programs.
+pub(crate) struct SessionPrograms {
+    pub(crate) store: Store,
+    pub(super) version: AtomicU64,
+    pub(super) any: AtomicBool,
+    pub(super) any_triggers: AtomicBool,
+    pub(super) state: Mutex<State>,
+}
+
+/// Columns as programs see them: a TIMESTAMP in the session's time zone.
+fn variable_type(ty: ColumnType) -> ColumnType {
+    match ty.kind {
+        TypeKind::Timestamp(n) => ColumnType::new(TypeKind::DateTime(n)),
+        _ => ty,
+    }
+}
+
+/// Tables and queries as they are now.
+pub(crate) struct Now<'a> {
+    pub(crate) store: &'a Store,
+    pub(crate) env: &'a StatementEnv,
+    /// What can't be found is not known: a program may be made before its tables.
+    pub(crate) lenient: bool,
+}
+
+impl Now<'_> {
+    fn found<T>(&self, r: SqlResult<T>) -> SqlResult<Option<T>> {
+        match r {
+            Ok(t) => Ok(Some(t)),
+            Err(_) if self.lenient => Ok(None),
+            Err(e) => Err(e),
+        }
+    }
+
+    fn columns(&self, name: &TableName) -> SqlResult<Vec<(String, ColumnType)>> {
+        let catalog = self.store.database().catalog();
+        let db = match &name.db {
+            Some(d) => d.as_str(),
+            None => self.env.require_db()?,
+        };
+        let table = match self.env.temporary_table(db, &name.name) {
+            Some(t) => t,
+            None => catalog
+                .table(db, &name.name)
+                .cloned()
+                .ok_or_else(|| errors::NO_SUCH_TABLE.with([&db, &name.name]))?,
+        };
+        let columns = table.def.columns.iter();
+        Ok(columns
+            .map(|c| (c.name.clone(), variable_type(c.ty)))
+            .collect())
+    }
+}
+
+impl Lookup for Now<'_> {
+    fn table(&self, name: &TableName) -> SqlResult<Option<Vec<(String, ColumnType)>>> {
+        let r = self.columns(name);
+        self.found(r)
+    }
+
+    fn query(
+        &self,
+        stmt: &Stmt,
+        types: &[ParamType],
+    ) -> SqlResult<Option<Vec<(String, ColumnType)>>> {
+        let plan = self.store.plan_program(stmt, types, self.env);
+        let columns = |p: Prepared| {
+            let columns = p.columns().iter();
+            columns
+                .map(|c| (c.name.clone(), variable_type(c.ty)))
+                .collect()
+        };
+        self.found(plan.map(columns))
+    }
+}
+
+/// Parses and compiles a definition in the environment that it runs in.
+pub(crate) fn compile_definition(
+    def: &Definition,
+    env: &StatementEnv,
+    lookup: &dyn Lookup,
+    columns: Option<Vec<(String, ColumnType)>>,
+) -> SqlResult<Program> {
+    let text = def.create("CREATE");
+    let options = ParseOptions {
+        sql_mode: def.mode(),
+    };
+    let parsed = narwal_syntax::parse_statement(&text, &options)?;
+    let Statement::Program(parsed) = parsed else {
+        return Err(SqlError::unknown("a stored program's definition"));
+    };
+    let mut head = Head {
+        kind: match def.kind {
+            Stored::Procedure => Kind::Procedure,
+            Stored::Function => Kind::Function,
+            Stored::Trigger => Kind::Trigger,
+        },
+        db: &def.db,
+        name: &def.name,
+        parameters: &[],
+        returns: None,
+        trigger: None,
+    };
+    match *parsed {
+        ast::Program::Routine(r) => {
+            head.parameters = &r.parameters;
+            head.returns = r.returns.as_ref();
+            compile(&head, r.body, &text, env, lookup)
+        }
+        ast::Program::Trigger(t) => {
+            head.trigger = Some(TriggerHead {
+                columns: columns.unwrap_or_default(),
+                before: t.before,
+                event: t.event,
+            });
+            compile(&head, t.body, &text, env, lookup)
+        }
+        _ => Err(SqlError::unknown("a stored program's definition")),
+    }
+}
+
+/// A routine's parameters: how each is passed, its name and its type.
+pub(crate) fn parameters_of(def: &Definition) -> SqlResult<Vec<(&'static str, String, String)>> {
+    let text = def.create("CREATE");
+    let options = ParseOptions {
+        sql_mode: def.mode(),
+    };
+    let Statement::Program(parsed) = narwal_syntax::parse_statement(&text, &options)? else {
+        return Ok(Vec::new());
+    };
+    let ast::Program::Routine(r) = *parsed else {
+        return Ok(Vec::new());
+    };
+    let mut list = Vec::new();
+    for p in r.parameters {
+        let mode = match p.mode {
+            _ if def.kind == Stored::Function => "IN",
+            ast::ParameterMode::In => "IN",
+            ast::ParameterMode::Out => "OUT",
+            ast::ParameterMode::InOut => "INOUT",
+        };
+        let ty = match &p.ty {
+            ast::VariableType::Data(ty, c) => {
+                let default = Collation::from_name(&def.charset.2).unwrap_or_default();
+                narwal_sql::lower::variable_type(ty, c.as_deref(), default, def.mode())?.sql_name()
+            }
+            _ => String::new(),
+        };
+        list.push((mode, p.name, ty));
+    }
+    Ok(list)
+}
+
+/// The environment of a program, made of that of the statement that needs it.
+pub(crate) fn environment(outer: &StatementEnv, def: &Definition) -> StatementEnv {
+    let mut env = outer.within();
+    env.db = Some(def.db.as_str().into());
+    env.sql_mode = def.mode();
+    if let Some(c) = Collation::from_name(&def.charset.1) {
+        env.collation = c;
+    }
+    if !def.invoker {
+        env.current_user = format!("{}@{}", def.definer.0, def.definer.1).into();
+    }
+    env
+}
+
+impl SessionPrograms {
+    pub(crate) fn new(db: narwal_engine::Database) -> Self {
+        SessionPrograms {
+            store: Store::new(db),
+            version: AtomicU64::new(u64::MAX),
+            any: AtomicBool::new(false),
+            any_triggers: AtomicBool::new(false),
+            state: Mutex::default(),
+        }
+    }
+
+    /// Forgets what was compiled for another catalog.
+    pub(super) fn refresh(&self) {
+        let version = self.store.database().catalog_version();
+        if self.version.load(Ordering::Relaxed) == version {
+            return;
+        }
+        let catalog = self.store.database().catalog();
+        let mut state = self.state.lock();
+        state.units.clear();
+        state.functions.clear();
+        state.triggers.clear();
+        let any = definition::any(&catalog, Stored::Trigger);
+        self.any_triggers.store(any, Ordering::Relaxed);
+        let routines = [Stored::Procedure, Stored::Function];
+        let any = any || routines.iter().any(|k| definition::any(&catalog, *k));
+        self.any.store(any, Ordering::Relaxed);
+        self.version.store(catalog.version, Ordering::Relaxed);
+    }
+
+    /// A program, compiled.
+    pub(crate) fn unit(
+        &self,
+        kind: Stored,
+        db: &str,
+        name: &str,
+        outer: &StatementEnv,
+    ) -> SqlResult<Option<Arc<Unit>>> {
+        self.refresh();
+        let key = definition::key(kind, db, name);
+        if let Some(u) = self.state.lock().units.get(&key) {
+            return Ok(Some(u.clone()));
+        }
+        let catalog = self.store.database().catalog();
+        let Some(def) = definition::find(&catalog, kind, db, name)? else {
+            return Ok(None);
+        };
+        let unit = self.compiled(def, &key, outer)?;
+        self.state.lock().units.insert(key, unit.clone());
+        Ok(Some(unit))
+    }
+
+    fn compiled(&self, def: Definition, key: &str, outer: &StatementEnv) -> SqlResult<Arc<Unit>> {
+        let mark = format!("compile {key}");
+        self.begin(&mark)?;
+        let env = environment(outer, &def);
+        let now = Now {
+            store: &self.store,
+            env: &env,
+            lenient: false,
+        };
+        let columns = match &def.trigger {
+            Some(t) => now.table(&TableName {
+                db: Some(def.db.clone()),
+                name: t.table.clone(),
+            }),
+            None => Ok(None),
+        };
+        let program = columns.and_then(|c| compile_definition(&def, &env, &now, c));
+        self.end(&mark);
+        Ok(Arc::new(Unit {
+            program: Arc::new(program?),
+            def,
+        }))
+    }
+
+    /// Error 1424 if it is at it already.
+    pub(super) fn begin(&self, mark: &str) -> SqlResult<()> {
+        let mut state = self.state.lock();
+        if state.busy.iter().any(|b| b == mark) {
+            return Err(errors::SP_NO_RECURSION.plain());
+        }
+        state.busy.push(mark.to_string());
+        Ok(())
+    }
+
+    pub(super) fn end(&self, mark: &str) {
+        let mut state = self.state.lock();
+        if let Some(at) = state.busy.iter().rposition(|b| b == mark) {
+            state.busy.swap_remove(at);
+        }
+    }
+
+    pub(super) fn triggers(&self, table: &Table, outer: &StatementEnv) -> SqlResult<Arc<Triggers>> {
+        self.refresh();
+        if let Some(t) = self.state.lock().triggers.get(&table.def.id) {
+            return Ok(t.clone());
+        }
+        let catalog = self.store.database().catalog();
+        let mut list = Triggers::new();
+        for def in definition::triggers_of(&catalog, &table.def.db, &table.def.name) {
+            let Some(part) = def.trigger.clone() else {
+                continue;
+            };
+            let key = definition::key(Stored::Trigger, &def.db, &def.name);
+            let unit = self.compiled(def, &key, outer)?;
+            list.push((part.before, part.event(), unit));
+        }
+        let list = Arc::new(list);
+        self.state
+            .lock()
+            .triggers
+            .insert(table.def.id, list.clone());
+        Ok(list)
+    }
+}
+
+/// Error 1305.
+pub(super) fn no_procedure(db: &str, name: &str) -> SqlError {
+    let full = format!("{db}.{name}");
+    errors::SP_DOES_NOT_EXIST.with([&"PROCEDURE", &full])
+}
+
+/// A procedure by the name that CALL has.
+pub(super) fn find_procedure(
+    programs: &SessionPrograms,
+    name: &[String],
+    env: &StatementEnv,
+) -> SqlResult<Arc<Unit>> {
+    let (db, name) = match name {
+        [name] => (env.require_db()?.to_string(), name),
+        [db, name] => (db.clone(), name),
+        _ => return Err(SqlError::unsupported("packages")),
+    };
+    programs
+        .unit(Stored::Procedure, &db, name, env)?
+        .ok_or_else(|| no_procedure(&db, name))
+}
+
+/// A call that is one deeper, until it is dropped.
+pub(super) struct Deeper<'a> {
+    programs: &'a SessionPrograms,
+}
+
+impl<'a> Deeper<'a> {
+    /// Error 1456 beyond `max_sp_recursion_depth`.
+    pub(super) fn new(
+        programs: &'a SessionPrograms,
+        program: &Program,
+        env: &StatementEnv,
+    ) -> SqlResult<Deeper<'a>> {
+        let scope = VariableScope::Session;
+        let limit = env.variables.system(scope, "max_sp_recursion_depth")?;
+        let limit = match limit {
+            Value::Int(n) => usize::try_from(n).unwrap_or(0),
+            Value::UInt(n) => usize::try_from(n).unwrap_or(0),
+            _ => 0,
+        };
+        let me = definition::key(Stored::Procedure, &program.db, &program.name);
+        let mut state = programs.state.lock();
+        if state.calls.iter().filter(|c| **c == me).count() > limit {
+            return Err(errors::SP_RECURSION_LIMIT.with([&limit, &program.name]));
+        }
+        state.calls.push(me);
+        drop(state);
+        Ok(Deeper { programs })
+    }
+}
+
+impl Drop for Deeper<'_> {
+    fn drop(&mut self) {
+        self.programs.state.lock().calls.pop();
+    }
+}

@@ -1,0 +1,470 @@
+//! CREATE, ALTER and DROP of stored programs: each is one commit, with its statement in the log.
+
+use super::compiled::{Now, compile_definition, environment};
+use super::definition::{self, Definition, Stored, TriggerPart};
+use super::rights;
+use crate::acl;
+use crate::privileges::PrivilegeSet;
+use crate::session::{ClientSession, unknown_database};
+use crate::status;
+use narwal_engine::{CatalogChange, Ddl};
+use narwal_program::Lookup;
+use narwal_sql::VariableSource;
+use narwal_syntax::ast::TableName;
+use narwal_syntax::ast::ddl::{
+    AlterRoutine, Characteristic, Creation, DataAccess, Definer, DropObject, ProgramKind,
+};
+use narwal_syntax::ast::program::{CreateRoutine, CreateTrigger, TriggerEvent};
+use narwal_types::errors;
+use narwal_types::{ResultSink, SqlError, SqlResult, Value};
+
+fn access(a: DataAccess) -> &'static str {
+    match a {
+        DataAccess::ContainsSql => "CONTAINS SQL",
+        DataAccess::NoSql => "NO SQL",
+        DataAccess::ReadsSqlData => "READS SQL DATA",
+        DataAccess::ModifiesSqlData => "MODIFIES SQL DATA",
+    }
+}
+
+fn apply(def: &mut Definition, list: &[Characteristic]) {
+    for c in list {
+        match c {
+            Characteristic::Comment(text) => def.comment.clone_from(text),
+            Characteristic::LanguageSql => {}
+            Characteristic::Deterministic(yes) => def.deterministic = *yes,
+            Characteristic::DataAccess(a) => def.access = access(*a).into(),
+            Characteristic::Invoker(yes) => def.invoker = *yes,
+        }
+    }
+}
+
+fn verb(creation: Creation) -> &'static str {
+    match creation.or_replace {
+        true => "CREATE OR REPLACE",
+        false => "CREATE",
+    }
+}
+
+impl ClientSession {
+    /// CREATE PROCEDURE and CREATE FUNCTION.
+    pub(super) fn create_routine(
+        &mut self,
+        r: &CreateRoutine,
+        text: &str,
+        out: &mut dyn ResultSink,
+        more: bool,
+    ) -> SqlResult<()> {
+        let function = r.returns.is_some();
+        let counter = match function {
+            true => "Com_create_function",
+            false => "Com_create_procedure",
+        };
+        self.begin_statement(
+            status::index(counter).unwrap_or(status::ADMIN_COMMANDS),
+            false,
+        );
+        match self.define_routine(r, text, function) {
+            Ok(()) => self.finish_ok(0, 0, String::new(), out, more),
+            Err(e) => self.fail(e),
+        }
+    }
+
+    fn define_routine(&mut self, r: &CreateRoutine, text: &str, function: bool) -> SqlResult<()> {
+        if r.aggregate {
+            return Err(SqlError::unsupported("CREATE AGGREGATE FUNCTION"));
+        }
+        let kind = match function {
+            true => Stored::Function,
+            false => Stored::Procedure,
+        };
+        let db = self.program_db(&r.name)?;
+        self.need_on_database(&db, PrivilegeSet::CREATE_ROUTINE)?;
+        let part = |at: &std::ops::Range<usize>| {
+            text.get(at.clone()).unwrap_or_default().trim().to_string()
+        };
+        let mut def = self.definition(kind, db, &r.name.name, r.definer.as_ref())?;
+        def.parameters = part(&r.parameters_at);
+        def.returns = part(&r.returns_at);
+        def.body = part(&r.body_at);
+        apply(&mut def, &r.characteristics);
+        let env = environment(&self.env, &def);
+        let now = Now {
+            store: &self.programs.store,
+            env: &env,
+            lenient: true,
+        };
+        let program = compile_definition(&def, &env, &now, None)?;
+        if let Some(ty) = program.returns {
+            def.returns = ty.sql_name();
+            if ty.has_charset() {
+                let c = ty.collation;
+                let more = format!(" CHARSET {} COLLATE {}", c.charset().name(), c.name());
+                def.returns.push_str(&more);
+            }
+        }
+        self.commit_open()?;
+        let catalog = self.instance.database().catalog();
+        let old = definition::find(&catalog, kind, &def.db, &def.name)?;
+        if let Some(old) = &old
+            && !self.may_replace(old, r.creation)?
+        {
+            return Ok(());
+        }
+        let log = def.create(verb(r.creation));
+        let change = def.put()?;
+        self.store_program(log, vec![change])
+    }
+
+    /// What is to be done about a program of that name: whether it is replaced. Error 1304.
+    fn may_replace(&mut self, old: &Definition, creation: Creation) -> SqlResult<bool> {
+        if creation.or_replace {
+            self.need_alter_routine(old, "alter routine")?;
+            return Ok(true);
+        }
+        let e = match old.kind {
+            Stored::Trigger => errors::TRG_ALREADY_EXISTS.with([&old.name]),
+            kind => errors::SP_ALREADY_EXISTS.with([&kind.word(), &old.name]),
+        };
+        if creation.if_not_exists {
+            self.env.note(e.code, e.message);
+            return Ok(false);
+        }
+        Err(e)
+    }
+
+    fn program_db(&self, name: &TableName) -> SqlResult<String> {
+        let db = match &name.db {
+            Some(d) => d.clone(),
+            None => self.env.require_db()?.to_string(),
+        };
+        if self.instance.database().catalog().database(&db).is_none() {
+            return Err(unknown_database(&db));
+        }
+        Ok(db)
+    }
+
+    fn need_on_database(&mut self, db: &str, wanted: PrivilegeSet) -> SqlResult<()> {
+        let host = self.client.host.clone();
+        let account = self.account();
+        if self.internal || account.global.has(wanted) || account.on_database(db).has(wanted) {
+            return Ok(());
+        }
+        Err(acl::database_denied(&account, &host, db))
+    }
+
+    fn need_alter_routine(&mut self, def: &Definition, verb: &str) -> SqlResult<()> {
+        let account = self.account();
+        if self.internal || rights::may(&account, def, PrivilegeSet::ALTER_ROUTINE) {
+            return Ok(());
+        }
+        Err(rights::denied(&account, def, verb))
+    }
+
+    /// A definition with what the session gives it.
+    fn definition(
+        &mut self,
+        kind: Stored,
+        db: String,
+        name: &str,
+        definer: Option<&Definer>,
+    ) -> SqlResult<Definition> {
+        let definer = self.definer(definer)?;
+        let variable = |name: &str| {
+            let scope = narwal_sql::VariableScope::Session;
+            match self.vars.system(scope, name) {
+                Ok(Value::Str(s)) => s.to_string(),
+                _ => String::new(),
+            }
+        };
+        let catalog = self.instance.database().catalog();
+        let collation = catalog.database(&db).map(|d| d.collation);
+        Ok(Definition {
+            kind,
+            name: name.to_string(),
+            parameters: String::new(),
+            returns: String::new(),
+            body: String::new(),
+            definer,
+            invoker: false,
+            deterministic: false,
+            access: "CONTAINS SQL".into(),
+            comment: String::new(),
+            sql_mode: self.env.sql_mode.0,
+            charset: (
+                variable("character_set_client"),
+                variable("collation_connection"),
+                collation.unwrap_or_default().name().to_string(),
+            ),
+            created: self.env.now_micros,
+            modified: self.env.now_micros,
+            trigger: None,
+            db,
+        })
+    }
+
+    fn definer(&mut self, given: Option<&Definer>) -> SqlResult<(String, String)> {
+        let account = self.account();
+        let own = (account.user.clone(), account.host.clone());
+        match given {
+            None | Some(Definer::CurrentUser) => Ok(own),
+            Some(Definer::CurrentRole) => Err(SqlError::unsupported("roles")),
+            Some(Definer::Account(user, host)) => {
+                let definer = (user.clone(), host.clone().unwrap_or_else(|| "%".into()));
+                if definer != own && !self.internal {
+                    self.need_any(PrivilegeSet::SUPER.with(PrivilegeSet::SET_USER))?;
+                    if self.instance.acl().get(&definer.0, &definer.1).is_none() {
+                        let e = errors::NO_SUCH_USER.with([&definer.0, &definer.1]);
+                        self.env.note(e.code, e.message);
+                    }
+                }
+                Ok(definer)
+            }
+        }
+    }
+
+    fn store_program(&mut self, sql: String, changes: Vec<CatalogChange>) -> SqlResult<()> {
+        self.check_ddl_writable()?;
+        self.refuse_under_read_lock()?;
+        let instance = self.instance.clone();
+        let _permit = instance.read_lock.enter(true, &self.patience())?;
+        let ddl = Ddl {
+            sql,
+            db: self.env.db.as_deref().unwrap_or("").to_string(),
+            changes,
+            sql_mode: self.env.sql_mode.0,
+            thread_id: self.client.id,
+            timestamp: self.env.timestamp(),
+            suppress_use: false,
+        };
+        let options = self.txn_options(self.settings.isolation, false);
+        let done = self.instance.database().ddl(ddl, &options)?;
+        self.note_gtid(done.gtid);
+        Ok(())
+    }
+
+    /// CREATE TRIGGER.
+    pub(super) fn create_trigger(
+        &mut self,
+        t: &CreateTrigger,
+        text: &str,
+        out: &mut dyn ResultSink,
+        more: bool,
+    ) -> SqlResult<()> {
+        let counter = status::index("Com_create_trigger").unwrap_or(status::ADMIN_COMMANDS);
+        self.begin_statement(counter, false);
+        match self.define_trigger(t, text) {
+            Ok(()) => self.finish_ok(0, 0, String::new(), out, more),
+            Err(e) => self.fail(e),
+        }
+    }
+
+    fn define_trigger(&mut self, t: &CreateTrigger, text: &str) -> SqlResult<()> {
+        let db = self.program_db(&t.table)?;
+        if t.name.db.as_ref().is_some_and(|d| *d != db) {
+            return Err(errors::TRG_IN_WRONG_SCHEMA.plain());
+        }
+        let table = &t.table.name;
+        self.need_trigger(&db, table)?;
+        let catalog = self.instance.database().catalog();
+        let stored = catalog.table(&db, table).filter(|t| !t.def.sequence);
+        if stored.is_none() || self.env.temporary_table(&db, table).is_some() {
+            if catalog.has(&db, table) || self.env.temporary_table(&db, table).is_some() {
+                return Err(errors::TRG_ON_VIEW_OR_TEMP_TABLE.with([table]));
+            }
+            return Err(errors::NO_SUCH_TABLE.with([&db, table]));
+        }
+        let mut def = self.definition(Stored::Trigger, db, &t.name.name, t.definer.as_ref())?;
+        def.body = text.get(t.body_at.clone()).unwrap_or_default().into();
+        def.trigger = Some(TriggerPart {
+            table: table.clone(),
+            before: t.before,
+            event: match t.event {
+                TriggerEvent::Insert => "INSERT",
+                TriggerEvent::Update => "UPDATE",
+                TriggerEvent::Delete => "DELETE",
+            }
+            .into(),
+            order: 0,
+        });
+        let env = environment(&self.env, &def);
+        let now = Now {
+            store: &self.programs.store,
+            env: &env,
+            lenient: true,
+        };
+        let columns = now.table(&TableName {
+            db: Some(def.db.clone()),
+            name: table.clone(),
+        })?;
+        compile_definition(&def, &env, &now, columns)?;
+        self.commit_open()?;
+        let catalog = self.instance.database().catalog();
+        let old = definition::find(&catalog, Stored::Trigger, &def.db, &def.name)?;
+        if let Some(old) = &old
+            && !self.may_replace(old, t.creation)?
+        {
+            return Ok(());
+        }
+        let changes = placed(&mut def, t, &catalog)?;
+        self.store_program(log_text(&def, t), changes)
+    }
+
+    fn need_trigger(&mut self, db: &str, table: &str) -> SqlResult<()> {
+        let host = self.client.host.clone();
+        let account = self.account();
+        let wanted = PrivilegeSet::TRIGGER;
+        if self.internal || account.on_table(db, table).has(wanted) {
+            return Ok(());
+        }
+        Err(acl::table_denied("TRIGGER", &account, &host, db, table))
+    }
+
+    /// DROP PROCEDURE, FUNCTION, TRIGGER.
+    pub(crate) fn drop_program(
+        &mut self,
+        kind: ProgramKind,
+        d: &DropObject<TableName>,
+        text: &str,
+        out: &mut dyn ResultSink,
+        more: bool,
+    ) -> SqlResult<()> {
+        let (kind, counter) = match kind {
+            ProgramKind::Procedure => (Stored::Procedure, "Com_drop_procedure"),
+            ProgramKind::Function => (Stored::Function, "Com_drop_function"),
+            _ => (Stored::Trigger, "Com_drop_trigger"),
+        };
+        let counter = status::index(counter).unwrap_or(status::ADMIN_COMMANDS);
+        self.begin_statement(counter, false);
+        match self.drop_stored(kind, d, text) {
+            Ok(()) => self.finish_ok(0, 0, String::new(), out, more),
+            Err(e) => self.fail(e),
+        }
+    }
+
+    fn drop_stored(
+        &mut self,
+        kind: Stored,
+        d: &DropObject<TableName>,
+        text: &str,
+    ) -> SqlResult<()> {
+        self.commit_open()?;
+        let db = match &d.name.db {
+            Some(d) => d.clone(),
+            None => self.env.require_db()?.to_string(),
+        };
+        let catalog = self.instance.database().catalog();
+        let Some(def) = definition::find(&catalog, kind, &db, &d.name.name)? else {
+            let e = match kind {
+                Stored::Trigger => errors::TRG_DOES_NOT_EXIST.plain(),
+                kind => {
+                    let full = format!("{db}.{}", d.name.name);
+                    errors::SP_DOES_NOT_EXIST.with([&kind.word(), &full])
+                }
+            };
+            if !d.if_exists {
+                return Err(e);
+            }
+            self.env.note(e.code, e.message);
+            return Ok(());
+        };
+        match &def.trigger {
+            Some(t) => self.need_trigger(&db, &t.table)?,
+            None => self.need_alter_routine(&def, "alter routine")?,
+        }
+        let change = def.delete();
+        self.store_program(text.to_string(), vec![change])
+    }
+
+    /// ALTER PROCEDURE and ALTER FUNCTION.
+    pub(crate) fn alter_routine(
+        &mut self,
+        a: &AlterRoutine,
+        text: &str,
+        out: &mut dyn ResultSink,
+        more: bool,
+    ) -> SqlResult<()> {
+        let counter = match a.function {
+            true => "Com_alter_function",
+            false => "Com_alter_procedure",
+        };
+        let counter = status::index(counter).unwrap_or(status::ADMIN_COMMANDS);
+        self.begin_statement(counter, false);
+        match self.alter_stored(a, text) {
+            Ok(()) => self.finish_ok(0, 0, String::new(), out, more),
+            Err(e) => self.fail(e),
+        }
+    }
+
+    fn alter_stored(&mut self, a: &AlterRoutine, text: &str) -> SqlResult<()> {
+        self.commit_open()?;
+        let kind = match a.function {
+            true => Stored::Function,
+            false => Stored::Procedure,
+        };
+        let db = self.program_db(&a.name)?;
+        let catalog = self.instance.database().catalog();
+        let Some(mut def) = definition::find(&catalog, kind, &db, &a.name.name)? else {
+            let full = format!("{db}.{}", a.name.name);
+            return Err(errors::SP_DOES_NOT_EXIST.with([&kind.word(), &full]));
+        };
+        self.need_alter_routine(&def, "alter routine")?;
+        apply(&mut def, &a.characteristics);
+        def.modified = self.env.now_micros;
+        let change = def.put()?;
+        self.store_program(text.to_string(), vec![change])
+    }
+}
+
+/// Gives a trigger its place among those of its kind; the changes that store it and those that move.
+fn placed(
+    def: &mut Definition,
+    t: &CreateTrigger,
+    catalog: &narwal_engine::Catalog,
+) -> SqlResult<Vec<CatalogChange>> {
+    let same_kind = |d: &Definition| match (&d.trigger, &def.trigger) {
+        (Some(a), Some(b)) => a.before == b.before && a.event == b.event && d.name != def.name,
+        _ => false,
+    };
+    let table = &t.table.name;
+    let mut list: Vec<Definition> = definition::triggers_of(catalog, &def.db, table)
+        .into_iter()
+        .filter(same_kind)
+        .collect();
+    let at = match &t.order {
+        None => list.len(),
+        Some((follows, other)) => {
+            let found = list.iter().position(|d| d.name == *other);
+            let found = found.ok_or_else(|| errors::REFERENCED_TRG_DOES_NOT_EXIST.with([other]))?;
+            found + usize::from(*follows)
+        }
+    };
+    list.insert(at, def.clone());
+    let mut changes = Vec::new();
+    for (i, d) in list.iter_mut().enumerate() {
+        let order = u32::try_from(i + 1).unwrap_or(u32::MAX);
+        let moved = d.trigger.as_ref().is_some_and(|p| p.order != order);
+        if let Some(p) = &mut d.trigger {
+            p.order = order;
+        }
+        if moved || d.name == def.name {
+            changes.push(d.put()?);
+        }
+    }
+    Ok(changes)
+}
+
+/// CREATE TRIGGER as replicas run it.
+fn log_text(def: &Definition, t: &CreateTrigger) -> String {
+    let text = def.create(verb(t.creation));
+    let Some((follows, other)) = &t.order else {
+        return text;
+    };
+    let word = if *follows { "FOLLOWS" } else { "PRECEDES" };
+    let other = narwal_sql::show::quote_ident(other);
+    text.replacen(
+        " FOR EACH ROW ",
+        &format!(" FOR EACH ROW {word} {other} "),
+        1,
+    )
+}

@@ -1,0 +1,213 @@
+//! Definitions of stored programs, as the catalog keeps them: named objects that the engine does not look into. So they are
+//! in the log's annexes, checkpoints, backups and clones as accounts are.
+
+use narwal_engine::{Catalog, CatalogChange};
+use narwal_sql::show::quote_ident;
+use narwal_sql::{RowEvent, SqlMode};
+use narwal_types::{SqlError, SqlResult};
+use serde::{Deserialize, Serialize};
+
+/// What a stored program is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(crate) enum Stored {
+    Procedure,
+    Function,
+    Trigger,
+}
+
+impl Stored {
+    /// Its word.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Stored::Procedure => "PROCEDURE",
+            Stored::Function => "FUNCTION",
+            Stored::Trigger => "TRIGGER",
+        }
+    }
+
+    fn folder(self) -> &'static str {
+        match self {
+            Stored::Procedure => "program/procedure/",
+            Stored::Function => "program/function/",
+            Stored::Trigger => "program/trigger/",
+        }
+    }
+}
+
+/// What is said of a trigger.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct TriggerPart {
+    pub table: String,
+    pub before: bool,
+    /// INSERT, UPDATE or DELETE.
+    pub event: String,
+    /// Its place among those of its kind, from 1.
+    pub order: u32,
+}
+
+impl TriggerPart {
+    pub(crate) fn event(&self) -> RowEvent {
+        match self.event.as_str() {
+            "INSERT" => RowEvent::Insert,
+            "UPDATE" => RowEvent::Update,
+            _ => RowEvent::Delete,
+        }
+    }
+
+    pub(crate) fn timing(&self) -> &'static str {
+        if self.before { "BEFORE" } else { "AFTER" }
+    }
+}
+
+/// A stored program.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Definition {
+    pub kind: Stored,
+    pub db: String,
+    pub name: String,
+    /// Parameters as written, without the parentheses.
+    pub parameters: String,
+    /// A function's type as written.
+    pub returns: String,
+    /// Its body as written.
+    pub body: String,
+    pub definer: (String, String),
+    /// SQL SECURITY INVOKER.
+    pub invoker: bool,
+    pub deterministic: bool,
+    /// CONTAINS SQL and so on.
+    pub access: String,
+    pub comment: String,
+    /// Modes that it was made under.
+    pub sql_mode: u64,
+    /// `character_set_client`, `collation_connection`, and the database's collation.
+    pub charset: (String, String, String),
+    /// Microseconds since 1970.
+    pub created: i64,
+    pub modified: i64,
+    pub trigger: Option<TriggerPart>,
+}
+
+/// The key of a program. Names of routines have no case.
+pub(crate) fn key(kind: Stored, db: &str, name: &str) -> String {
+    let name = match kind {
+        Stored::Trigger => name.to_string(),
+        _ => name.to_lowercase(),
+    };
+    format!("{}{db}/{name}", kind.folder())
+}
+
+/// A program's definition.
+pub(crate) fn find(
+    catalog: &Catalog,
+    kind: Stored,
+    db: &str,
+    name: &str,
+) -> SqlResult<Option<Definition>> {
+    catalog
+        .object(&key(kind, db, name))
+        .map(|text| read(text))
+        .transpose()
+}
+
+fn read(text: &str) -> SqlResult<Definition> {
+    serde_json::from_str(text)
+        .map_err(|e| SqlError::unknown(format!("a stored program's definition: {e}")))
+}
+
+/// All programs of a kind, by database and name.
+pub(crate) fn all(catalog: &Catalog, kind: Stored) -> Vec<Definition> {
+    catalog
+        .objects(kind.folder())
+        .filter_map(|(_, text)| read(text).ok())
+        .collect()
+}
+
+/// There is a program of this kind.
+pub(crate) fn any(catalog: &Catalog, kind: Stored) -> bool {
+    catalog.objects(kind.folder()).next().is_some()
+}
+
+/// The triggers of a table in the order that they run in.
+pub(crate) fn triggers_of(catalog: &Catalog, db: &str, table: &str) -> Vec<Definition> {
+    let mut list: Vec<Definition> = all(catalog, Stored::Trigger)
+        .into_iter()
+        .filter(|d| d.db == db && d.trigger.as_ref().is_some_and(|t| t.table == table))
+        .collect();
+    list.sort_by_key(|d| d.trigger.as_ref().map_or(0, |t| t.order));
+    list
+}
+
+impl Definition {
+    pub(crate) fn put(&self) -> SqlResult<CatalogChange> {
+        Ok(CatalogChange::PutObject {
+            key: key(self.kind, &self.db, &self.name),
+            value: serde_json::to_string(self)
+                .map_err(|e| SqlError::unknown(format!("a stored program's definition: {e}")))?,
+        })
+    }
+
+    pub(crate) fn delete(&self) -> CatalogChange {
+        CatalogChange::DeleteObject {
+            key: key(self.kind, &self.db, &self.name),
+        }
+    }
+
+    pub(crate) fn mode(&self) -> SqlMode {
+        SqlMode(self.sql_mode)
+    }
+
+    pub(crate) fn definer_clause(&self) -> String {
+        format!(
+            "DEFINER={}@{}",
+            quote_ident(&self.definer.0),
+            quote_ident(&self.definer.1)
+        )
+    }
+
+    /// What stands between the head and the body, a line each.
+    fn characteristics(&self) -> String {
+        let mut out = String::new();
+        if self.access != "CONTAINS SQL" {
+            out.push_str(&format!("    {}\n", self.access));
+        }
+        if self.deterministic {
+            out.push_str("    DETERMINISTIC\n");
+        }
+        if self.invoker {
+            out.push_str("    SQL SECURITY INVOKER\n");
+        }
+        if !self.comment.is_empty() {
+            let text = narwal_sql::expr::quote(&self.comment);
+            out.push_str(&format!("    COMMENT {text}\n"));
+        }
+        out
+    }
+
+    /// The statement that makes it.
+    pub(crate) fn create(&self, verb: &str) -> String {
+        let (definer, name) = (self.definer_clause(), quote_ident(&self.name));
+        match &self.trigger {
+            Some(t) => format!(
+                "{verb} {definer} TRIGGER {name} {} {} ON {} FOR EACH ROW {}",
+                t.timing(),
+                t.event,
+                quote_ident(&t.table),
+                self.body
+            ),
+            None => {
+                let returns = match self.kind {
+                    Stored::Function => format!(" RETURNS {}", self.returns),
+                    _ => String::new(),
+                };
+                format!(
+                    "{verb} {definer} {} {name}({}){returns}\n{}{}",
+                    self.kind.word(),
+                    self.parameters,
+                    self.characteristics(),
+                    self.body
+                )
+            }
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! Stored programs: procedures, functions and triggers.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `definition.rs` | definitions in the catalog |
+//! | `define.rs` | CREATE, ALTER and DROP |
+//! | `compiled.rs` | programs compiled and kept |
+//! | `runtime.rs` | functions and triggers called |
+//! | `store.rs` | the database and the accounts, as programs need them |
+//! | `sinks.rs` | where results of statements inside of programs go |
+//! | `nested.rs` | where functions and triggers run |
+//! | `call.rs` | where procedures and compound statements run: CALL |
+//! | `rights.rs` | with whose privileges |
+//! | `show.rs` | SHOW and the virtual tables |
+
+mod call;
+mod compiled;
+mod define;
+pub(crate) mod definition;
+mod nested;
+mod rights;
+mod runtime;
+pub(crate) mod show;
+mod sinks;
+mod store;
+
+pub(crate) use compiled::SessionPrograms;

@@ -1,0 +1,152 @@
+//! Where functions and triggers run: inside of a statement, in its transaction. They give no result sets and commit nothing.
+
+use super::compiled::{Deeper, SessionPrograms, Unit, environment, find_procedure, no_procedure};
+use super::definition::Stored;
+use super::rights;
+use super::sinks::Taken;
+use narwal_engine::Transaction;
+use narwal_program::{Host, Program, Rows, SqlStep};
+use narwal_sql::{Outcome, Prepared, Privilege, StatementEnv};
+use narwal_syntax::Statement;
+use narwal_types::errors;
+use narwal_types::{SqlError, SqlResult, Value};
+use std::sync::Arc;
+
+/// The host of a function or a trigger.
+pub(crate) struct Nested<'a> {
+    programs: &'a SessionPrograms,
+    unit: &'a Unit,
+    pub(crate) env: StatementEnv,
+    txn: Option<&'a mut Transaction>,
+}
+
+impl<'a> Nested<'a> {
+    pub(crate) fn new(
+        programs: &'a SessionPrograms,
+        unit: &'a Unit,
+        env: StatementEnv,
+        txn: Option<&'a mut Transaction>,
+    ) -> Self {
+        Nested {
+            programs,
+            unit,
+            env,
+            txn,
+        }
+    }
+
+    fn plan(&self, program: &Program, step: &SqlStep) -> SqlResult<Arc<Prepared>> {
+        let db = self.programs.store.database();
+        let mut kept = step.plan.lock();
+        if let Some((plan, _)) = &*kept
+            && plan.catalog_version() == db.catalog_version()
+            && !plan.is_worn(db)
+        {
+            return Ok(plan.clone());
+        }
+        let store = &self.programs.store;
+        let plan = store.plan_program(&step.stmt, &program.types, &self.env)?;
+        rights::check_nested(store, &self.unit.def, plan.needs(), &self.env)?;
+        let plan = Arc::new(plan);
+        *kept = Some((plan.clone(), 0));
+        Ok(plan)
+    }
+
+    /// 1442: the statement around uses the table.
+    fn check_in_use(&self, plan: &Prepared) -> SqlResult<()> {
+        let in_use = self.env.in_use.borrow();
+        let before = &in_use[..self.env.in_use_before.min(in_use.len())];
+        for n in plan.needs() {
+            let writes = matches!(
+                n.privilege,
+                Privilege::Insert | Privilege::Update | Privilege::Delete
+            );
+            if writes && before.iter().any(|(d, t)| *d == n.db && *t == n.table) {
+                return Err(errors::CANT_UPDATE_USED_TABLE_IN_SF_OR_TRG.with([&n.table]));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Host for Nested<'_> {
+    fn env(&self) -> &StatementEnv {
+        &self.env
+    }
+
+    fn sql(
+        &mut self,
+        program: &Program,
+        step: &SqlStep,
+        values: &[Value],
+        rows: Rows<'_>,
+    ) -> SqlResult<()> {
+        let plan = self.plan(program, step)?;
+        self.check_in_use(&plan)?;
+        let Some(txn) = &mut self.txn else {
+            return Err(SqlError::unsupported(
+                "a stored function that runs statements in this place",
+            ));
+        };
+        self.env.clear_conditions();
+        let savepoint = program.has_handlers.then(|| txn.savepoint());
+        let mut refuse = |_: &[narwal_types::ValueRef<'_>]| -> SqlResult<()> {
+            Err(errors::SP_NO_RETSET.with([&self.unit.def.kind.word().to_lowercase()]))
+        };
+        let mut sink = Taken(match rows {
+            Rows::Take(f) => f,
+            Rows::Client => &mut refuse,
+        });
+        let db = self.programs.store.database();
+        let done = narwal_sql::execute(&plan, values, txn, db, &mut self.env, &mut sink);
+        match done {
+            Ok(Outcome::Done {
+                affected,
+                last_insert_id,
+                ..
+            }) => {
+                self.env.row_count = affected as i64;
+                if last_insert_id != 0 {
+                    self.env.last_insert_id = last_insert_id;
+                }
+            }
+            Ok(Outcome::Rows { rows, found_rows }) => {
+                self.env.row_count = -1;
+                self.env.found_rows = found_rows;
+                let _ = rows;
+            }
+            Ok(Outcome::Returned { .. }) => self.env.row_count = -1,
+            Err(e) => {
+                if let Some(s) = savepoint {
+                    txn.rollback_to(&s);
+                }
+                return Err(e);
+            }
+        }
+        Ok(())
+    }
+
+    fn other(&mut self, _: Statement, _: &str) -> SqlResult<()> {
+        Err(errors::COMMIT_NOT_ALLOWED_IN_SF_OR_TRG.plain())
+    }
+
+    fn procedure(&mut self, name: &[String]) -> SqlResult<Arc<Program>> {
+        let unit = find_procedure(self.programs, name, &self.env)?;
+        rights::check_execute(&self.programs.store, &unit.def, &self.env)?;
+        Ok(unit.program.clone())
+    }
+
+    fn call(&mut self, program: &Arc<Program>, arguments: Vec<Value>) -> SqlResult<Vec<Value>> {
+        let (db, name) = (&program.db, &program.name);
+        let unit = self
+            .programs
+            .unit(Stored::Procedure, db, name, &self.env)?
+            .ok_or_else(|| no_procedure(db, name))?;
+        let env = environment(&self.env, &unit.def);
+        let _deeper = Deeper::new(self.programs, program, &self.env)?;
+        let mut host = Nested::new(self.programs, &unit, env, self.txn.as_deref_mut());
+        let arguments = arguments.into_iter().enumerate().collect();
+        let done = narwal_program::run(&unit.program, &mut host, arguments)?;
+        Ok(done.values)
+    }
+}

@@ -1,0 +1,100 @@
+//! With whose privileges programs run, and who may run them.
+
+use super::definition::Definition;
+use super::store::Store;
+use crate::acl::{self, Account};
+use crate::privileges::PrivilegeSet;
+use narwal_sql::{Needs, StatementEnv};
+use narwal_types::errors;
+use narwal_types::{SqlError, SqlResult};
+use std::sync::Arc;
+
+/// Error 1449.
+pub(crate) fn no_definer(def: &Definition) -> SqlError {
+    errors::NO_SUCH_USER.with([&def.definer.0, &def.definer.1])
+}
+
+/// The account that expressions see as the current one. `None` for one that is none of the accounts: an applier's.
+fn current(store: &Store, env: &StatementEnv) -> Option<Arc<Account>> {
+    let (user, host) = env.current_user.rsplit_once('@')?;
+    store.acl().get(user, host).cloned()
+}
+
+/// Error 1370 unless the account may run it: by EXECUTE, or because it is its own.
+pub(crate) fn check_execute(store: &Store, def: &Definition, env: &StatementEnv) -> SqlResult<()> {
+    let Some(account) = current(store, env) else {
+        return Ok(());
+    };
+    if may(&account, def, PrivilegeSet::EXECUTE) {
+        return Ok(());
+    }
+    Err(denied(&account, def, "execute"))
+}
+
+/// The account has a privilege on a routine, or has made it (`automatic_sp_privileges`).
+pub(crate) fn may(account: &Account, def: &Definition, wanted: PrivilegeSet) -> bool {
+    account.global.has(wanted)
+        || account.on_database(&def.db).has(wanted)
+        || (&account.user, &account.host) == (&def.definer.0, &def.definer.1)
+}
+
+/// Error 1370.
+pub(crate) fn denied(account: &Account, def: &Definition, verb: &str) -> SqlError {
+    let full = format!("{}.{}", def.db, def.name);
+    errors::PROCACCESS_DENIED_ERROR.with([&verb, &account.user, &account.host, &full])
+}
+
+/// The account that a program's statements run with.
+pub(crate) fn account_of(
+    store: &Store,
+    def: &Definition,
+    env: &StatementEnv,
+) -> SqlResult<Option<Arc<Account>>> {
+    if def.invoker {
+        return Ok(current(store, env));
+    }
+    let acl = store.acl();
+    match acl.get(&def.definer.0, &def.definer.1) {
+        Some(a) => Ok(Some(a.clone())),
+        None => Err(no_definer(def)),
+    }
+}
+
+/// Checks what a statement of a function or a trigger needs.
+pub(crate) fn check_nested(
+    store: &Store,
+    def: &Definition,
+    needs: &[Needs],
+    env: &StatementEnv,
+) -> SqlResult<()> {
+    let Some(account) = account_of(store, def, env)? else {
+        return Ok(());
+    };
+    for n in needs {
+        let wanted = PrivilegeSet::from(n.privilege);
+        let through = n.through.as_ref().and_then(|t| t.account.as_ref());
+        let of_view = match through {
+            Some((user, host)) => store.acl().get(user, host).cloned(),
+            None => None,
+        };
+        let who = of_view.as_ref().unwrap_or(&account);
+        let have = match n.table.is_empty() {
+            true => who.on_database(&n.db),
+            false => who.on_table(&n.db, &n.table),
+        };
+        if n.db.eq_ignore_ascii_case("information_schema")
+            || who.global.has(wanted)
+            || have.has(wanted)
+        {
+            continue;
+        }
+        return Err(acl::table_denied(
+            &wanted.names().join(", "),
+            &account,
+            &account.host,
+            &n.db,
+            &n.table,
+        ));
+    }
+    Ok(())
+}

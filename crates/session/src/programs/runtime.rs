@@ -1,0 +1,172 @@
+//! Functions and triggers: called inside of the statement that needs them.
+
+use super::compiled::{SessionPrograms, environment};
+use super::definition::{self, Definition, Stored};
+use super::nested::Nested;
+use narwal_engine::{CatalogChange, Table, Transaction};
+use narwal_sql::{Programs, RowEvent, StatementEnv, StoredFunction, TriggerRow};
+use narwal_types::errors;
+use narwal_types::{ColumnType, SqlError, SqlResult, Value};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// Warnings of a program become those of the statement around it.
+fn hand_over(from: &StatementEnv, to: &StatementEnv) {
+    if from.warning_count() == 0 {
+        return;
+    }
+    for c in from.conditions().iter() {
+        to.push_condition(c.level, c.code, c.message.clone());
+    }
+}
+
+impl Programs for SessionPrograms {
+    fn function(
+        &self,
+        db: Option<&str>,
+        name: &str,
+        env: &StatementEnv,
+    ) -> SqlResult<Option<Arc<StoredFunction>>> {
+        let Some(db) = db.or(env.db.as_deref()) else {
+            return Ok(None);
+        };
+        self.refresh();
+        let key = definition::key(Stored::Function, db, name);
+        if let Some(f) = self.state.lock().functions.get(&key) {
+            return Ok(Some(f.clone()));
+        }
+        let Some(unit) = self.unit(Stored::Function, db, name, env)? else {
+            return Ok(None);
+        };
+        super::rights::check_execute(&self.store, &unit.def, env)?;
+        let f = Arc::new(StoredFunction {
+            db: unit.def.db.clone(),
+            name: unit.def.name.clone(),
+            parameters: unit.program.parameters.len(),
+            returns: unit.program.returns.unwrap_or_else(ColumnType::bigint),
+            statements: unit.program.has_statements,
+            version: self.version.load(Ordering::Relaxed),
+        });
+        self.state.lock().functions.insert(key, f.clone());
+        Ok(Some(f))
+    }
+
+    fn call(
+        &self,
+        function: &StoredFunction,
+        args: Vec<Value>,
+        txn: Option<&mut Transaction>,
+        env: &StatementEnv,
+    ) -> SqlResult<Value> {
+        let (db, name) = (&function.db, &function.name);
+        let unit = self.unit(Stored::Function, db, name, env)?.ok_or_else(|| {
+            let full = format!("{db}.{name}");
+            errors::SP_DOES_NOT_EXIST.with([&"FUNCTION", &full])
+        })?;
+        if unit.program.has_statements && txn.is_none() {
+            return Err(SqlError::unsupported(
+                "a stored function that runs statements in this place",
+            ));
+        }
+        let mark = format!("{db}.{name}");
+        self.begin(&mark)?;
+        let mut host = Nested::new(self, &unit, environment(env, &unit.def), txn);
+        let args = args.into_iter().enumerate().collect();
+        let r = narwal_program::run(&unit.program, &mut host, args);
+        self.end(&mark);
+        hand_over(&host.env, env);
+        Ok(r?.result.unwrap_or_default())
+    }
+
+    fn any(&self) -> bool {
+        self.refresh();
+        self.any.load(Ordering::Relaxed)
+    }
+
+    fn follow(&self, change: &CatalogChange) -> Vec<CatalogChange> {
+        if !self.any() {
+            return Vec::new();
+        }
+        let catalog = self.store.database().catalog();
+        match change {
+            CatalogChange::DropTable { db, name } => {
+                let gone = definition::triggers_of(&catalog, db, name);
+                gone.iter().map(Definition::delete).collect()
+            }
+            CatalogChange::DropDatabase(db) => {
+                let kinds = [Stored::Procedure, Stored::Function, Stored::Trigger];
+                let all = kinds.iter().flat_map(|k| definition::all(&catalog, *k));
+                let gone = all.filter(|d| d.db == *db);
+                gone.map(|d| d.delete()).collect()
+            }
+            CatalogChange::AlterTable { db, name, def, .. }
+            | CatalogChange::RebuildTable { db, name, def, .. }
+                if (db, name) != (&def.db, &def.name) =>
+            {
+                let mut changes = Vec::new();
+                for mut d in definition::triggers_of(&catalog, db, name) {
+                    changes.push(d.delete());
+                    d.db.clone_from(&def.db);
+                    if let Some(t) = &mut d.trigger {
+                        t.table.clone_from(&def.name);
+                    }
+                    changes.extend(d.put());
+                }
+                changes
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn any_triggers(&self) -> bool {
+        self.refresh();
+        self.any_triggers.load(Ordering::Relaxed)
+    }
+
+    fn has_triggers(&self, table: &Table, before: bool, event: RowEvent) -> bool {
+        if let Some(t) = self.state.lock().triggers.get(&table.def.id) {
+            return t.iter().any(|(b, e, _)| *b == before && *e == event);
+        }
+        let catalog = self.store.database().catalog();
+        definition::triggers_of(&catalog, &table.def.db, &table.def.name)
+            .iter()
+            .filter_map(|d| d.trigger.as_ref())
+            .any(|t| t.before == before && t.event() == event)
+    }
+
+    fn fire(
+        &self,
+        row: &TriggerRow<'_>,
+        txn: &mut Transaction,
+        env: &StatementEnv,
+    ) -> SqlResult<Vec<(usize, Value)>> {
+        let list = self.triggers(row.table, env)?;
+        let mut set: Vec<(usize, Value)> = Vec::new();
+        let wanted = list
+            .iter()
+            .filter(|(b, e, _)| *b == row.before && *e == row.event);
+        for (_, _, unit) in wanted {
+            let mut args = Vec::with_capacity(unit.program.row.len());
+            for r in &unit.program.row {
+                let changed = set.iter().find(|(c, _)| r.new && *c == r.column);
+                let v = match changed {
+                    Some((_, v)) => v.clone(),
+                    None => row.value(r.new, r.column, env)?,
+                };
+                args.push((r.slot, v));
+            }
+            let mut host = Nested::new(self, unit, environment(env, &unit.def), Some(&mut *txn));
+            let r = narwal_program::run(&unit.program, &mut host, args);
+            hand_over(&host.env, env);
+            let done = r?;
+            for r in unit.program.row.iter().filter(|r| r.written) {
+                let v = done.values[r.slot].clone();
+                match set.iter_mut().find(|(c, _)| *c == r.column) {
+                    Some(x) => x.1 = v,
+                    None => set.push((r.column, v)),
+                }
+            }
+        }
+        Ok(set)
+    }
+}

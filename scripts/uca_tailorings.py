@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+"""Makes crates/types/data/tailorings.bin: what the languages' collations weigh other than Unicode's default table does.
+
+    uca_tailorings.py CLIENT...
+
+CLIENT is the command line of a `mariadb` that reaches a MariaDB 10.11. All numbers are answers of its WEIGHT_STRING(). Sequences
+with weights of their own are found by asking: pairs of letters, of characters that a language weighs its own way and of accents,
+then longer ones that begin with a pair, and all of three small letters of ASCII.
+
+The file, deflated, little-endian: u16 tailorings, for each:
+
+    u8 length | name, as `czech` | u8 table: 0 for 4.0.0, 1 for 5.2.0, 2 for 14.0.0
+    u32 entries, u32 contractions: as in uca.bin (see `uca_weights.py`)
+"""
+
+import struct
+import subprocess
+import sys
+import zlib
+from pathlib import Path
+
+LETTERS = [*range(0x41, 0x5B), *range(0x61, 0x7B)]
+ACCENTS = [*range(0x300, 0x30D), 0x30F, 0x311, 0x313, 0x31B, *range(0x323, 0x329), 0x32D, 0x32E, 0x330, 0x331, 0x335, 0x338, 0xB7, 0x2019]
+OLD = "icelandic latvian romanian slovenian polish estonian spanish swedish turkish czech danish lithuanian slovak spanish2 roman persian esperanto hungarian sinhala german2 croatian_mysql561 vietnamese croatian myanmar"
+NEW = "icelandic latvian romanian slovenian polish estonian spanish swedish turkish czech danish lithuanian slovak spanish2 roman persian esperanto hungarian sinhala german2 vietnamese croatian"
+BASES = ["utf8mb4_unicode_ci", "utf8mb4_unicode_520_ci", "utf8mb4_uca1400_as_cs"]
+CHAR = "CONVERT(CHAR({} USING utf32) USING utf8mb4)"
+
+
+def ask(client: list[str], sql: str) -> list[list[str]]:
+    done = subprocess.run([*client, "-N", "--quick", "-D", "mysql"], input=sql, capture_output=True, text=True, check=True)
+    return [line.split("\t") for line in done.stdout.splitlines()]
+
+
+def weights(text: str) -> tuple[int, ...]:
+    return tuple(int(text[i : i + 4], 16) for i in range(0, len(text), 4))
+
+
+def packed(lists: list[tuple[int, ...]]) -> bytes:
+    return b"".join(struct.pack(f"<B{len(w)}H", len(w), *w) for w in lists)
+
+
+def weighed(text: str, collation: str, levels: int) -> str:
+    """Columns with the weights of a text on each level."""
+    return ", ".join(f"HEX(WEIGHT_STRING({text} COLLATE {collation} LEVEL {n}))" for n in range(1, levels + 1))
+
+
+def singles(client: list[str], collation: str, levels: int, last: int) -> dict[int, tuple[str, ...]]:
+    rows = ask(client, f"SELECT seq, {weighed(CHAR.format('seq'), collation, levels)} FROM seq_0_to_{last} WHERE seq NOT BETWEEN 0xd800 AND 0xdfff;")
+    return {int(r[0]): tuple(r[1:]) for r in rows}
+
+
+def sequences(client: list[str], collation: str, levels: int, own: list[int]) -> dict[tuple[int, ...], list[str]]:
+    alphabet = sorted({*LETTERS, *ACCENTS, *own})
+    if len(alphabet) > 700:
+        alphabet = sorted({*LETTERS, *ACCENTS, *[c for c in own if c < 0x2000]})
+    found: dict[tuple[int, ...], list[str]] = {}
+    heads: list[tuple[int, ...]] = [(c,) for c in alphabet]
+    small = range(0x61, 0x7B)
+    while heads:
+        chars = len(heads[0])
+        tables = "CREATE TEMPORARY TABLE test.h (n text, t varchar(10) CHARACTER SET utf8mb4); CREATE TEMPORARY TABLE test.a (c int, t varchar(1) CHARACTER SET utf8mb4);"
+        text = lambda s: "CONVERT(_utf32 x'" + "".join(f"{c:08x}" for c in s) + "' USING utf8mb4)"
+        for at in range(0, len(heads), 2000):
+            tables += "INSERT INTO test.h VALUES " + ",".join(f"('{' '.join(map(str, h))}', {text(h)})" for h in heads[at : at + 2000]) + ";"
+        tables += "INSERT INTO test.a VALUES " + ",".join(f"({c}, {text((c,))})" for c in alphabet) + ";"
+        differs = " OR ".join(
+            f"WEIGHT_STRING(CONCAT(h.t, a.t) COLLATE {collation} LEVEL {n}) <> CONCAT(WEIGHT_STRING(h.t COLLATE {collation} LEVEL {n}), WEIGHT_STRING(a.t COLLATE {collation} LEVEL {n}))"
+            for n in range(1, levels + 1)
+        )
+        rows = ask(client, "CREATE DATABASE IF NOT EXISTS test;" + tables + f"SELECT n, c, {weighed('CONCAT(h.t, a.t)', collation, levels)} FROM test.h, test.a WHERE {differs};")
+        new = {(*map(int, r[0].split()), int(r[1])): r[2:] for r in rows}
+        found |= new
+        heads = sorted(new)
+        if chars == 1 and new:
+            # A sequence of three need not begin with one of two.
+            heads = sorted({*heads, *((a, b) for a in small for b in small)})
+        if chars >= 5:
+            break
+    return found
+
+
+def main() -> None:
+    client = sys.argv[1:]
+    base = [singles(client, c, 3 if n == 2 else 1, 0x1FFFF) for n, c in enumerate(BASES)]
+    out, count = b"", 0
+    wanted = [(n, f"utf8mb4_{n}_ci", 1) for n in OLD.split()] + [(n, f"utf8mb4_uca1400_{n}_as_cs", 3) for n in NEW.split()]
+    for name, collation, levels in wanted:
+        mine = singles(client, collation, levels, 0x1FFFF)
+        tables = [2] if levels == 3 else [0, 1]
+        own, table = min((({c: w for c, w in mine.items() if w != base[t][c]}, t) for t in tables), key=lambda x: len(x[0]))
+        long = sequences(client, collation, levels, sorted(own))
+        # A first character with a sequence behind it is no sequence of its own.
+        long = {s: w for s, w in long.items() if s[1:] not in long or any(w[n] != mine[s[0]][n] + long[s[1:]][n] for n in range(levels))}
+        out += bytes([len(name)]) + name.encode() + bytes([table]) + struct.pack("<I", len(own))
+        out += b"".join(c.to_bytes(3, "little") + packed([weights(h) for h in w]) for c, w in sorted(own.items()))
+        out += struct.pack("<I", len(long))
+        for s, w in sorted(long.items()):
+            out += bytes([len(s)]) + b"".join(c.to_bytes(3, "little") for c in s) + packed([weights(h) for h in w])
+        count += 1
+        print(name, "table", table, len(own), "entries", len(long), "sequences, longest", max(map(len, long), default=0), file=sys.stderr)
+    out = struct.pack("<H", count) + out
+    path = Path(__file__).parent.parent / "crates/types/data/tailorings.bin"
+    path.write_bytes(zlib.compress(out, 9))
+    print(path, len(out), "bytes,", path.stat().st_size, "deflated", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

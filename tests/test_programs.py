@@ -1,0 +1,195 @@
+"""Stored programs on Narwal and MariaDB 10.11: equal answers, result by result; and what becomes of them in crashes and on
+replicas."""
+
+from __future__ import annotations
+
+import time
+
+import pymysql
+import pytest
+
+from support import Client
+
+
+def results(client: Client, sql: str) -> list:
+    """All results of a statement: rows with their columns, how many rows were affected, or an error at the end."""
+    connection = client.connection
+    found = []
+    cursor = connection.cursor()
+    try:
+        cursor.execute(sql)
+        while True:
+            if cursor.description is not None:
+                found.append(([c[0] for c in cursor.description], list(cursor.fetchall())))
+            else:
+                found.append(("affected", cursor.rowcount))
+            if not cursor.nextset():
+                break
+    except pymysql.MySQLError as error:
+        found.append(("error", error.args[0], getattr(error, "sqlstate", ""), error.args[1]))
+    finally:
+        cursor.close()
+    return found
+
+
+def compare(both, script: list[str]) -> None:
+    for sql in script:
+        ours, theirs = (results(client, sql) for client in both)
+        assert ours == theirs, f"{sql}\n  Narwal:  {ours}\n  MariaDB: {theirs}"
+
+
+PROGRAMS = {
+    "control": [
+        """CREATE PROCEDURE p(n INT) BEGIN DECLARE i INT DEFAULT 0; DECLARE s VARCHAR(200) DEFAULT '';
+           a: LOOP SET i = i + 1; IF i = 2 THEN ITERATE a; END IF; IF i > n THEN LEAVE a; END IF;
+             SET s = CONCAT(s, i, ','); END LOOP a;
+           REPEAT SET i = i - 1; UNTIL i < 2 END REPEAT;
+           WHILE i < 4 DO SET i = i + 1; SET s = CONCAT(s, 'w'); END WHILE;
+           FOR k IN 1..3 DO SET s = CONCAT(s, k); END FOR;
+           FOR k IN REVERSE 1..3 DO SET s = CONCAT(s, k); END FOR;
+           CASE n WHEN 1 THEN SELECT 'one'; WHEN 5 THEN SELECT 'five', s; ELSE SELECT 'else', s; END CASE;
+           CASE WHEN n > 100 THEN SELECT 1; WHEN n > 1 THEN SELECT i; END CASE; END""",
+        "CALL p(5)", "CALL p(3)", "CALL p(1)", "CALL p()", "CALL p(1, 2)", "CALL nothing()", "DROP PROCEDURE p",
+    ],
+    "parameters": [
+        "CREATE PROCEDURE p(IN a INT, OUT b INT, INOUT c VARCHAR(10)) BEGIN SET b = a * 2; SET c = CONCAT(c, a); SET a = 0; END",
+        "SET @c = 'x'", "CALL p(4, @b, @c)", "SELECT @b, @c", "CALL p(4, 5, @c)", "CALL p('z', @b, @c)",
+        "CREATE PROCEDURE q(x INT) BEGIN DECLARE y, z INT; DECLARE t VARCHAR(10) DEFAULT 'q'; CALL p(x, y, t); SELECT y, t; END",
+        "CALL q(7)",
+        "CREATE PROCEDURE r(n INT) BEGIN SELECT n; IF n > 0 THEN CALL r(n - 1); END IF; END",
+        "CALL r(2)", "SET max_sp_recursion_depth = 5", "CALL r(2)", "CALL r(9)",
+    ],
+    "handlers": [
+        "CREATE TABLE t (a INT PRIMARY KEY, b INT NOT NULL)", "INSERT INTO t VALUES (1, 1), (2, 2)",
+        """CREATE PROCEDURE p() BEGIN DECLARE n INT DEFAULT 0; DECLARE dup CONDITION FOR 1062;
+           DECLARE CONTINUE HANDLER FOR dup SET n = n + 1; INSERT INTO t VALUES (1, 5); INSERT INTO t VALUES (3, 3);
+           INSERT INTO t VALUES (2, 5); SELECT n; END""",
+        "CALL p()", "SELECT * FROM t",
+        """CREATE PROCEDURE q() BEGIN DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN GET DIAGNOSTICS CONDITION 1 @s = RETURNED_SQLSTATE,
+           @m = MESSAGE_TEXT, @e = MYSQL_ERRNO; SELECT @s, @m, @e; END; SELECT 1; INSERT INTO t VALUES (1, 1); SELECT 2; END""",
+        "CALL q()",
+        "CREATE PROCEDURE s() SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'no', MYSQL_ERRNO = 5000", "CALL s()",
+        """CREATE PROCEDURE u() BEGIN DECLARE EXIT HANDLER FOR SQLSTATE '45000' BEGIN SELECT 'caught'; RESIGNAL; END; CALL s(); END""",
+        "CALL u()",
+        """CREATE PROCEDURE v() BEGIN DECLARE x INT; DECLARE CONTINUE HANDLER FOR NOT FOUND SELECT 'none';
+           SELECT a INTO x FROM t WHERE a = 99; SELECT x; BEGIN DECLARE EXIT HANDLER FOR 1172 SELECT 'many';
+           SELECT a INTO x FROM t; SELECT 'not here'; END; SELECT 'end'; END""",
+        "CALL v()", "SIGNAL SQLSTATE '01000'", "SHOW WARNINGS", "SIGNAL SQLSTATE '02000'", "RESIGNAL",
+        "CREATE PROCEDURE w() BEGIN DECLARE x INT; SET x = 'abc'; END", "CALL w()",
+        "CREATE PROCEDURE x() BEGIN DECLARE x TINYINT; SET x = 1000; END", "CALL x()",
+    ],
+    "cursors": [
+        "CREATE TABLE t (a INT, b VARCHAR(10))", "INSERT INTO t VALUES (1, 'x'), (2, 'y'), (3, NULL)",
+        """CREATE PROCEDURE p(low INT) BEGIN DECLARE done INT DEFAULT FALSE; DECLARE x INT; DECLARE y VARCHAR(10);
+           DECLARE s VARCHAR(100) DEFAULT ''; DECLARE c CURSOR FOR SELECT a, b FROM t WHERE a >= low ORDER BY a DESC;
+           DECLARE CONTINUE HANDLER FOR NOT FOUND SET done = TRUE; OPEN c;
+           l: LOOP FETCH c INTO x, y; IF done THEN LEAVE l; END IF; SET s = CONCAT(s, x, IFNULL(y, '-')); END LOOP;
+           CLOSE c; SELECT s; END""",
+        "CALL p(1)", "CALL p(2)", "CALL p(9)",
+        """CREATE PROCEDURE q() BEGIN DECLARE c CURSOR(k INT) FOR SELECT b FROM t WHERE a = k; DECLARE y VARCHAR(10);
+           OPEN c(2); FETCH c INTO y; SELECT y; FETCH c INTO y; END""",
+        "CALL q()",
+        "CREATE PROCEDURE r() BEGIN DECLARE c CURSOR FOR SELECT 1; CLOSE c; END", "CALL r()",
+        "CREATE PROCEDURE s() BEGIN FOR r IN (SELECT a, b FROM t ORDER BY a) DO SELECT r.a, r.b; END FOR; END", "CALL s()",
+        "CREATE PROCEDURE u() BEGIN DECLARE r ROW TYPE OF t; DECLARE z TYPE OF t.b; SELECT * INTO r FROM t WHERE a = 1; SET z = r.b; SELECT r.a, z; END",
+        "CALL u()",
+    ],
+    "functions": [
+        "CREATE TABLE t (a INT PRIMARY KEY, b INT)", "INSERT INTO t VALUES (1, 10), (2, 20), (3, 30)",
+        "CREATE FUNCTION f(x INT) RETURNS INT DETERMINISTIC RETURN x * x",
+        "CREATE FUNCTION g() RETURNS INT READS SQL DATA BEGIN DECLARE n INT; SELECT SUM(b) INTO n FROM t; RETURN n; END",
+        "CREATE FUNCTION h(x INT) RETURNS INT MODIFIES SQL DATA BEGIN INSERT INTO log VALUES (x); RETURN x + 1; END",
+        "CREATE TABLE log (x INT)",
+        "SELECT f(3)", "SELECT a, f(a) FROM t ORDER BY f(a) DESC", "SELECT a FROM t WHERE f(a) = 4", "SELECT g(), g() + a FROM t",
+        "SELECT a FROM t WHERE g() = 60 AND a > 1", "SELECT h(a) FROM t", "SELECT * FROM log", "UPDATE t SET b = f(a) + g()",
+        "SELECT * FROM t", "INSERT INTO t VALUES (f(2), h(7))", "SELECT * FROM t", "SELECT COUNT(*) FROM log", "SELECT f(1, 2)",
+        "SELECT nothing(1)", "DELETE FROM t WHERE f(a) = 16", "SELECT MAX(f(a)), SUM(h(a)) FROM t", "DROP FUNCTION f", "SELECT f(1)",
+        "CREATE FUNCTION k() RETURNS INT BEGIN UPDATE t SET b = 0; RETURN 1; END", "SELECT k() FROM t", "SELECT k()",
+        "SELECT * FROM t",
+        "CREATE FUNCTION m(s VARCHAR(10)) RETURNS VARCHAR(20) BEGIN IF s IS NULL THEN RETURN 'none'; END IF; RETURN UPPER(s); END",
+        "SELECT m(NULL), m('abc'), LENGTH(m('xy'))", "SET @v = m('z')", "SELECT @v",
+    ],
+    "refused": [
+        "CREATE FUNCTION f() RETURNS INT BEGIN SELECT 1; RETURN 1; END", "CREATE FUNCTION f() RETURNS INT BEGIN COMMIT; RETURN 1; END",
+        "CREATE PROCEDURE p() RETURN 1", "CREATE PROCEDURE p() BEGIN LEAVE x; END", "CREATE PROCEDURE p() BEGIN ITERATE x; END",
+        "CREATE PROCEDURE p() BEGIN DECLARE a INT; DECLARE a INT; END", "CREATE PROCEDURE p(a INT, a INT) SELECT 1",
+        "CREATE PROCEDURE p() BEGIN OPEN c; END", "CREATE PROCEDURE p() BEGIN DECLARE CONTINUE HANDLER FOR x SET @a = 1; END",
+        "CREATE PROCEDURE p() BEGIN DECLARE c CURSOR FOR SELECT 1; DECLARE a INT; END",
+        "CREATE PROCEDURE p() BEGIN DECLARE CONTINUE HANDLER FOR NOT FOUND SET @a = 1; DECLARE c CURSOR FOR SELECT 1; END",
+        "CREATE PROCEDURE p() BEGIN DECLARE CONTINUE HANDLER FOR 1062, 1062 SET @a = 1; END", "CREATE PROCEDURE p() USE test",
+        "CREATE PROCEDURE p() LOCK TABLES t READ", "CREATE FUNCTION f() RETURNS INT BEGIN DECLARE x INT; END",
+        "CREATE PROCEDURE p() SIGNAL SQLSTATE '00000'", "CREATE PROCEDURE p() a: BEGIN a: BEGIN END; END",
+        "CREATE PROCEDURE p() SELECT 1", "CREATE PROCEDURE p() SELECT 2", "DROP PROCEDURE nothing", "DROP PROCEDURE IF EXISTS nothing",
+        "CREATE OR REPLACE PROCEDURE p() SELECT 3", "CALL p()", "DROP FUNCTION nothing",
+    ],
+    "triggers": [
+        "CREATE TABLE t (a INT PRIMARY KEY, b INT, c VARCHAR(20))", "CREATE TABLE log (id INT PRIMARY KEY AUTO_INCREMENT, what VARCHAR(100))",
+        "CREATE TRIGGER bi BEFORE INSERT ON t FOR EACH ROW SET NEW.c = CONCAT('<', NEW.b, '>')",
+        "CREATE TRIGGER ai AFTER INSERT ON t FOR EACH ROW INSERT INTO log (what) VALUES (CONCAT('insert ', NEW.a, NEW.c))",
+        "CREATE TRIGGER bu BEFORE UPDATE ON t FOR EACH ROW BEGIN IF NEW.b < 0 THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'negative'; END IF; SET NEW.c = 'u'; END",
+        "CREATE TRIGGER au AFTER UPDATE ON t FOR EACH ROW INSERT INTO log (what) VALUES (CONCAT('update ', OLD.b, '-', NEW.b))",
+        "CREATE TRIGGER bd BEFORE DELETE ON t FOR EACH ROW INSERT INTO log (what) VALUES (CONCAT('before delete ', OLD.a))",
+        "CREATE TRIGGER ad AFTER DELETE ON t FOR EACH ROW INSERT INTO log (what) VALUES (CONCAT('delete ', OLD.a))",
+        "INSERT INTO t (a, b) VALUES (1, 10), (2, 20), (3, 30)", "SELECT * FROM t", "UPDATE t SET b = b + 1 WHERE a < 3",
+        "UPDATE t SET b = -1", "SELECT * FROM t", "DELETE FROM t WHERE a = 1", "REPLACE INTO t (a, b) VALUES (2, 99), (7, 70)",
+        "INSERT INTO t (a, b) VALUES (2, 5) ON DUPLICATE KEY UPDATE b = 55", "INSERT IGNORE INTO t (a, b) VALUES (2, 1), (8, 8)",
+        "SELECT * FROM t", "SELECT what FROM log ORDER BY id",
+        "CREATE TRIGGER bi2 BEFORE INSERT ON t FOR EACH ROW FOLLOWS bi SET NEW.c = CONCAT(NEW.c, '2')",
+        "CREATE TRIGGER bi0 BEFORE INSERT ON t FOR EACH ROW PRECEDES bi SET NEW.b = NEW.b * 2",
+        "INSERT INTO t (a, b) VALUES (20, 1)", "SELECT * FROM t WHERE a = 20",
+        "SELECT trigger_name, action_order, action_timing, event_manipulation FROM information_schema.triggers WHERE trigger_schema = DATABASE() ORDER BY 1",
+        "CREATE TRIGGER bi BEFORE INSERT ON t FOR EACH ROW SET @x = 1", "CREATE TRIGGER x BEFORE INSERT ON t FOR EACH ROW SET @x = OLD.a",
+        "CREATE TRIGGER x AFTER INSERT ON t FOR EACH ROW SET NEW.a = 1", "CREATE TRIGGER x AFTER DELETE ON t FOR EACH ROW SET @x = NEW.a",
+        "CREATE TRIGGER x BEFORE INSERT ON t FOR EACH ROW SELECT 1", "CREATE TRIGGER x BEFORE INSERT ON t FOR EACH ROW COMMIT",
+        "CREATE TRIGGER x BEFORE INSERT ON nothing FOR EACH ROW SET @x = 1", "DROP TRIGGER nothing", "DROP TRIGGER IF EXISTS nothing",
+        "CREATE TRIGGER x AFTER UPDATE ON t FOR EACH ROW DELETE FROM t WHERE a = 99", "UPDATE t SET b = 1 WHERE a = 20", "DROP TRIGGER x",
+        "RENAME TABLE t TO t2", "INSERT INTO t2 (a, b) VALUES (30, 3)", "SELECT * FROM t2 WHERE a = 30", "DROP TABLE t2",
+        "SELECT COUNT(*) FROM information_schema.triggers WHERE trigger_schema = DATABASE()",
+    ],
+    "compound": [
+        "BEGIN NOT ATOMIC DECLARE x INT DEFAULT 3; SELECT x; END", "IF 1 > 0 THEN SELECT 'yes'; ELSE SELECT 'no'; END IF",
+        "BEGIN NOT ATOMIC DECLARE EXIT HANDLER FOR SQLEXCEPTION SELECT 'no table'; SELECT * FROM nothing; END",
+        "FOR i IN 1..2 DO SELECT i; END FOR",
+        "CREATE TABLE t (a INT)",
+        "CREATE PROCEDURE p() BEGIN START TRANSACTION; INSERT INTO t VALUES (1); ROLLBACK; INSERT INTO t VALUES (2); COMMIT; END",
+        "CALL p()", "SELECT * FROM t",
+        "CREATE PROCEDURE q(n VARCHAR(20)) BEGIN SET @s = CONCAT('SELECT COUNT(*) FROM ', n); PREPARE s FROM @s; EXECUTE s; DEALLOCATE PREPARE s; EXECUTE IMMEDIATE CONCAT('SELECT ', '1 + 1'); END",
+        "CALL q('t')", "SELECT ROUTINE_NAME, ROUTINE_TYPE, SQL_DATA_ACCESS FROM information_schema.routines WHERE routine_schema = DATABASE() ORDER BY 1",
+        "SELECT ORDINAL_POSITION, PARAMETER_MODE, PARAMETER_NAME, DTD_IDENTIFIER FROM information_schema.parameters WHERE specific_schema = DATABASE() ORDER BY 1",
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_as_in_mariadb(both, name):
+    compare(both, PROGRAMS[name])
+
+
+def test_programs_survive_kill(own_narwal):
+    server = own_narwal()
+    with Client(server) as client:
+        for sql in (
+            "CREATE DATABASE d", "USE d", "CREATE TABLE t (a INT)", "CREATE TABLE log (a INT)",
+            "CREATE FUNCTION f(x INT) RETURNS INT RETURN x + 1", "CREATE PROCEDURE p() SELECT f(1)",
+            "CREATE TRIGGER tr AFTER INSERT ON t FOR EACH ROW INSERT INTO log VALUES (f(NEW.a))",
+        ):  # fmt: skip
+            client.ok(sql)
+    server.kill()
+    server.start()
+    with Client(server, "d") as client:
+        assert results(client, "CALL p()")[0] == (["f(1)"], [("2",)])
+        client.ok("INSERT INTO t VALUES (1), (2)")
+        assert client.rows("SELECT * FROM log") == [("2",), ("3",)]
+
+
+def test_a_loop_without_an_end_ends(narwal):
+    with Client(narwal) as client, Client(narwal) as other:
+        client.ok("SET max_statement_time = 0.3")
+        answer = client.run("BEGIN NOT ATOMIC DECLARE CONTINUE HANDLER FOR SQLEXCEPTION SET @x = 1; LOOP SET @y = 1; END LOOP; END")
+        assert answer.error == 1969
+        client.ok("SET max_statement_time = 0")
+        number = client.value("SELECT CONNECTION_ID()")
+        client.send("BEGIN NOT ATOMIC LOOP DO 1; END LOOP; END")
+        time.sleep(0.3)
+        other.ok(f"KILL QUERY {number}")
+        assert client.receive().error == 1317
