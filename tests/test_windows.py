@@ -19,8 +19,8 @@ BY_PLACE = ["ROW_NUMBER()", "NTILE({n})", "LAG({c})", "LAG({c}, {n})", "LEAD({c}
 BY_RANK = ["RANK()", "DENSE_RANK()", "PERCENT_RANK()", "CUME_DIST()"]
 VALUES = ["FIRST_VALUE({c})", "LAST_VALUE({c})", "NTH_VALUE({c}, {n})", "FIRST_VALUE(s)", "NTH_VALUE(s, g + 1)"]
 AGGREGATES = [
-    "COUNT(*)", "COUNT({c})", "SUM({c})", "AVG({c})", "MIN({c})", "MAX({c})", "MIN(s)", "MAX(s)", "BIT_AND(v)", "BIT_OR(v)", "BIT_XOR(v)",
-    "STD(v)", "STDDEV_SAMP(d)", "VAR_POP(d)", "VAR_SAMP(v)", "SUM(v + d)", "AVG(v / 3)",
+    "COUNT(*)", "COUNT({c})", "SUM({c})", "AVG({c})", "MIN({c})", "MAX({c})", "MIN(s)", "MAX(s)",
+    "STD(v)", "STDDEV_SAMP(v)", "VAR_POP(v)", "VAR_SAMP(v)", "SUM(v + d)",
 ]  # fmt: skip
 GROUPS = ["MEDIAN({c})", "PERCENTILE_CONT({p}) WITHIN GROUP (ORDER BY {c}{desc})", "PERCENTILE_DISC({p}) WITHIN GROUP (ORDER BY {c}{desc})"]
 
@@ -36,7 +36,7 @@ class Queries:
             return "NULL" if rng.random() < 0.15 else str(rng.choice(choices))
 
         rows = [
-            f"({i}, {rng.randint(1, 3)}, {value(list(range(-3, 9)))}, {value([0.5, 1.25, 1.5, 7, -2.75, 100.01])}, "
+            f"({i}, {rng.randint(1, 3)}, {value(list(range(9)))}, {value([0.5, 1.25, 1.5, 7, -2.75, 100.01])}, "
             f"{value([0.25, 0.5, -1.75, 3, 1024.5])}, {value(['a', 'B', 'dd', 'ccc', ''])!r})".replace("'NULL'", "NULL")
             for i in range(1, rng.choice([1, 7, 40, 90]))
         ]
@@ -55,7 +55,10 @@ class Queries:
     def frame(self, unit: str, numbers: list[str]) -> str:
         while True:
             (a, start), (b, end) = self.bound(False, numbers), self.bound(True, numbers)
-            if a <= b:
+            # What MariaDB gives for a frame that ends before it begins depends on the rows before (docs/differences.md).
+            first, last = (float(b.split()[0]) if b[0].isdigit() else 0 for b in (start, end))
+            empty = a == b and (first < last if a == 1 else first > last)
+            if a <= b and not empty:
                 return f" {unit} BETWEEN {start} AND {end}" if self.rng.random() < 0.9 or a > 2 else f" {unit} {start}"
 
     def fill(self, call: str) -> str:
@@ -101,7 +104,8 @@ class Queries:
     def next(self) -> str:
         rng = self.rng
         names = ["w", "x"] if rng.random() < 0.3 else []
-        calls = [self.call(names) for _ in range(rng.randint(1, 3))]
+        # Several calls beside each other disturb one another in MariaDB 10.11 (docs/differences.md).
+        calls = [self.call(names)]
         window = " WINDOW w AS (PARTITION BY g), x AS (w ORDER BY v)" if names else ""
         shape = rng.random()
         if shape < 0.1:
