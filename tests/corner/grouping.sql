@@ -91,3 +91,37 @@ SELECT a, MIN(b), MAX(b) FROM skips WHERE a >= 2 GROUP BY a ORDER BY a;
 SELECT DISTINCT a FROM skips WHERE a >= 1 ORDER BY a;
 ROLLBACK;
 DROP TABLE skips;
+
+-- A name in HAVING that is an item's and a column's: the column, if groups are made by it, and in an aggregate. MariaDB warns of some.
+CREATE TABLE names (col0 INT, col1 INT, col2 INT);
+INSERT INTO names VALUES (1,5,7),(2,6,8),(2,6,9),(3,5,9);
+-- nowarn
+SELECT -col2 AS col1 FROM names GROUP BY col2, col1, col0 HAVING NOT col0 - col1 >= col0 ORDER BY 1;
+SELECT +col1 AS col2 FROM names GROUP BY names.col1 HAVING NOT col1 NOT IN (-AVG(DISTINCT col2)) ORDER BY 1;
+SELECT +col1 AS col2 FROM names GROUP BY names.col1 HAVING AVG(col2) > 7 ORDER BY 1;
+-- nowarn
+SELECT -col2 AS col1, col1 c FROM names GROUP BY col2, col1, col0 HAVING col1 < 0;
+-- nowarn
+SELECT -col2 AS col1 FROM names GROUP BY names.col1 HAVING col1 < 0;
+SELECT -col2 AS col1 FROM names HAVING col1 < 0 ORDER BY 1;
+SELECT -col2 AS col1 FROM names GROUP BY col2 HAVING col1 < 0 ORDER BY 1;
+SELECT -col2 AS col1 FROM names GROUP BY col2 HAVING SUM(col1) > 0 ORDER BY 1;
+SELECT SUM(col1) AS col1, col0 FROM names GROUP BY col0 HAVING col1 > 5;
+SELECT SUM(col1) AS col2, col0 FROM names GROUP BY col0 HAVING SUM(col2) > 8 ORDER BY col0;
+SELECT -col2 AS col1 FROM names GROUP BY col2 ORDER BY SUM(col1) DESC, col2;
+SELECT DISTINCT -col2 AS col1 FROM names HAVING MAX(col1) < 0;
+SELECT MAX(-col2) AS col1 FROM names HAVING MAX(col1) < 7;
+DROP TABLE names;
+
+-- A name that several tables have is the select list's, behind the list.
+CREATE TABLE of_one (a INT, b INT, col INT);
+CREATE TABLE of_two (a INT, b INT, col INT);
+INSERT INTO of_one VALUES (1,1,3),(2,2,2),(3,3,1);
+INSERT INTO of_two VALUES (1,1,1),(2,2,2),(3,3,3),(3,4,0);
+SELECT of_two.a, of_two.b, COUNT(*) FROM of_two LEFT JOIN of_one ON of_two.a = of_one.a GROUP BY a, b ORDER BY 1, 2;
+SELECT of_one.*, of_two.col AS other FROM of_one LEFT JOIN of_two ON of_one.b = of_two.b ORDER BY col;
+SELECT of_one.col AS other, of_two.col FROM of_one, of_two WHERE of_one.b = of_two.b ORDER BY col;
+SELECT of_one.col, of_two.col FROM of_one, of_two WHERE of_one.b = of_two.b ORDER BY col;
+SELECT of_one.b FROM of_one, of_two WHERE of_one.b = of_two.b GROUP BY col;
+SELECT * FROM of_one, of_two WHERE of_one.b = of_two.b ORDER BY col;
+DROP TABLE of_one, of_two;

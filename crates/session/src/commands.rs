@@ -27,6 +27,11 @@ pub mod flags {
     pub const ANSI_QUOTES: u16 = 0x8000;
 }
 
+/// What may stand before and behind statements.
+fn nothing(c: char) -> bool {
+    c == ';' || trim(c.encode_utf8(&mut [0; 4])).is_empty()
+}
+
 impl ClientSession {
     /// Runs a query of one or more statements. Each result goes to `out`; an error ends the query.
     pub fn query(&mut self, sql: &[u8], out: &mut dyn ResultSink) -> SqlResult<()> {
@@ -49,7 +54,7 @@ impl ClientSession {
             return self.fail(narwal_syntax::syntax_error(text, second));
         }
         if parts.is_empty() {
-            return self.run_audited("", out, false);
+            return self.run_audited(text.trim_matches(nothing), out, false);
         }
         let last = parts.len() - 1;
         for (i, part) in parts.into_iter().enumerate() {

@@ -246,6 +246,11 @@ impl ClientSession {
         }
         match narwal_syntax::parse_text(text, &self.parse_options()) {
             Ok(statement) => self.dispatch(statement, text, out, more),
+            // Comments alone, and what is only for newer servers, are nothing to do; no text at all is an error.
+            Err(e) if e.code == codes::EMPTY_QUERY && !text.is_empty() => {
+                self.begin_statement(status::ADMIN_COMMANDS, false);
+                self.finish_ok(0, 0, String::new(), out, more)
+            }
             Err(e) => self.refuse(e),
         }
     }

@@ -204,7 +204,12 @@ fn several_statements_in_one_query() {
     assert_eq!(c.code("select 1; select 2").0, 1064);
     c.run("select 1;");
     assert_eq!(c.code(""), (1065, "42000".into()));
-    assert_eq!(c.code("/* nothing */").0, 1065);
+    assert_eq!(c.code(" ; ;").0, 1065);
+    // As MariaDB: comments alone are nothing to do.
+    c.run("/* nothing */");
+    c.run("-- nothing");
+    c.run("/*!80000 SET @y = 1 */;");
+    assert_eq!(c.one("select @y is null"), "1");
     c.run("/*!40101 SET @x = 1 */;");
     assert_eq!(c.one("select @x"), "1");
     let mut m = Memory::default();

@@ -12,6 +12,7 @@
 //! | `exec/` | running SELECT, INSERT, UPDATE, DELETE |
 //! | `prepared.rs` | [`Prepared`]: a statement bound and planned once |
 //! | `ddl/` | CREATE, DROP, TRUNCATE and so on as catalog changes |
+//! | `engine_name.rs` | names of storage engines |
 //! | `show.rs` | SHOW CREATE TABLE and the like |
 //! | `shape.rs` | what statements have in common that differ in their literals |
 //! | `like.rs` | LIKE: the one matcher of patterns |
@@ -23,6 +24,7 @@
 pub mod ast;
 mod bind;
 pub mod ddl;
+pub mod engine_name;
 pub mod env;
 mod exec;
 pub mod expr;

@@ -2,7 +2,7 @@
 
 use super::def::{Kind, VariableDef};
 use super::value::VarValue;
-use narwal_sql::SqlMode;
+use narwal_sql::{SqlMode, engine_name};
 use narwal_types::errors;
 use narwal_types::{SqlError, SqlResult, Value};
 
@@ -180,9 +180,10 @@ impl VariableDef {
                 Some((_, name)) => name,
                 None => return Err(errors::UNKNOWN_TIME_ZONE.with([&s])),
             },
-            Kind::Engine if s.eq_ignore_ascii_case("innodb") => "InnoDB".into(),
-            Kind::Engine if s.eq_ignore_ascii_case("narwal") => "Narwal".into(),
-            Kind::Engine => return Err(errors::UNKNOWN_STORAGE_ENGINE.with([&s])),
+            Kind::Engine => match engine_name::own(s).or_else(|| engine_name::stood_in_for(s)) {
+                Some(name) => name.into(),
+                None => return Err(errors::UNKNOWN_STORAGE_ENGINE.with([&s])),
+            },
             _ => s.to_string(),
         };
         ok(VarValue::text(name))

@@ -25,7 +25,7 @@ fn values(d: &VariableDef) -> String {
         Kind::TimeZone => {
             "`SYSTEM` (UTC), `-12:59` to `+13:00`, names such as `Europe/Berlin`".into()
         }
-        Kind::Engine => "InnoDB, Narwal".into(),
+        Kind::Engine => "InnoDB, Narwal, and engines of MariaDB that it stands for".into(),
     }
 }
 

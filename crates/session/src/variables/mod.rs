@@ -34,6 +34,7 @@ mod session_track;
 mod statements;
 mod transactions;
 mod value;
+mod without_effect;
 
 pub use accept::{Accepted, parse_size, unknown};
 pub(crate) use def::AtStart;
@@ -60,6 +61,14 @@ static SUBJECTS: &[(&str, &[VariableDef])] = &[
     ("The audit log", audit::ROWS),
     ("Logs for people", logging::ROWS),
     ("Facts and files", facts::ROWS),
+    ("Engines of MariaDB", without_effect::engines::ROWS),
+    ("Details of InnoDB", without_effect::innodb_details::ROWS),
+    ("Tuning of MariaDB", without_effect::tuning::ROWS),
+    (
+        "Sizes in the performance schema",
+        without_effect::schema_sizes::ROWS,
+    ),
+    ("Clusters", without_effect::cluster::ROWS),
 ];
 
 /// All system variables, sorted by name.

@@ -601,6 +601,20 @@ impl Binder<'_> {
         Ok(Some(first.clone()))
     }
 
+    /// A column of the select list by its name: behind the list, it says which of several tables' columns is meant.
+    fn item(&self, name: &str) -> SqlResult<Option<Expr>> {
+        let mut named = (self.scope.items.iter())
+            .filter(|(n, _)| n.eq_ignore_ascii_case(name))
+            .map(|(_, e)| e);
+        let Some(first) = named.next() else {
+            return Ok(None);
+        };
+        match named.any(|e| e.as_column() != first.as_column()) {
+            true => Err(self.ambiguous(name)),
+            false => Ok(Some(first.clone())),
+        }
+    }
+
     fn ambiguous(&self, name: &str) -> SqlError {
         let clause = self.scope.clause.name();
         SqlError::new(
@@ -611,10 +625,44 @@ impl Binder<'_> {
     }
 
     fn identifier(&self, name: &str) -> SqlResult<Expr> {
-        let aliases_first = matches!(self.scope.clause, Clause::Having | Clause::OrderBy);
-        if aliases_first && let Some(e) = self.alias(name)? {
+        if self.aliases_first(name)
+            && let Some(e) = self.alias(name)?
+        {
             return Ok(e);
         }
+        let alias = match self.scope.clause {
+            Clause::GroupBy | Clause::Having | Clause::OrderBy => self.alias(name),
+            _ => Ok(None),
+        };
+        let column = match self.table_column(name) {
+            Err(ambiguous) => Some(self.item(name)?.ok_or(ambiguous)?),
+            found => found?,
+        };
+        match column {
+            Some(column) => Some(column),
+            None => alias?,
+        }
+        .or_else(|| self.outer(|b| b.identifier(name)))
+        .ok_or_else(|| self.unknown_column(name))
+    }
+
+    /// Whether a name means an item of the select list before it means a column of a table. HAVING takes a column that the
+    /// groups are made by before an item, and aggregates look at rows, which have columns only.
+    fn aliases_first(&self, name: &str) -> bool {
+        match self.scope.clause {
+            _ if self.scope.in_aggregate => false,
+            Clause::OrderBy => true,
+            Clause::Having => {
+                let column = self.table_column(name).ok().flatten();
+                let at = column.as_ref().and_then(Expr::as_column);
+                !at.is_some_and(|c| self.scope.grouped.contains(&c))
+            }
+            _ => false,
+        }
+    }
+
+    /// A column of the tables by its name alone. Error 1052: several tables have it.
+    fn table_column(&self, name: &str) -> SqlResult<Option<Expr>> {
         let mut found = None;
         for (s, source) in self.scope.visible() {
             if let Some(c) = source.table.column(name)
@@ -626,15 +674,7 @@ impl Binder<'_> {
                 found = Some((s, c));
             }
         }
-        let column = found.and_then(|(s, c)| Expr::column(self.scope, s, c));
-        let alias = match self.scope.clause {
-            Clause::GroupBy if column.is_none() => self.alias(name)?,
-            _ => None,
-        };
-        column
-            .or(alias)
-            .or_else(|| self.outer(|b| b.identifier(name)))
-            .ok_or_else(|| self.unknown_column(name))
+        Ok(found.and_then(|(s, c)| Expr::column(self.scope, s, c)))
     }
 
     fn compound(&self, name: &Qualified) -> SqlResult<Expr> {

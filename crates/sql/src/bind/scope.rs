@@ -119,7 +119,7 @@ pub enum Clause {
     On,
     /// Columns hide aliases.
     GroupBy,
-    /// Aliases hide columns.
+    /// Aliases hide columns, and are hidden by those that groups are made by.
     Having,
     /// Aliases hide columns.
     OrderBy,
@@ -148,6 +148,10 @@ pub struct Scope<'a> {
     pub first: usize,
     /// Names of select items, with their bound expressions: seen in GROUP BY, HAVING and ORDER BY.
     pub aliases: &'a [(String, Expr)],
+    /// Columns of the select list by their names, where several tables are: they settle which one a later clause means.
+    pub items: &'a [(String, Expr)],
+    /// Columns that are keys of GROUP BY: in HAVING they hide aliases.
+    pub grouped: &'a [(usize, usize)],
     /// Where the expression stands.
     pub clause: Clause,
     /// Collects aggregate calls; without it they are error 1111.
@@ -193,6 +197,8 @@ impl<'a> Scope<'a> {
             sources: &[],
             first: 0,
             aliases: &[],
+            items: &[],
+            grouped: &[],
             clause: Clause::FieldList,
             aggregates: None,
             in_aggregate: false,

@@ -1,5 +1,6 @@
 //! A DDL statement while it runs.
 
+use crate::engine_name;
 use crate::env::StatementEnv;
 use crate::planner::resolve::no_such_table;
 use crate::prepared::Prepared;
@@ -50,28 +51,31 @@ pub(crate) struct Run<'a> {
     pub(crate) copied: Cell<(u64, u64)>,
 }
 
+/// The engine that a definition keeps. Tables for other engines of MariaDB are made here too, with a warning that says so: files of
+/// statements that name one go on. Which engine it would have been decides about transactions and files, not about rows.
 pub(crate) fn engine_name(
     engine: Option<&str>,
     table: &str,
     env: &StatementEnv,
 ) -> SqlResult<String> {
-    match engine {
-        None => Ok("InnoDB".to_string()),
-        Some(e) if e.eq_ignore_ascii_case("InnoDB") => Ok("InnoDB".to_string()),
-        Some(e) if e.eq_ignore_ascii_case("Narwal") => Ok("Narwal".to_string()),
-        Some(e) => {
-            let text = format!("Unknown storage engine '{e}'");
-            if env.sql_mode.has(SqlMode::NO_ENGINE_SUBSTITUTION) {
-                return Err(err(1286, b"42000", text));
-            }
-            env.warn(1286, text);
-            env.warn(
-                1266,
-                format!("Using storage engine InnoDB for table '{table}'"),
-            );
-            Ok("InnoDB".to_string())
-        }
+    let Some(name) = engine else {
+        return Ok("InnoDB".to_string());
+    };
+    if let Some(own) = engine_name::own(name) {
+        return Ok(own.to_string());
     }
+    if engine_name::stood_in_for(name).is_none() {
+        let text = format!("Unknown storage engine '{name}'");
+        if env.sql_mode.has(SqlMode::NO_ENGINE_SUBSTITUTION) {
+            return Err(err(1286, b"42000", text));
+        }
+        env.warn(1286, text);
+    }
+    env.warn(
+        1266,
+        format!("Using storage engine InnoDB for table '{table}'"),
+    );
+    Ok("InnoDB".to_string())
 }
 
 impl Run<'_> {

@@ -187,6 +187,8 @@ impl Resolver<'_> {
             aliases: &[],
             clause: Clause::FieldList,
             aggregates: Some(&aggregates),
+            items: &[],
+            grouped: &[],
             in_aggregate: false,
             windows: WindowsHere::Refused,
             insert_values: false,
@@ -203,6 +205,7 @@ impl Resolver<'_> {
         let mut bound: Vec<Expr> = Vec::with_capacity(s.items.len());
         let mut columns: Vec<ResultColumn> = Vec::with_capacity(s.items.len());
         let mut aliases: Vec<(String, Expr)> = Vec::new();
+        let mut items: Vec<(String, Expr)> = Vec::new();
         let volatile = |e: &Expr| {
             e.any(&|e| match &e.kind {
                 ExprKind::Subquery(s) => subqueries.is_volatile(s.index),
@@ -211,6 +214,7 @@ impl Resolver<'_> {
         };
         let mut named_items: SmallVec<[usize; 8]> = SmallVec::new();
         let need_aliases = !s.order_by.is_empty() || !s.group_by.is_empty() || s.having.is_some();
+        let need_items = need_aliases && sources.len() > 1;
         for item in &s.items {
             match item {
                 SelectItem::Wildcard | SelectItem::TableWildcard(_) => {
@@ -242,6 +246,9 @@ impl Resolver<'_> {
                         };
                         let name = &sources[at].table.columns()[i].name;
                         columns.push(result_column(name, &e, Some((&sources[at], i))));
+                        if need_items {
+                            items.push((name.clone(), e.clone()));
+                        }
                         bound.push(e);
                     }
                 }
@@ -259,6 +266,8 @@ impl Resolver<'_> {
                     columns.push(result_column(&name, &e, of));
                     if alias.is_some() || e.as_column().is_none() {
                         named_items.push(bound.len());
+                    } else if need_items {
+                        items.push((name.clone(), e.clone()));
                     }
                     bound.push(e);
                 }
@@ -309,6 +318,7 @@ impl Resolver<'_> {
                     &Scope {
                         clause: Clause::GroupBy,
                         aliases: &aliases,
+                        items: &items,
                         aggregates: None,
                         ..base
                     },
@@ -324,6 +334,10 @@ impl Resolver<'_> {
                 Ok(key)
             })
             .collect::<SqlResult<Vec<_>>>()?;
+        let grouped_columns: Vec<(usize, usize)> = group_keys
+            .iter()
+            .filter_map(|k| k.expr.as_column())
+            .collect();
         let having = s
             .having
             .as_ref()
@@ -333,6 +347,8 @@ impl Resolver<'_> {
                     &Scope {
                         clause: Clause::Having,
                         aliases: &aliases,
+                        items: &items,
+                        grouped: &grouped_columns,
                         ..base
                     },
                 )
@@ -350,6 +366,7 @@ impl Resolver<'_> {
                     &Scope {
                         clause: Clause::OrderBy,
                         aliases: &aliases,
+                        items: &items,
                         ..with_windows
                     },
                 )

@@ -1,0 +1,26 @@
+//! Names of storage engines. There is one store; a definition may name it, or an engine of MariaDB that it stands for.
+
+/// The store by its own names, as SHOW CREATE TABLE writes them.
+pub fn own(name: &str) -> Option<&'static str> {
+    ["InnoDB", "Narwal"]
+        .into_iter()
+        .find(|own| own.eq_ignore_ascii_case(name))
+}
+
+/// An engine of MariaDB whose tables are made in Narwal's store, by MariaDB's name of it.
+pub fn stood_in_for(name: &str) -> Option<&'static str> {
+    const NAMES: [(&str, &str); 10] = [
+        ("MyISAM", "MyISAM"),
+        ("Aria", "Aria"),
+        ("Maria", "Aria"),
+        ("MEMORY", "MEMORY"),
+        ("HEAP", "MEMORY"),
+        ("MERGE", "MRG_MyISAM"),
+        ("MRG_MyISAM", "MRG_MyISAM"),
+        ("CSV", "CSV"),
+        ("ARCHIVE", "ARCHIVE"),
+        ("BLACKHOLE", "BLACKHOLE"),
+    ];
+    let found = NAMES.iter().find(|(n, _)| n.eq_ignore_ascii_case(name));
+    found.map(|(_, shown)| *shown)
+}
