@@ -86,7 +86,7 @@ class Queries:
             unit = rng.choice(["ROWS", "ROWS", "RANGE", "peers", ""])
             if unit == "ROWS" or kind == "values":
                 order.append("id")
-                frame = self.frame("ROWS", ["0", "1", "2", "3", "10"]) if unit else ""
+                frame = self.frame("ROWS", ["1", "2", "3", "10"]) if unit else ""
             elif unit == "RANGE":
                 key = rng.choice(COLUMNS)
                 order = [key + rng.choice(["", " DESC"])]
