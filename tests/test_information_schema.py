@@ -310,7 +310,7 @@ def test_prepared_and_in_transactions(narwal, db):
         other.ok("SET innodb_lock_wait_timeout = 1")
         other.fails("UPDATE p SET v = 0 WHERE id = 2", 1205)
         client.ok("COMMIT")
-        client.fails("SELECT ROW_NUMBER() OVER (ORDER BY id) FROM p", 1235)
+        assert client.ints("SELECT ROW_NUMBER() OVER (ORDER BY id) FROM p WHERE id < 3") == [1, 2, 3]
         # INSERT ... SELECT takes all of it.
         client.ok("INSERT INTO c SELECT x.id + 10000, y.id FROM p x JOIN p y ON y.id = x.v WHERE x.id < 5")
         assert client.ints("SELECT p FROM c ORDER BY id") == [0, 1, 2, 3, 4]

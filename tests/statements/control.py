@@ -87,7 +87,7 @@ class Control:
                 return self.damaged()
 
     def windows(self) -> Node:
-        """Not supported: refused, but never worse."""
+        """An aggregate over a window."""
         t = self.r.choice(self.tables)
         return plain("SELECT ", self.makes.aggregate(t.scope(t.name), 1), f" OVER (PARTITION BY id ORDER BY id ROWS {self.r.choice(['1', 'UNBOUNDED'])} PRECEDING) FROM {t.name}")
 

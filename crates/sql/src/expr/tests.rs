@@ -261,7 +261,7 @@ fn errors_of_mariadb() {
         ),
         (
             "sum(i) over ()",
-            "1235 (42000) This version of Narwal doesn't yet support 'window functions'",
+            "4015 (HY000) Window function is allowed only in SELECT list and ORDER BY clause",
         ),
     ] {
         assert_eq!(f.text(text, &[]), want, "{text}");

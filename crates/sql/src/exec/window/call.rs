@@ -403,9 +403,11 @@ impl<'p> CallState<'p> {
             return Ok(Value::Double(below));
         }
         let above = number(high)?;
-        Ok(Value::Double(
-            (high - place) * below + (place - low) * above,
-        ))
+        let between = (high - place) * below + (place - low) * above;
+        // As MariaDB, which keeps ten digits: equal values stay equal whatever they were made of.
+        let rounded = (between * 1e10).round() / 1e10;
+        let exact = between.abs() < 9e5;
+        Ok(Value::Double(if exact { rounded } else { between }))
     }
 
     /// The sort key of the first row that is equal to row `n` in the order.
