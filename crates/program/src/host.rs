@@ -40,6 +40,8 @@ pub trait Host {
     ) -> SqlResult<()>;
     /// Runs a statement of the host's own; its text as written.
     fn other(&mut self, statement: Statement, text: &str) -> SqlResult<()>;
+    /// SELECT ... INTO has found its row: it counts as one that was changed.
+    fn found_row(&mut self) {}
     /// Calls a procedure by its name: `arguments` are asked for its parameters' values, and get those of OUT and INOUT.
     fn procedure(&mut self, name: &[String]) -> SqlResult<Arc<Program>>;
     /// Runs a procedure that [`Host::procedure`] has found.

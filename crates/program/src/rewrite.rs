@@ -44,8 +44,16 @@ fn order(list: &mut [OrderItem], f: Each<'_>) {
 
 fn items(list: &mut [SelectItem], f: Each<'_>) {
     for i in list {
-        if let SelectItem::Expr { expr: e, .. } = i {
+        if let SelectItem::Expr { expr: e, alias, .. } = i {
+            let name = match &*e {
+                Expr::Qualified(q) if q.db.is_none() => Some(format!("{}.{}", q.table, q.column)),
+                _ => None,
+            };
             expr(e, f);
+            // A field of a row is named with its row.
+            if matches!(e, Expr::Param(_)) && alias.is_none() {
+                *alias = name;
+            }
         }
     }
 }

@@ -501,6 +501,7 @@ impl<'p> Run<'p, '_> {
         self.host.sql(self.program, step, &self.values, rows)?;
         match found {
             Some(row) => {
+                self.host.found_row();
                 for (t, v) in targets.iter().zip(row) {
                     self.put(t, v)?;
                 }

@@ -75,6 +75,8 @@ pub struct ClientSession {
     pub(crate) must_change_password: bool,
     /// Stored programs, compiled.
     pub(crate) programs: Arc<crate::programs::SessionPrograms>,
+    /// Rows that the program's statements have changed so far.
+    pub(crate) program_rows: u64,
     /// So many programs run within each other.
     pub(crate) in_program: u32,
     /// `character_set_results`, with the collation that results are described with.
@@ -157,6 +159,7 @@ impl ClientSession {
             track: Tracker::default(),
             must_change_password: false,
             programs,
+            program_rows: 0,
             in_program: 0,
             results: Some(Collation::default()),
         };

@@ -67,14 +67,13 @@ impl ClientSession {
                 ast::Body::Statement(Box::new(statement), 0..text.len())
             }
         };
+        let rows_before = std::mem::take(&mut self.program_rows);
         self.in_program += 1;
         let done = self.run_body(body, text, out);
         self.in_program -= 1;
+        let affected = std::mem::replace(&mut self.program_rows, rows_before);
         match done {
-            Ok(()) => {
-                let affected = u64::try_from(self.env.row_count).unwrap_or(0);
-                self.finish_ok(affected, 0, String::new(), out, more)
-            }
+            Ok(()) => self.finish_ok(affected, 0, String::new(), out, more),
             Err(e) => self.fail_once(e),
         }
     }
@@ -176,6 +175,12 @@ impl ClientSession {
 }
 
 impl AtSession<'_> {
+    /// What a statement has changed counts for the program.
+    fn count_rows(&mut self) {
+        let rows = u64::try_from(self.session.env.row_count).unwrap_or(0);
+        self.session.program_rows += rows;
+    }
+
     fn plan(&mut self, program: &Program, step: &SqlStep) -> SqlResult<Arc<Prepared>> {
         let s = &mut *self.session;
         let generation = s.plan_generation;
@@ -231,12 +236,20 @@ impl Host for AtSession<'_> {
         let from = Source::Typed(stmt, &program.types);
         let writes = stmt.writes();
         self.session
-            .run_plan(&plan, from, writes, &step.text, values, sink, true)
+            .run_plan(&plan, from, writes, &step.text, values, sink, true)?;
+        self.count_rows();
+        Ok(())
+    }
+
+    fn found_row(&mut self) {
+        self.session.program_rows += 1;
     }
 
     fn other(&mut self, statement: Statement, text: &str) -> SqlResult<()> {
         let mut sink = Forward(&mut *self.out);
-        self.session.dispatch(statement, text, &mut sink, true)
+        self.session.dispatch(statement, text, &mut sink, true)?;
+        self.count_rows();
+        Ok(())
     }
 
     fn procedure(&mut self, name: &[String]) -> SqlResult<Arc<Program>> {

@@ -123,7 +123,10 @@ impl ClientSession {
             return Ok(true);
         }
         let e = match old.kind {
-            Stored::Trigger => errors::TRG_ALREADY_EXISTS.with([&old.name]),
+            Stored::Trigger => {
+                let full = format!("{}.{}", old.db, old.name);
+                errors::TRG_ALREADY_EXISTS.with([&full])
+            }
             kind => errors::SP_ALREADY_EXISTS.with([&kind.word(), &old.name]),
         };
         if creation.if_not_exists {
