@@ -455,10 +455,11 @@ impl Transaction {
 
     /// Reserves `n` AUTO_INCREMENT values; returns the first. Never handed out twice, not even after a rollback.
     pub fn reserve_auto_increment(&mut self, table: &Arc<Table>, n: u64) -> Result<u64> {
-        Ok(table
-            .counters
-            .auto_increment
-            .fetch_add(n, Ordering::Relaxed))
+        let counter = &table.counters.auto_increment;
+        // At its end the counter stays there: values would begin anew.
+        let further = |at: u64| Some(at.saturating_add(n));
+        let first = counter.fetch_update(Ordering::Relaxed, Ordering::Relaxed, further);
+        Ok(first.unwrap_or(u64::MAX))
     }
 
     /// Tells the counter about an explicit value.
