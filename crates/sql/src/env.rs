@@ -4,6 +4,8 @@ use crate::privilege::Needs;
 use crate::{ParamDefault, ParamType};
 use narwal_engine::{CatalogChange, EngineError, Table, TableFill, Transaction};
 use narwal_syntax::sql_mode::SqlMode;
+use narwal_types::errors;
+use narwal_types::errors::codes;
 use narwal_types::{Collation, ColumnType, SqlError, SqlResult, Value};
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -199,11 +201,7 @@ pub struct NoVariables;
 
 impl VariableSource for NoVariables {
     fn system(&self, _scope: VariableScope, name: &str) -> SqlResult<Value> {
-        Err(SqlError::new(
-            1193,
-            b"HY000",
-            format!("Unknown system variable '{name}'"),
-        ))
+        Err(errors::UNKNOWN_SYSTEM_VARIABLE.with([&name]))
     }
     fn user(&self, _name: &str) -> Value {
         Value::Null
@@ -348,12 +346,17 @@ pub struct StatementEnv {
 /// The SQLSTATE of a warning about an expression's value that is an error where a strict statement stores it.
 fn refused_as(code: u16) -> Option<&'static [u8; 5]> {
     Some(match code {
-        1264 => b"22003",
-        1292 => b"22007",
-        1365 => b"22012",
-        1441 => b"22008",
+        codes::WARN_DATA_OUT_OF_RANGE => b"22003",
+        codes::TRUNCATED_WRONG_VALUE => b"22007",
+        codes::DIVISION_BY_ZERO => b"22012",
+        codes::DATETIME_FUNCTION_OVERFLOW => b"22008",
         // Texts cut or too long, texts that are no dates, no base64, no JSON or no JSON path.
-        1256 | 1260 | 1301 | 1411 | 1958 | 4035..=4042 => b"HY000",
+        codes::TOO_BIG_FOR_UNCOMPRESS
+        | codes::CUT_VALUE_GROUP_CONCAT
+        | codes::WARN_ALLOWED_PACKET_OVERFLOWED
+        | codes::WRONG_VALUE_FOR_TYPE
+        | codes::BAD_BASE64_DATA
+        | codes::JSON_BAD_CHR..=codes::JSON_PATH_SYNTAX => b"HY000",
         _ => return None,
     })
 }
@@ -491,9 +494,7 @@ impl StatementEnv {
 
     /// The default database, or error 1046.
     pub fn require_db(&self) -> SqlResult<&Arc<str>> {
-        self.db
-            .as_ref()
-            .ok_or_else(|| SqlError::new(1046, b"3D000", "No database selected"))
+        self.db.as_ref().ok_or_else(|| errors::NO_DB_ERROR.plain())
     }
 
     /// Seconds since 1970 of the statement.
@@ -597,11 +598,7 @@ impl StatementEnv {
     #[inline]
     pub fn check_interrupt(&self) -> SqlResult<()> {
         if self.interrupt.load(Ordering::Relaxed) {
-            return Err(SqlError::new(
-                1317,
-                b"70100",
-                "Query execution was interrupted",
-            ));
+            return Err(errors::QUERY_INTERRUPTED.plain());
         }
         Ok(narwal_memory::check()?)
     }

@@ -23,6 +23,8 @@ use narwal_engine::{
     Catalog, Database, ForeignKeyMode, KeyRange, LockMode, ReadView, Table, Transaction,
 };
 use narwal_syntax::ast::{Expr as AstExpr, TableRef};
+use narwal_types::errors;
+use narwal_types::errors::codes;
 use narwal_types::{ResultColumn, ResultSink, SqlError, SqlResult, Value, ValueRef};
 use std::sync::Arc;
 
@@ -73,7 +75,7 @@ impl Prepared {
             Stmt::Select(_) | Stmt::Do(_) => e,
             // Statements that write open a sequence as the tables that they use.
             _ => match env.sequences_used.borrow().last() {
-                Some(s) if e.code == 4091 => no_such_table(&s.db, &s.table),
+                Some(s) if e.code == codes::UNKNOWN_SEQUENCES => no_such_table(&s.db, &s.table),
                 _ => e,
             },
         })?;
@@ -243,11 +245,7 @@ fn plan(stmt: &Stmt, r: &mut Resolver<'_>) -> SqlResult<(Plan, usize)> {
                 return Err(crate::bind::window::not_here());
             }
             if plan.computes_over_rows() {
-                return Err(SqlError::new(
-                    1111,
-                    b"HY000",
-                    "Invalid use of group function",
-                ));
+                return Err(errors::INVALID_GROUP_FUNC_USE.plain());
             }
             (Plan::Do(Box::new(plan)), s.params)
         }
@@ -329,11 +327,7 @@ pub fn execute(
     sink: &mut dyn ResultSink,
 ) -> SqlResult<Outcome> {
     if params.len() != prepared.params {
-        return Err(SqlError::new(
-            1210,
-            b"HY000",
-            "Incorrect arguments to EXECUTE",
-        ));
+        return Err(errors::WRONG_ARGUMENTS.text("Incorrect arguments to EXECUTE"));
     }
     env.explicit_insert_id.set(0);
     env.seeded.borrow_mut().clear();
@@ -370,7 +364,12 @@ pub fn execute(
         Plan::Do(s) => {
             match s.run(txn, &ctx, &mut |_| Ok(())) {
                 // Whatever its values are, it has done its work.
-                Err(e) if matches!(e.code, 1139 | 1242 | 1690) => {
+                Err(e)
+                    if matches!(
+                        e.code,
+                        codes::REGEXP_ERROR | codes::SUBQUERY_NO_1_ROW | codes::DATA_OUT_OF_RANGE
+                    ) =>
+                {
                     let error = crate::WarningLevel::Error;
                     env.push_condition(error, e.code, e.message);
                 }

@@ -6,6 +6,7 @@ use crate::lower::parse_statement;
 use narwal_engine::ViewDef;
 use narwal_syntax::ParseOptions;
 use narwal_syntax::ast::{Expr, From, Select, SelectItem};
+use narwal_types::errors;
 use narwal_types::{SqlError, SqlResult};
 
 /// Views within each other, at most.
@@ -66,20 +67,10 @@ pub(crate) fn parsed(def: &ViewDef) -> SqlResult<Box<Select>> {
 
 /// Error 1356.
 pub fn invalid(db: &str, name: &str) -> SqlError {
-    SqlError::new(
-        1356,
-        b"HY000",
-        format!(
-            "View '{db}.{name}' references invalid table(s) or column(s) or function(s) or definer/invoker of view lack rights to use them"
-        ),
-    )
+    errors::VIEW_INVALID.with([&db, &name])
 }
 
 /// Error 1347.
 pub fn wrong_kind(db: &str, name: &str, kind: &str) -> SqlError {
-    SqlError::new(
-        1347,
-        b"HY000",
-        format!("'{db}.{name}' is not of type '{kind}'"),
-    )
+    errors::WRONG_OBJECT.with([&db, &name, &kind])
 }

@@ -644,7 +644,7 @@ errors! {
         "Recursion of EVENT DDL statements is forbidden when body is present";
     WRONG_PARAMCOUNT_TO_NATIVE_FCT: 1 = 1582, b"42000", "ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT",
         "Incorrect parameter count in the call to native function '{}'";
-    WRONG_PARAMETERS_TO_NATIVE_FCT: 1 = 1583, b"HY000", "ER_WRONG_PARAMETERS_TO_NATIVE_FCT",
+    WRONG_PARAMETERS_TO_NATIVE_FCT: 1 = 1583, b"42000", "ER_WRONG_PARAMETERS_TO_NATIVE_FCT",
         "{}";
     SLAVE_INCIDENT: 1 = 1590, b"HY000", "ER_SLAVE_INCIDENT",
         "{}";
@@ -671,6 +671,8 @@ errors! {
     SLAVE_HEARTBEAT_VALUE_OUT_OF_RANGE: 1 = 1624, b"HY000", "ER_SLAVE_HEARTBEAT_VALUE_OUT_OF_RANGE",
         "The requested value for the heartbeat period is either negative or exceeds the \
          maximum allowed ({} seconds)";
+    FUNC_INEXISTENT_NAME_COLLISION: 1 = 1630, b"42000", "ER_FUNC_INEXISTENT_NAME_COLLISION",
+        "FUNCTION {} does not exist. Check the 'Function Name Parsing and Resolution' section in the Reference Manual";
     DUP_SIGNAL_SET: 1 = 1641, b"42000", "ER_DUP_SIGNAL_SET",
         "Duplicate condition information item '{}'";
     SIGNAL_WARN: 0 = 1642, b"01000", "ER_SIGNAL_WARN",
@@ -756,6 +758,8 @@ errors! {
         "Cannot define foreign key with {} clause on a generated column";
     WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN: 2 = 1906, b"HY000", "ER_WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN",
         "The value specified for generated column '{}' in table '{}' has been ignored";
+    UNKNOWN_OPTION: 1 = 1911, b"HY000", "ER_UNKNOWN_OPTION",
+        "Unknown option '{}'";
     DATA_OVERFLOW: 1 = 1916, b"HY000", "ER_DATA_OVERFLOW",
         "{}";
     BAD_DATA: 1 = 1918, b"HY000", "ER_BAD_DATA",
@@ -898,6 +902,8 @@ errors! {
         "Illegal parameter data types {} and {} for operation '{}'";
     ILLEGAL_PARAMETER_DATA_TYPE_FOR_OPERATION: 2 = 4079, b"HY000", "ER_ILLEGAL_PARAMETER_DATA_TYPE_FOR_OPERATION",
         "Illegal parameter data type {} for operation '{}'";
+    WRONG_PARAMCOUNT_TO_CURSOR: 1 = 4080, b"42000", "ER_WRONG_PARAMCOUNT_TO_CURSOR",
+        "Incorrect parameter count to cursor '{}'";
     UNKNOWN_STRUCTURED_VARIABLE: 1 = 4081, b"HY000", "ER_UNKNOWN_STRUCTURED_VARIABLE",
         "Unknown structured system variable or ROW routine variable '{}'";
     SEQUENCE_RUN_OUT: 2 = 4084, b"HY000", "ER_SEQUENCE_RUN_OUT",
@@ -924,8 +930,6 @@ errors! {
         "Argument to the {} function does not belong to the range [0,1]";
     WRONG_TYPE_OF_ARGUMENT: 1 = 4104, b"HY000", "ER_WRONG_TYPE_OF_ARGUMENT",
         "{} function only accepts arguments that can be converted to numerical types";
-    WRONG_PARAMCOUNT_TO_CURSOR: 1 = 4107, b"42000", "ER_WRONG_PARAMCOUNT_TO_CURSOR",
-        "Incorrect parameter count to cursor '{}'";
     EMPTY_ROW_IN_TVC: 0 = 4141, b"HY000", "ER_EMPTY_ROW_IN_TVC",
         "Row with no elements is not allowed in table value constructor in this context";
     BACKUP_UNKNOWN_STAGE: 1 = 4149, b"HY000", "ER_BACKUP_UNKNOWN_STAGE",

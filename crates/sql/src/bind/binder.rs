@@ -31,6 +31,7 @@ use narwal_syntax::ast::{
 };
 use narwal_syntax::sql_mode::SqlMode;
 use narwal_types::errors;
+use narwal_types::errors::codes;
 use narwal_types::temporal_parse::{DateRules, parse_datetime, parse_time};
 use narwal_types::{
     Charset, Collation, ColumnType, Fixed, FixedKind, SqlError, SqlResult, TypeKind, Value,
@@ -176,11 +177,7 @@ fn boxed(e: Expr) -> Box<Expr> {
 }
 
 fn wrong_count(name: &str) -> SqlError {
-    SqlError::new(
-        1582,
-        b"42000",
-        format!("Incorrect parameter count in the call to native function '{name}'"),
-    )
+    errors::WRONG_PARAMCOUNT_TO_NATIVE_FCT.with([&name])
 }
 
 fn comparison(op: BinaryOp) -> Option<CmpOp> {
@@ -583,11 +580,7 @@ impl Binder<'_> {
     }
 
     fn unknown_column(&self, name: &str) -> SqlError {
-        SqlError::new(
-            1054,
-            b"42S22",
-            format!("Unknown column '{name}' in '{}'", self.scope.clause.name()),
-        )
+        errors::BAD_FIELD_ERROR.with([&name, &self.scope.clause.name()])
     }
 
     /// A select item by its alias. Error 1052: several columns have it.
@@ -622,11 +615,7 @@ impl Binder<'_> {
 
     fn ambiguous(&self, name: &str) -> SqlError {
         let clause = self.scope.clause.name();
-        SqlError::new(
-            1052,
-            b"23000",
-            format!("Column '{name}' in {clause} is ambiguous"),
-        )
+        errors::NON_UNIQ_ERROR.with([&name, &clause])
     }
 
     fn identifier(&self, name: &str) -> SqlResult<Expr> {
@@ -785,7 +774,9 @@ impl Binder<'_> {
             }
             let l = self.expr(left)?;
             let r = self.expr(right).map_err(|e| match as_subquery(right) {
-                Some(_) if e.code == 1241 => not_a_row(Some(&l), None, op.symbol()),
+                Some(_) if e.code == codes::OPERAND_COLUMNS => {
+                    not_a_row(Some(&l), None, op.symbol())
+                }
                 _ => e,
             })?;
             return self.compare(op, l, r);
@@ -908,11 +899,7 @@ impl Binder<'_> {
             (None, _) => return Err(not_a_row(Some(&self.expr(left)?), None, op.symbol())),
         };
         if l.len() != r.len() {
-            return Err(SqlError::new(
-                1241,
-                b"21000",
-                format!("Operand should contain {} column(s)", l.len()),
-            ));
+            return Err(errors::OPERAND_COLUMNS.with([&l.len()]));
         }
         let inner = match op {
             CmpOp::Eq | CmpOp::NullSafeEq => op,
@@ -1134,11 +1121,9 @@ impl Binder<'_> {
         let fsp = |n: &Option<u64>| -> SqlResult<u8> {
             match n.unwrap_or(0) {
                 f @ 0..=6 => Ok(f as u8),
-                f => Err(SqlError::new(
-                    1426,
-                    b"42000",
-                    format!("Too big precision {f} specified for 'CAST'. Maximum is 6"),
-                )),
+                f => Err(errors::TOO_BIG_PRECISION.text(format!(
+                    "Too big precision {f} specified for 'CAST'. Maximum is 6"
+                ))),
             }
         };
         let length =
@@ -1160,23 +1145,17 @@ impl Binder<'_> {
                 let (p, s) = digits.map_or((10, 0), |(p, s)| (p, s.unwrap_or(0)));
                 let p = if p == 0 { 10 } else { p };
                 if p > 65 {
-                    return Err(SqlError::new(
-                        1426,
-                        b"42000",
-                        format!("Too big precision {p} specified for '{e}'. Maximum is 65"),
-                    ));
+                    return Err(errors::TOO_BIG_PRECISION.text(format!(
+                        "Too big precision {p} specified for '{e}'. Maximum is 65"
+                    )));
                 }
                 if s > 38 {
-                    return Err(SqlError::new(
-                        1425,
-                        b"42000",
-                        format!("Too big scale {s} specified for '{e}'. Maximum is 38"),
-                    ));
+                    return Err(errors::TOO_BIG_SCALE.text(format!(
+                        "Too big scale {s} specified for '{e}'. Maximum is 38"
+                    )));
                 }
                 if s > p {
-                    return Err(SqlError::new(
-                        1427,
-                        b"42000",
+                    return Err(errors::M_BIGGER_THAN_D.text(
                         "For float(M,D), double(M,D) or decimal(M,D), M must be >= D (column '').",
                     ));
                 }
@@ -1209,11 +1188,7 @@ impl Binder<'_> {
                 "inet4" => self.fixed_cast(&e, FixedKind::Inet4),
                 "inet6" => self.fixed_cast(&e, FixedKind::Inet6),
                 _ => {
-                    return Err(SqlError::new(
-                        4161,
-                        b"HY000",
-                        format!("Unknown data type: '{name}'"),
-                    ));
+                    return Err(errors::UNKNOWN_DATA_TYPE.with([&name]));
                 }
             },
         };
@@ -1332,12 +1307,10 @@ impl Binder<'_> {
     fn no_function(&self, db: Option<&str>, name: &str) -> SqlError {
         let db = db.or(self.scope.env.db.as_deref());
         match db {
-            Some(db) => SqlError::new(
-                1305,
-                b"42000",
-                format!("FUNCTION {db}.{name} does not exist"),
-            ),
-            None => SqlError::new(1046, b"3D000", "No database selected"),
+            Some(db) => {
+                errors::SP_DOES_NOT_EXIST.text(format!("FUNCTION {db}.{name} does not exist"))
+            }
+            None => errors::NO_DB_ERROR.plain(),
         }
     }
 
@@ -1369,11 +1342,9 @@ impl Binder<'_> {
         }
         if !f.arg_names.is_empty() {
             return Err(match functions::lookup(&name) {
-                Some(_) => SqlError::new(
-                    1583,
-                    b"42000",
-                    format!("Incorrect parameters in the call to native function '{written}'"),
-                ),
+                Some(_) => errors::WRONG_PARAMETERS_TO_NATIVE_FCT.text(format!(
+                    "Incorrect parameters in the call to native function '{written}'"
+                )),
                 None => self.no_function(None, written),
             });
         }
@@ -1623,7 +1594,7 @@ impl Binder<'_> {
         };
         match binder.aggregate(func, name, call) {
             Ok(e) => Ok(Some(around.add(e))),
-            Err(e) if e.code == 1111 && !around.scope.in_aggregate => {
+            Err(e) if e.code == codes::INVALID_GROUP_FUNC_USE && !around.scope.in_aggregate => {
                 for ((f, n), seen) in frames.iter().zip(seen) {
                     let mut frame = f.frame.borrow_mut();
                     frame.truncate(*n);
@@ -1637,28 +1608,18 @@ impl Binder<'_> {
 }
 
 fn invalid_aggregate() -> SqlError {
-    SqlError::new(1111, b"HY000", "Invalid use of group function")
+    errors::INVALID_GROUP_FUNC_USE.plain()
 }
 
 /// 1630: a built-in function with a space in front of its parenthesis, where another of that name is meant.
 fn misplaced(name: &str) -> SqlError {
-    SqlError::new(
-        1630,
-        b"42000",
-        format!(
-            "FUNCTION {name} does not exist. Check the 'Function Name Parsing and Resolution' section in the Reference Manual"
-        ),
-    )
+    errors::FUNC_INEXISTENT_NAME_COLLISION.with([&name])
 }
 
 /// Error 1300: bytes that are no text of a character set.
 fn invalid(set: Charset, bytes: &[u8]) -> SqlError {
     let shown: String = bytes.iter().map(|b| format!("{b:02X}")).collect();
-    SqlError::new(
-        1300,
-        b"HY000",
-        format!("Invalid {} character string: '{shown}'", set.name()),
-    )
+    errors::INVALID_CHARACTER_STRING.with([&set.name(), &shown])
 }
 
 /// A string literal behind an introducer such as `_latin1`: its bytes are text in that character set.
@@ -1862,8 +1823,7 @@ fn slot_fits(e: &Expr, other: &Expr) -> SqlResult<()> {
 }
 
 fn temporal_literal(kind: TemporalKind, text: &str) -> SqlResult<Expr> {
-    let bad =
-        |kind: &str| SqlError::new(1525, b"HY000", format!("Incorrect {kind} value: '{text}'"));
+    let bad = |kind: &str| errors::WRONG_VALUE.with([&kind, &text]);
     let rules = DateRules::default();
     let v = match kind {
         TemporalKind::Date => match parse_datetime(text.as_bytes(), rules) {

@@ -3,13 +3,10 @@
 use crate::expr::node::Expr;
 use narwal_syntax::ast::Expr as Ast;
 use narwal_types::SqlError;
+use narwal_types::errors;
 
 pub(crate) fn wrong_columns(n: usize) -> SqlError {
-    SqlError::new(
-        1241,
-        b"21000",
-        format!("Operand should contain {n} column(s)"),
-    )
+    errors::OPERAND_COLUMNS.with([&n])
 }
 
 /// The operands of `(a, b)` and `ROW(a, b)`.
@@ -33,15 +30,7 @@ pub(crate) fn not_a_row(left: Option<&Expr>, right: Option<&Expr>, op: &str) -> 
                 .to_string()
         }
     };
-    SqlError::new(
-        4078,
-        b"HY000",
-        format!(
-            "Illegal parameter data types {} and {} for operation '{op}'",
-            name(left),
-            name(right)
-        ),
-    )
+    errors::ILLEGAL_PARAMETER_DATA_TYPES2_FOR_OPERATION.with([&name(left), &name(right), &op])
 }
 
 /// The number of the subquery that an operand is, parentheses round it taken off.

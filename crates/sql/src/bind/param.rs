@@ -5,6 +5,7 @@ use crate::expr::node::{Coercibility, ExprType, NOT_FIXED};
 use crate::expr::types::param;
 use crate::param_type::{ParamDefault, ParamType};
 use narwal_syntax::Expr as AstExpr;
+use narwal_types::errors;
 use narwal_types::{Collation, ColumnType, SqlError, TypeKind};
 
 /// What stands in place of a value, if an expression is nothing but a parameter without one.
@@ -15,11 +16,7 @@ pub(crate) fn left_out(env: &StatementEnv, e: &AstExpr) -> Option<ParamDefault> 
 
 /// Error 4032.
 pub(crate) fn no_default_here() -> SqlError {
-    SqlError::new(
-        4032,
-        b"HY000",
-        "Default/ignore value is not supported for such parameter usage",
-    )
+    errors::INVALID_DEFAULT_PARAM.plain()
 }
 
 impl ParamType {

@@ -8,6 +8,7 @@ use crate::expr::node::Expr;
 use crate::lower::parse_expression;
 use narwal_engine::{DefaultDef, Table};
 use narwal_syntax::ParseOptions;
+use narwal_types::errors;
 use narwal_types::{SqlError, SqlResult};
 use std::any::Any;
 use std::sync::Arc;
@@ -118,24 +119,11 @@ fn bound(table: &Arc<Table>) -> SqlResult<&Rules> {
 
 /// Error 4025.
 pub fn check_failed(table: &Table, name: &str) -> SqlError {
-    SqlError::new(
-        4025,
-        b"23000",
-        format!(
-            "CONSTRAINT `{name}` failed for `{}`.`{}`",
-            table.def.db, table.def.name
-        ),
-    )
+    errors::CONSTRAINT_FAILED.with([&name, &table.def.db, &table.def.name])
 }
 
 /// Error 1906.
 pub fn given_value(table: &Table, column: usize) -> SqlError {
-    SqlError::new(
-        1906,
-        b"HY000",
-        format!(
-            "The value specified for generated column '{}' in table '{}' has been ignored",
-            table.def.columns[column].name, table.def.name
-        ),
-    )
+    errors::WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN
+        .with([&table.def.columns[column].name, &table.def.name])
 }

@@ -9,7 +9,7 @@ use crate::ast::{
 use crate::ddl::constraint;
 use crate::ddl::index::{cant_drop, index_def, note_twice, prefix_of};
 use crate::ddl::run::engine_name;
-use crate::ddl::run::{Run, db_of, err};
+use crate::ddl::run::{Run, db_of};
 use crate::exec::dml::duplicate_entry;
 use crate::planner::resolve::no_such_table;
 use crate::quote::quote_ident;
@@ -20,6 +20,8 @@ use narwal_engine::{
     ViewDef, same_rows,
 };
 use narwal_syntax::ast::TableName;
+use narwal_types::errors;
+use narwal_types::errors::codes;
 use narwal_types::{Collation, SqlError, SqlResult, TypeKind};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -51,42 +53,27 @@ fn same(a: &str, b: &str) -> bool {
 }
 
 fn unknown_column(column: &str, table: &str) -> SqlError {
-    err(
-        1054,
-        b"42S22",
-        format!("Unknown column '{column}' in '{table}'"),
-    )
+    errors::BAD_FIELD_ERROR.with([&column, &table])
 }
 
 fn duplicate_column(column: &str) -> SqlError {
-    err(1060, b"42S21", format!("Duplicate column name '{column}'"))
+    errors::DUP_FIELDNAME.with([&column])
 }
 
 fn cant_drop_what(what: &str, name: &str) -> SqlError {
-    err(
-        1091,
-        b"42000",
-        format!(
-            "Can't DROP {what} {}; check that it exists",
-            quote_ident(name)
-        ),
-    )
+    errors::CANT_DROP_FIELD_OR_KEY.with([&what, &quote_ident(name)])
 }
 
 /// The database that a table is to move to is not there.
 fn cant_rename(from: (&str, &str), to: (&str, &str)) -> SqlError {
-    err(
-        1025,
-        b"HY000",
-        format!(
+    errors::ERROR_ON_RENAME.text(format!(
             "Error on rename of './{}/{}' to './{}/{}' (errno: 168 \"Unknown (generic) error from engine\")",
             from.0, from.1, to.0, to.1
-        ),
-    )
+        ))
 }
 
 fn table_exists(name: &str) -> SqlError {
-    err(1050, b"42S01", format!("Table '{name}' already exists"))
+    errors::TABLE_EXISTS_ERROR.with([&name])
 }
 
 impl Run<'_> {
@@ -103,7 +90,7 @@ impl Run<'_> {
         }
         match self.table(table) {
             Ok(t) => self.alter(t, actions, ignore),
-            Err(e) if if_exists && e.code == 1146 => {
+            Err(e) if if_exists && e.code == codes::NO_SUCH_TABLE => {
                 self.env
                     .push_condition(crate::WarningLevel::Error, e.code, e.message);
                 Ok(0)
@@ -155,18 +142,18 @@ impl Run<'_> {
                     "DEFAULT" | "COPY" => only_copy = false,
                     "INPLACE" | "NOCOPY" | "INSTANT" => only_copy = true,
                     a => {
-                        return Err(err(1800, b"HY000", format!("Unknown ALGORITHM '{a}'")));
+                        return Err(errors::UNKNOWN_ALTER_ALGORITHM.with([&a]));
                     }
                 },
                 AlterAction::Lock(l) => match l.as_str() {
                     "DEFAULT" | "SHARED" | "EXCLUSIVE" => lock_none = false,
                     "NONE" => lock_none = true,
                     l => {
-                        return Err(err(1801, b"HY000", format!("Unknown LOCK type '{l}'")));
+                        return Err(errors::UNKNOWN_ALTER_LOCK.with([&l]));
                     }
                 },
                 AlterAction::KeysNoOp => self.env.note(
-                    1031,
+                    codes::ILLEGAL_HA,
                     format!(
                         "Storage engine {} of the table `{}`.`{}` doesn't have this option",
                         old.engine, old.db, old.name
@@ -174,7 +161,7 @@ impl Run<'_> {
                 ),
                 AlterAction::OrderBy if old.indexes.iter().any(|i| i.name == "PRIMARY") => {
                     self.env.warn(
-                        1105,
+                        codes::UNKNOWN_ERROR,
                         format!(
                             "ORDER BY ignored as there is a user-defined clustered index in the table '{}'",
                             old.name
@@ -218,10 +205,7 @@ impl Run<'_> {
                     || matches!(a, AlterAction::Algorithm(a) if a == "COPY")
             });
         if retyped && only_copy {
-            return Err(err(
-                1846,
-                b"0A000",
-                format!(
+            return Err(errors::ALTER_OPERATION_NOT_SUPPORTED_REASON.text(format!(
                     "ALGORITHM={} is not supported. Reason: Cannot change column type. Try ALGORITHM=COPY",
                     actions
                         .iter()
@@ -231,8 +215,7 @@ impl Run<'_> {
                             _ => None,
                         })
                         .unwrap_or("INPLACE")
-                ),
-            ));
+                )));
         }
         let in_place = same_rows(old, &def)
             && !temporary
@@ -247,12 +230,8 @@ impl Run<'_> {
             && (draft.foreign.is_empty() || !self.env.foreign_key_checks);
         let fills = def.indexes.iter().any(|i| i.id == 0);
         if lock_none && (!in_place || fills) && self.db.table_rows(table) > 0 {
-            return Err(err(
-                1846,
-                b"0A000",
-                "LOCK=NONE is not supported. Reason: Writers of the table wait while its rows are read for this change. Try LOCK=SHARED"
-                    .to_string(),
-            ));
+            return Err(errors::ALTER_OPERATION_NOT_SUPPORTED_REASON.text("LOCK=NONE is not supported. Reason: Writers of the table wait while its rows are read for this change. Try LOCK=SHARED"
+                    .to_string()));
         }
         if !in_place {
             if sources.iter().any(|c| c.def.auto_increment) {
@@ -310,7 +289,7 @@ impl Run<'_> {
         index: usize,
         pk: &[u8],
     ) -> SqlResult<SqlError> {
-        let plain = || err(1062, b"23000", "Duplicate entry");
+        let plain = || errors::DUP_ENTRY.text("Duplicate entry");
         let others = def.indexes.iter().filter(|i| i.name != "PRIMARY");
         let Some(ix) = index.checked_sub(1).and_then(|n| others.into_iter().nth(n)) else {
             return Ok(plain());
@@ -434,13 +413,13 @@ impl Run<'_> {
                     if !known(from) || same(from, "PRIMARY") {
                         let text = format!("Key '{from}' doesn't exist in table '{}'", old.name);
                         if !if_exists {
-                            return Err(err(1176, b"42000", text));
+                            return Err(errors::KEY_DOES_NOT_EXISTS.text(text));
                         }
-                        self.env.note(1176, text);
+                        self.env.note(codes::KEY_DOES_NOT_EXISTS, text);
                         continue;
                     }
                     if known(to) && !same(from, to) {
-                        return Err(err(1061, b"42000", format!("Duplicate key name '{to}'")));
+                        return Err(errors::DUP_KEYNAME.with([&to]));
                     }
                     d.renamed.push((from.clone(), to.clone()));
                 }
@@ -518,11 +497,7 @@ impl Run<'_> {
         }
         follow_names(d);
         if d.columns.is_empty() {
-            return Err(err(
-                1090,
-                b"42000",
-                "You can't delete all columns with ALTER TABLE; use DROP TABLE instead",
-            ));
+            return Err(errors::CANT_REMOVE_ALL_FIELDS.plain());
         }
         for (i, c) in d.columns.iter().enumerate() {
             if d.columns[..i]
@@ -572,8 +547,10 @@ impl Run<'_> {
                 .as_ref()
                 .filter(|n| spec.if_not_exists && known(n))
             {
-                self.env
-                    .note(1826, format!("Duplicate CHECK constraint name '{n}'"));
+                self.env.note(
+                    codes::DUP_CONSTRAINT_NAME,
+                    format!("Duplicate CHECK constraint name '{n}'"),
+                );
                 continue;
             }
             let one = std::slice::from_ref(spec);
@@ -584,7 +561,9 @@ impl Run<'_> {
             let name = spec.name.as_ref().or(spec.index.as_ref());
             let known = |n: &&String| d.def.foreign_keys.iter().any(|k| same(&k.name, n));
             match name.filter(|n| spec.if_not_exists && known(n)) {
-                Some(n) => self.env.note(1061, format!("Duplicate key name '{n}'")),
+                Some(n) => self
+                    .env
+                    .note(codes::DUP_KEYNAME, format!("Duplicate key name '{n}'")),
                 None => d.foreign.push(spec.clone()),
             }
         }
@@ -635,7 +614,7 @@ impl Run<'_> {
                     d.dropped.push(i.name.clone());
                     return Ok(());
                 }
-                err(1091, b"42000", cant_drop(name))
+                errors::CANT_DROP_FIELD_OR_KEY.text(cant_drop(name))
             }
             DropKind::Constraint => {
                 let before = d.def.checks.len() + d.def.foreign_keys.len();
@@ -679,11 +658,7 @@ impl Run<'_> {
                 let Some(at) = d.columns.iter().position(|c| c.from == Some(p.column)) else {
                     if ix.unique && ix.columns.len() > 1 {
                         let name = &d.old.columns[p.column].name;
-                        return Err(err(
-                            1072,
-                            b"42000",
-                            format!("Key column '{name}' doesn't exist in table"),
-                        ));
+                        return Err(errors::KEY_COLUMN_DOES_NOT_EXIST.with([&name]));
                     }
                     continue;
                 };
@@ -696,14 +671,7 @@ impl Run<'_> {
                         .map(u32::from);
                     let long = matches!(now.ty.kind, TypeKind::Text(_) | TypeKind::Blob(_));
                     if given.is_none() && long && ix.name == "PRIMARY" {
-                        return Err(err(
-                            1170,
-                            b"42000",
-                            format!(
-                                "BLOB/TEXT column '{}' used in key specification without a key length",
-                                now.name
-                            ),
-                        ));
+                        return Err(errors::BLOB_KEY_WITHOUT_LENGTH.with([&now.name]));
                     }
                     prefix = prefix_of(&now.name, &now.ty, given, ix.unique, self.env)?;
                 }
@@ -742,11 +710,7 @@ impl Run<'_> {
             .collect();
         for (at, new) in of_key {
             if new && d.columns[at].explicit_null {
-                return Err(err(
-                    1171,
-                    b"42000",
-                    "All parts of a PRIMARY KEY must be NOT NULL; if you need NULL in a key, use UNIQUE instead",
-                ));
+                return Err(errors::PRIMARY_CANT_HAVE_NULL.plain());
             }
             columns[at].nullable = false;
             if columns[at].default == DefaultDef::Null {
@@ -767,13 +731,14 @@ impl Run<'_> {
             if spec.primary && known {
                 let text = "Multiple primary key defined";
                 if !spec.if_not_exists {
-                    return Err(err(1068, b"42000", text));
+                    return Err(errors::MULTIPLE_PRI_KEY.text(text));
                 }
-                self.env.note(1068, text);
+                self.env.note(codes::MULTIPLE_PRI_KEY, text);
                 continue;
             }
             if let (true, true, Some(n)) = (known, spec.if_not_exists, &spec.name) {
-                self.env.note(1061, format!("Duplicate key name '{n}'"));
+                self.env
+                    .note(codes::DUP_KEYNAME, format!("Duplicate key name '{n}'"));
                 continue;
             }
             let ix = index_def(spec, &columns, &kept, self.env)?;
@@ -781,11 +746,7 @@ impl Run<'_> {
             kept.push(ix);
         }
         if kept.len() > 64 {
-            return Err(err(
-                1069,
-                b"42000",
-                "Too many keys specified; max 64 keys allowed",
-            ));
+            return Err(errors::TOO_MANY_KEYS.text("Too many keys specified; max 64 keys allowed"));
         }
         kept.sort_by_key(|i| index_rank(i, &columns));
         d.def.columns = columns;
@@ -820,14 +781,7 @@ impl Run<'_> {
             };
             if let Some(view) = view {
                 if from.0 != to.0 {
-                    return Err(err(
-                        1450,
-                        b"HY000",
-                        format!(
-                            "Changing schema from '{}' to '{}' is not allowed",
-                            from.0, to.0
-                        ),
-                    ));
+                    return Err(errors::FORBID_SCHEMA_CHANGE.with([&from.0, &to.0]));
                 }
                 if find(&to).is_some() || taken(&to) {
                     return Err(table_exists(&to.1));

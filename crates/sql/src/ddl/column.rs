@@ -2,7 +2,9 @@
 
 use crate::ast::ColumnSpec;
 use crate::ddl::constraint;
-use crate::ddl::run::err;
+use narwal_types::errors;
+use narwal_types::errors::codes;
+
 use crate::env::StatementEnv;
 use crate::lower::{is_text, too_big};
 use crate::plan::dml::store_mode;
@@ -15,11 +17,7 @@ use narwal_types::{
 };
 
 pub(super) fn invalid_default(column: &str) -> SqlError {
-    err(
-        1067,
-        b"42000",
-        format!("Invalid default value for '{column}'"),
-    )
+    errors::INVALID_DEFAULT.with([&column])
 }
 
 /// The collation of a column with a character set.
@@ -85,11 +83,7 @@ pub(super) fn column_def(
     if def.auto_increment {
         let fits = def.ty.is_integer() || matches!(def.ty.kind, TypeKind::Float | TypeKind::Double);
         if !fits {
-            return Err(err(
-                1063,
-                b"42000",
-                format!("Incorrect column specifier for column '{}'", def.name),
-            ));
+            return Err(errors::WRONG_FIELD_SPEC.with([&def.name]));
         }
         if def.default != DefaultDef::None {
             return Err(invalid_default(&def.name));
@@ -161,9 +155,9 @@ fn check_members(def: &ColumnDef, of: Members, env: &StatementEnv) -> SqlResult<
                 }
             );
             if store_mode(env, false, false).strict {
-                return Err(err(1291, b"HY000", text));
+                return Err(errors::DUPLICATED_VALUE_IN_TYPE.text(text));
             }
-            env.note(1291, text);
+            env.note(codes::DUPLICATED_VALUE_IN_TYPE, text);
         }
     }
     Ok(())
@@ -178,11 +172,7 @@ pub(super) fn check_auto_increment(columns: &[ColumnDef], indexes: &[IndexDef]) 
         .iter()
         .any(|i| i.columns.first().is_some_and(|c| c.column == at));
     if auto.next().is_some() || !keyed {
-        return Err(err(
-            1075,
-            b"42000",
-            "Incorrect table definition; there can be only one auto column and it must be defined as a key",
-        ));
+        return Err(errors::WRONG_AUTO_KEY.plain());
     }
     Ok(())
 }
@@ -223,11 +213,7 @@ pub(super) fn check_row_size(columns: &[ColumnDef]) -> SqlResult<()> {
         };
     }
     if bytes > 65_535 {
-        return Err(err(
-            1118,
-            b"42000",
-            "Row size too large. The maximum row size for the used table type, not counting BLOBs, is 65535. This includes storage overhead, check the manual. You have to change some columns to TEXT or BLOBs",
-        ));
+        return Err(errors::TOO_BIG_ROWSIZE.text("Row size too large. The maximum row size for the used table type, not counting BLOBs, is 65535. This includes storage overhead, check the manual. You have to change some columns to TEXT or BLOBs"));
     }
     Ok(())
 }

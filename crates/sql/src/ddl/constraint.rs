@@ -2,7 +2,9 @@
 
 use crate::ast::CheckSpec;
 use crate::bind::table_rules::bind_text;
-use crate::ddl::run::err;
+use narwal_types::errors;
+use narwal_types::errors::codes;
+
 use crate::expr::node::Steadiness;
 use crate::expr::node::{Expr, ExprKind};
 use crate::expr::{for_each_operand, name_sequences, print, unqualified};
@@ -61,11 +63,8 @@ pub(super) fn checks(
             }
         };
         if is_taken(&name, &out) {
-            return Err(err(
-                1826,
-                b"HY000",
-                format!("Duplicate CHECK constraint name '{name}'"),
-            ));
+            return Err(errors::DUP_CONSTRAINT_NAME
+                .text(format!("Duplicate CHECK constraint name '{name}'")));
         }
         out.push(CheckDef {
             expr: text(&s.expr, Clause::Check, &name, table)?,
@@ -150,23 +149,15 @@ fn quoted_length(text: &str) -> usize {
 }
 
 fn not_in_check() -> SqlError {
-    err(
-        1970,
-        b"42000",
-        "CHECK does not support subqueries or stored functions",
-    )
+    errors::SUBQUERIES_NOT_SUPPORTED.text("CHECK does not support subqueries or stored functions")
 }
 
 fn forbidden(what: &str, clause: Clause, name: &str) -> SqlError {
-    err(
-        1901,
-        b"HY000",
-        format!(
-            "Function or expression '{what}' cannot be used in the {} clause of {}",
-            clause.name(),
-            quote_ident(name)
-        ),
-    )
+    errors::GENERATED_COLUMN_FUNCTION_IS_NOT_ALLOWED.with([
+        &what,
+        &clause.name(),
+        &quote_ident(name),
+    ])
 }
 
 /// The first thing in a parsed expression that no definition can contain, whatever it is bound to.
@@ -224,11 +215,7 @@ pub(super) fn check_expressions(def: &TableDef) -> SqlResult<()> {
             if let Some(pk) = def.indexes.iter().find(|x| x.name == "PRIMARY")
                 && pk.columns.iter().any(|p| p.column == i)
             {
-                return Err(err(
-                    1903,
-                    b"HY000",
-                    "Primary key cannot be defined upon a generated column",
-                ));
+                return Err(errors::PRIMARY_KEY_BASED_ON_GENERATED_COLUMN.plain());
             }
         }
         if let Some(text) = &c.check {
@@ -252,7 +239,13 @@ fn check_expression(
 ) -> SqlResult<()> {
     let e = bind_text(text, table).map_err(|e| {
         // That a function has no place here counts before what types it is used with.
-        match matches!(e.code, 4078 | 4079).then(|| forbidden_call(text, table, clause)) {
+        match matches!(
+            e.code,
+            codes::ILLEGAL_PARAMETER_DATA_TYPES2_FOR_OPERATION
+                | codes::ILLEGAL_PARAMETER_DATA_TYPE_FOR_OPERATION
+        )
+        .then(|| forbidden_call(text, table, clause))
+        {
             Some(Some(what)) => forbidden(&what, clause, name),
             _ => bind_error(e, clause, name),
         }
@@ -285,15 +278,10 @@ fn check_expression(
                         || (clause == Clause::Default
                             && matches!(other.default, DefaultDef::Expr(_))))))
         {
-            return Err(err(
-                4029,
-                b"01000",
-                format!(
-                    "Expression for field {} is referring to uninitialized field {}",
-                    quote_ident(&table.def.columns[own].name),
-                    quote_ident(&other.name)
-                ),
-            ));
+            return Err(errors::EXPRESSION_REFERS_TO_UNINIT_FIELD.with([
+                &quote_ident(&table.def.columns[own].name),
+                &quote_ident(&other.name),
+            ]));
         }
     }
     Ok(())
@@ -317,19 +305,15 @@ fn bind_error(e: SqlError, clause: Clause, name: &str) -> SqlError {
         Some(m[from..from + to].to_string())
     };
     match e.code {
-        1054 => {
+        codes::BAD_FIELD_ERROR => {
             let column = quoted(&e.message).unwrap_or_default();
             if column.contains('.') {
                 return forbidden(&column, clause, name);
             }
-            err(
-                1054,
-                b"42S22",
-                format!("Unknown column '{column}' in '{}'", clause.name()),
-            )
+            errors::BAD_FIELD_ERROR.with([&column, &clause.name()])
         }
-        1111 => forbidden("aggregate function", clause, name),
-        1305 => {
+        codes::INVALID_GROUP_FUNC_USE => forbidden("aggregate function", clause, name),
+        codes::SP_DOES_NOT_EXIST => {
             let function = e
                 .message
                 .split_whitespace()

@@ -7,10 +7,12 @@ use crate::ast::{CreateTable, SequenceOptions};
 use crate::ddl::constraint;
 use crate::ddl::index::{index_def, note_twice};
 use crate::ddl::run::engine_name;
-use crate::ddl::run::{Run, db_of, err, unknown_database};
+use crate::ddl::run::{Run, db_of, unknown_database};
 use crate::show::index_rank;
 use narwal_engine::{CatalogChange, ColumnDef, DefaultDef, FillRows, IndexDef, TableDef};
 use narwal_syntax::ast::TableName;
+use narwal_types::errors;
+use narwal_types::errors::codes;
 use narwal_types::{Collation, SqlError, SqlResult};
 
 impl Run<'_> {
@@ -30,11 +32,7 @@ impl Run<'_> {
             && (db_of(like, env)?, &like.name) == (db, &c.table.name)
             && (c.or_replace || c.temporary || self.catalog.table(db, &like.name).is_none())
         {
-            return Err(err(
-                1066,
-                b"42000",
-                format!("Not unique table/alias: '{}'", like.name),
-            ));
+            return Err(errors::NONUNIQ_TABLE.with([&like.name]));
         }
         let room = self.make_room(db, &c.table.name, c.or_replace, c.if_not_exists)?;
         let Some(mut changes) = room else {
@@ -99,10 +97,10 @@ impl Run<'_> {
         }
         let text = format!("Table '{name}' already exists");
         if if_not_exists {
-            self.env.note(1050, text);
+            self.env.note(codes::TABLE_EXISTS_ERROR, text);
             return Ok(None);
         }
-        Err(err(1050, b"42S01", text))
+        Err(errors::TABLE_EXISTS_ERROR.text(text))
     }
 
     /// The definition of CREATE TABLE ... LIKE.
@@ -134,10 +132,10 @@ impl Run<'_> {
         let engine = engine_name(c.options.engine.as_deref(), name, env)?;
         let collation = c.options.collation.unwrap_or(default);
         if c.elements.columns.is_empty() {
-            return Err(err(1113, b"42000", "A table must have at least 1 column"));
+            return Err(errors::TABLE_MUST_HAVE_COLUMNS.plain());
         }
         if c.elements.columns.len() > 4096 {
-            return Err(err(1117, b"HY000", "Too many columns"));
+            return Err(errors::TOO_MANY_FIELDS.plain());
         }
         let mut columns: Vec<ColumnDef> = Vec::with_capacity(c.elements.columns.len());
         for spec in &c.elements.columns {
@@ -145,16 +143,12 @@ impl Run<'_> {
                 .iter()
                 .any(|x| x.name.eq_ignore_ascii_case(&spec.def.name))
             {
-                return Err(err(
-                    1060,
-                    b"42S21",
-                    format!("Duplicate column name '{}'", spec.def.name),
-                ));
+                return Err(errors::DUP_FIELDNAME.with([&spec.def.name]));
             }
             columns.push(column_def(spec, collation, db, name, env)?);
         }
         if c.elements.indexes.iter().filter(|i| i.primary).count() > 1 {
-            return Err(err(1068, b"42000", "Multiple primary key defined"));
+            return Err(errors::MULTIPLE_PRI_KEY.plain());
         }
         if let Some(pk) = c.elements.indexes.iter().find(|i| i.primary) {
             for (col, ..) in &pk.columns {
@@ -164,11 +158,7 @@ impl Run<'_> {
                 {
                     let spec = &c.elements.columns[at];
                     if spec.null_given && spec.def.nullable {
-                        return Err(err(
-                            1171,
-                            b"42000",
-                            "All parts of a PRIMARY KEY must be NOT NULL; if you need NULL in a key, use UNIQUE instead",
-                        ));
+                        return Err(errors::PRIMARY_CANT_HAVE_NULL.plain());
                     }
                     if columns[at].default == DefaultDef::Null {
                         return Err(invalid_default(col));
@@ -184,11 +174,7 @@ impl Run<'_> {
             indexes.push(def);
         }
         if indexes.len() > 64 {
-            return Err(err(
-                1069,
-                b"42000",
-                "Too many keys specified; max 64 keys allowed",
-            ));
+            return Err(errors::TOO_MANY_KEYS.text("Too many keys specified; max 64 keys allowed"));
         }
         indexes.sort_by_key(|i| index_rank(i, &columns));
         check_auto_increment(&columns, &indexes)?;
@@ -219,11 +205,7 @@ impl Run<'_> {
 /// A table may be called so.
 fn table_name(name: &str) -> SqlResult<()> {
     if name.is_empty() || name.ends_with(' ') || name.chars().count() > 64 {
-        return Err(err(
-            1103,
-            b"42000",
-            format!("Incorrect table name '{name}'"),
-        ));
+        return Err(errors::WRONG_TABLE_NAME.with([&name]));
     }
     Ok(())
 }

@@ -1,9 +1,11 @@
 //! CREATE, ALTER and DROP DATABASE.
 
 use crate::ast::DdlStmt;
-use crate::ddl::run::{Run, err, unknown_database};
+use crate::ddl::run::{Run, unknown_database};
 use crate::env::StatementEnv;
 use narwal_engine::{CatalogChange, DatabaseDef};
+use narwal_types::errors;
+use narwal_types::errors::codes;
 use narwal_types::{Collation, SqlError, SqlResult};
 
 impl Run<'_> {
@@ -20,10 +22,10 @@ impl Run<'_> {
                 if self.catalog.database(name).is_some() {
                     let text = format!("Can't create database '{name}'; database exists");
                     if *if_not_exists {
-                        env.note(1007, text);
+                        env.note(codes::DB_CREATE_EXISTS, text);
                         return Ok(0);
                     }
-                    return Err(err(1007, b"HY000", text));
+                    return Err(errors::DB_CREATE_EXISTS.text(text));
                 }
                 let change = CatalogChange::PutDatabase(DatabaseDef {
                     name: name.clone(),
@@ -66,10 +68,10 @@ impl Run<'_> {
                 if self.catalog.database(name).is_none() {
                     let text = format!("Can't drop database '{name}'; database doesn't exist");
                     if *if_exists {
-                        env.note(1008, text);
+                        env.note(codes::DB_DROP_EXISTS, text);
                         return Ok(0);
                     }
-                    return Err(err(1008, b"HY000", text));
+                    return Err(errors::DB_DROP_EXISTS.text(text));
                 }
                 let dropped: Vec<_> = self.catalog.tables(name).cloned().collect();
                 for table in &dropped {
@@ -91,11 +93,7 @@ impl Run<'_> {
 
 pub(super) fn reserved_schema(name: &str, env: &StatementEnv) -> SqlResult<()> {
     if name.is_empty() || name.ends_with(' ') || name.chars().count() > 64 {
-        return Err(err(
-            1102,
-            b"42000",
-            format!("Incorrect database name '{name}'"),
-        ));
+        return Err(errors::WRONG_DB_NAME.with([&name]));
     }
     if name.eq_ignore_ascii_case("information_schema")
         || name.eq_ignore_ascii_case("performance_schema")
@@ -104,11 +102,7 @@ pub(super) fn reserved_schema(name: &str, env: &StatementEnv) -> SqlResult<()> {
             .current_user
             .rsplit_once('@')
             .unwrap_or((&env.current_user, ""));
-        return Err(err(
-            1044,
-            b"42000",
-            format!("Access denied for user '{user}'@'{host}' to database '{name}'"),
-        ));
+        return Err(errors::DBACCESS_DENIED_ERROR.with([&user, &host, &name]));
     }
     Ok(())
 }

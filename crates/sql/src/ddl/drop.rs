@@ -1,10 +1,12 @@
 //! DROP TABLE.
 
-use crate::ddl::run::{Run, db_of, err};
+use crate::ddl::run::{Run, db_of};
 use crate::quote::quote_ident;
 use narwal_engine::CatalogChange;
 use narwal_syntax::ast::TableName;
 use narwal_types::SqlResult;
+use narwal_types::errors;
+use narwal_types::errors::codes;
 
 impl Run<'_> {
     pub(super) fn drop_tables(
@@ -34,11 +36,7 @@ impl Run<'_> {
                         name: t.name.clone(),
                     };
                     if changes.contains(&change) {
-                        return Err(err(
-                            1066,
-                            b"42000",
-                            format!("Not unique table/alias: '{}'", t.name),
-                        ));
+                        return Err(errors::NONUNIQ_TABLE.with([&t.name]));
                     }
                     changes.push(change);
                     names.push(if t.db.is_some() {
@@ -67,16 +65,16 @@ impl Run<'_> {
         if !views.is_empty() {
             let text = format!("'{}' is a view", views.join(","));
             if !if_exists {
-                return Err(err(1965, b"42S02", text));
+                return Err(errors::IT_IS_A_VIEW.text(text));
             }
-            self.env.note(1965, text);
+            self.env.note(codes::IT_IS_A_VIEW, text);
         }
         if !missing.is_empty() {
             let text = format!("Unknown table '{}'", missing.join(","));
             if !if_exists {
-                return Err(err(1051, b"42S02", text));
+                return Err(errors::BAD_TABLE_ERROR.text(text));
             }
-            self.env.note(1051, text);
+            self.env.note(codes::BAD_TABLE_ERROR, text);
         }
         Ok(0)
     }

@@ -2,10 +2,11 @@
 
 use super::index::index_def;
 use crate::ast::{ForeignKeySpec, IndexSpec};
-use crate::ddl::run::{Run, db_of, err};
+use crate::ddl::run::{Run, db_of};
 use crate::quote::quote_ident;
 use narwal_engine::{Catalog, ColumnDef, ForeignAction, ForeignKeyDef, IndexDef, Table, TableDef};
 use narwal_syntax::ast::TableName;
+use narwal_types::errors;
 use narwal_types::{SqlError, SqlResult};
 use std::sync::Arc;
 
@@ -15,14 +16,10 @@ fn cant_create(def: &TableDef, number: u16) -> SqlError {
         121 => "Duplicate key on write or update",
         _ => "Foreign key constraint is incorrectly formed",
     };
-    err(
-        1005,
-        b"HY000",
-        format!(
-            "Can't create table `{}`.`{}` (errno: {number} \"{what}\")",
-            def.db, def.name
-        ),
-    )
+    errors::CANT_CREATE_TABLE.text(format!(
+        "Can't create table `{}`.`{}` (errno: {number} \"{what}\")",
+        def.db, def.name
+    ))
 }
 
 fn column<'d>(def: &'d TableDef, name: &str) -> Option<(usize, &'d ColumnDef)> {
@@ -83,22 +80,14 @@ impl Run<'_> {
         for s in specs {
             for c in &s.columns {
                 if column(def, c).is_none() {
-                    return Err(err(
-                        1072,
-                        b"42000",
-                        format!("Key column '{c}' doesn't exist in table"),
-                    ));
+                    return Err(errors::KEY_COLUMN_DOES_NOT_EXIST.with([&c]));
                 }
             }
             if !s.parent_columns.is_empty() && s.parent_columns.len() != s.columns.len() {
-                return Err(err(
-                    1239,
-                    b"42000",
-                    format!(
+                return Err(errors::WRONG_FK_DEF.text(format!(
                         "Incorrect foreign key definition for '{}': Key reference and table reference don't match",
                         s.name.as_deref().unwrap_or("foreign key without name")
-                    ),
-                ));
+                    )));
             }
         }
         for s in specs {
@@ -196,11 +185,7 @@ impl Run<'_> {
                     (ForeignAction::SetNull, _) => "ON UPDATE SET NULL",
                     _ => "ON DELETE SET NULL",
                 };
-                return Err(err(
-                    1905,
-                    b"HY000",
-                    format!("Cannot define foreign key with {clause} clause on a generated column"),
-                ));
+                return Err(errors::WRONG_FK_OPTION_FOR_GENERATED_COLUMN.with([&clause]));
             }
             if changes {
                 self.not_generated_from(def, at)?;
@@ -246,15 +231,11 @@ impl Run<'_> {
                 continue;
             }
             if g.stored {
-                return Err(err(
-                    1901,
-                    b"HY000",
-                    format!(
+                return Err(errors::GENERATED_COLUMN_FUNCTION_IS_NOT_ALLOWED.text(format!(
                         "Function or expression '{}' cannot be used in the GENERATED ALWAYS AS clause of {}",
                         def.columns[at].name,
                         quote_ident(&c.name)
-                    ),
-                ));
+                    )));
             }
             return Err(SqlError::unsupported(
                 "cascades that change a column which a virtual column is made from",
@@ -282,11 +263,8 @@ impl Run<'_> {
         }
         for (child, _) in self.catalog.references_to(&table.def.db, &table.def.name) {
             if child.def.id != table.def.id && !also.iter().any(|t| t.def.id == child.def.id) {
-                return Err(err(
-                    1451,
-                    b"23000",
-                    "Cannot delete or update a parent row: a foreign key constraint fails",
-                ));
+                return Err(errors::ROW_IS_REFERENCED_2
+                    .text("Cannot delete or update a parent row: a foreign key constraint fails"));
             }
         }
         Ok(())
@@ -302,10 +280,7 @@ impl Run<'_> {
         for (child, number) in self.catalog.references_to(&table.def.db, &table.def.name) {
             if child.def.id != table.def.id {
                 let key = &child.def.foreign_keys[number];
-                return Err(err(
-                    1701,
-                    b"42000",
-                    format!(
+                return Err(errors::TRUNCATE_ILLEGAL_FK.text(format!(
                         "Cannot truncate a table referenced in a foreign key constraint ({}.{}, CONSTRAINT {} FOREIGN KEY ({}) REFERENCES {}.{} ({}))",
                         quote_ident(&child.def.db),
                         quote_ident(&child.def.name),
@@ -314,8 +289,7 @@ impl Run<'_> {
                         quote_ident(&key.parent_db),
                         quote_ident(&key.parent),
                         quoted(&key.parent_columns),
-                    ),
-                ));
+                    )));
             }
         }
         Ok(())
@@ -372,14 +346,7 @@ pub(super) fn after_alter(
                 return Err(needed(gone.map_or(name.as_str(), |i| &i.name)));
             };
             if checks && !same_storage(&old.columns[at], &new.columns[to]) {
-                return Err(err(
-                    1832,
-                    b"HY000",
-                    format!(
-                        "Cannot change column '{name}': used in a foreign key constraint '{}'",
-                        key.name
-                    ),
-                ));
+                return Err(errors::FK_COLUMN_CANNOT_CHANGE.with([&name, &key.name]));
             }
             name.clone_from(&new.columns[to].name);
         }
@@ -406,16 +373,12 @@ pub(super) fn after_alter(
         }
         for name in &key.parent_columns {
             let Some((at, to)) = moved(new, name) else {
-                return Err(err(
-                    1829,
-                    b"HY000",
-                    format!(
+                return Err(errors::FK_COLUMN_CANNOT_DROP_CHILD.text(format!(
                         "Cannot drop column '{name}': needed in a foreign key constraint '{}' of table {}.{}",
                         key.name,
                         quote_ident(&child.def.db),
                         quote_ident(&child.def.name)
-                    ),
-                ));
+                    )));
             };
             if !same(&new.columns[to].name, name) {
                 return Err(SqlError::unsupported(
@@ -423,14 +386,10 @@ pub(super) fn after_alter(
                 ));
             }
             if checks && !same_storage(&old.columns[at], &new.columns[to]) {
-                return Err(err(
-                    1833,
-                    b"HY000",
-                    format!(
+                return Err(errors::FK_COLUMN_CANNOT_CHANGE_CHILD.text(format!(
                         "Cannot change column '{name}': used in a foreign key constraint '{}' of table '{}.{}'",
                         key.name, child.def.db, child.def.name
-                    ),
-                ));
+                    )));
             }
         }
     }
@@ -477,9 +436,5 @@ fn same_storage(a: &ColumnDef, b: &ColumnDef) -> bool {
 
 /// Error 1553.
 fn needed(index: &str) -> SqlError {
-    err(
-        1553,
-        b"HY000",
-        format!("Cannot drop index '{index}': needed in a foreign key constraint"),
-    )
+    errors::DROP_INDEX_FK.with([&index])
 }

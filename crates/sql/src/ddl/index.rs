@@ -1,11 +1,13 @@
 //! Index definitions, CREATE and DROP INDEX.
 
 use crate::ast::{AlterAction, DropKind, IndexSpec, TableElements};
-use crate::ddl::run::{Run, err};
+use crate::ddl::run::Run;
 use crate::env::StatementEnv;
 use crate::quote::quote_ident;
 use narwal_engine::{ColumnDef, IndexColumn, IndexDef};
 use narwal_syntax::ast::TableName;
+use narwal_types::errors;
+use narwal_types::errors::codes;
 use narwal_types::{ColumnType, SqlError, SqlResult, TypeKind};
 
 /// Longest key in bytes, as InnoDB's.
@@ -57,11 +59,9 @@ pub(super) fn index_def(
     env: &StatementEnv,
 ) -> SqlResult<IndexDef> {
     if spec.columns.len() > 32 {
-        return Err(err(
-            1070,
-            b"42000",
-            "Too many key parts specified; max 32 parts allowed",
-        ));
+        return Err(
+            errors::TOO_MANY_KEY_PARTS.text("Too many key parts specified; max 32 parts allowed")
+        );
     }
     let mut parts: Vec<IndexColumn> = Vec::with_capacity(spec.columns.len());
     let mut total = 0;
@@ -69,30 +69,16 @@ pub(super) fn index_def(
         let column = columns
             .iter()
             .position(|c| c.name.eq_ignore_ascii_case(name))
-            .ok_or_else(|| {
-                err(
-                    1072,
-                    b"42000",
-                    format!("Key column '{name}' doesn't exist in table"),
-                )
-            })?;
+            .ok_or_else(|| errors::KEY_COLUMN_DOES_NOT_EXIST.with([&name]))?;
         if parts.iter().any(|p| p.column == column) {
-            return Err(err(
-                1060,
-                b"42S21",
-                format!("Duplicate column name '{name}'"),
-            ));
+            return Err(errors::DUP_FIELDNAME.with([&name]));
         }
         let ty = &columns[column].ty;
         if spec.primary
             && prefix.is_none()
             && matches!(ty.kind, TypeKind::Text(_) | TypeKind::Blob(_))
         {
-            return Err(err(
-                1170,
-                b"42000",
-                format!("BLOB/TEXT column '{name}' used in key specification without a key length"),
-            ));
+            return Err(errors::BLOB_KEY_WITHOUT_LENGTH.with([&name]));
         }
         let prefix = prefix_of(name, ty, *prefix, spec.unique, env)?;
         total += part_bytes(ty, prefix);
@@ -103,21 +89,17 @@ pub(super) fn index_def(
         });
     }
     if total > MAX_KEY_BYTES {
-        return Err(err(
-            1071,
-            b"42000",
-            format!("Specified key was too long; max key length is {MAX_KEY_BYTES} bytes"),
-        ));
+        return Err(errors::TOO_LONG_KEY.with([&MAX_KEY_BYTES]));
     }
     let taken = |n: &str| others.iter().any(|i| i.name.eq_ignore_ascii_case(n));
     let name = if spec.primary {
         "PRIMARY".to_string()
     } else if let Some(n) = &spec.name {
         if n.eq_ignore_ascii_case("PRIMARY") || n.is_empty() || n.ends_with(' ') {
-            return Err(err(1280, b"42000", format!("Incorrect index name '{n}'")));
+            return Err(errors::WRONG_NAME_FOR_INDEX.with([&n]));
         }
         if taken(n) {
-            return Err(err(1061, b"42000", format!("Duplicate key name '{n}'")));
+            return Err(errors::DUP_KEYNAME.with([&n]));
         }
         n.clone()
     } else {
@@ -148,7 +130,7 @@ pub(super) fn note_twice(index: &IndexDef, others: &[IndexDef], env: &StatementE
     };
     if index.name != "PRIMARY" && others.iter().any(twice) {
         env.note(
-            1831,
+            codes::DUP_INDEX,
             format!(
                 "Duplicate index {}. This is deprecated and will be disallowed in a future release",
                 quote_ident(&index.name)
@@ -168,20 +150,10 @@ pub(super) fn prefix_of(
     let long = matches!(ty.kind, TypeKind::Text(_) | TypeKind::Blob(_));
     let width = u64::from(ty.char_bytes());
     let max = (MAX_KEY_BYTES / width) as u32;
-    let wrong = || {
-        err(
-            1089,
-            b"HY000",
-            "Incorrect prefix key; the used key part isn't a string, the used length is longer than the key part, or the storage engine doesn't support unique prefix keys",
-        )
-    };
+    let wrong = || errors::WRONG_SUB_KEY.plain();
     let full = ty.max_length().unwrap_or(0);
     match prefix {
-        Some(0) => Err(err(
-            1391,
-            b"HY000",
-            format!("Key part '{name}' length cannot be 0"),
-        )),
+        Some(0) => Err(errors::KEY_PART_0.with([&name])),
         // A prefix of all bytes is none.
         Some(p) if member_bytes(ty) == Some(u64::from(p) * width) => Ok(None),
         Some(_) if !ty.is_string() || ty.is_member() => Err(wrong()),
@@ -191,9 +163,9 @@ pub(super) fn prefix_of(
             let text =
                 format!("Specified key was too long; max key length is {MAX_KEY_BYTES} bytes");
             if unique {
-                return Err(err(1071, b"42000", text));
+                return Err(errors::TOO_LONG_KEY.text(text));
             }
-            env.note(1071, text);
+            env.note(codes::TOO_LONG_KEY, text);
             Ok(Some(max as u16))
         }
         Some(p) => Ok(Some(p as u16)),
@@ -205,7 +177,7 @@ pub(super) fn prefix_of(
                 ));
             }
             env.note(
-                1071,
+                codes::TOO_LONG_KEY,
                 format!("Specified key was too long; max key length is {MAX_KEY_BYTES} bytes"),
             );
             Ok(Some(max as u16))

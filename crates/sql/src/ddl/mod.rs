@@ -16,7 +16,7 @@ mod temporary;
 mod view;
 
 use crate::ast::{AlterAction, DdlStmt, ViewCreation};
-use crate::ddl::run::{InOpen, Run, db_of, err};
+use crate::ddl::run::{InOpen, Run, db_of};
 use crate::env::StatementEnv;
 use crate::exec::outcome::Outcome;
 pub use crate::planner::resolve::no_such_table;
@@ -25,6 +25,8 @@ use crate::privilege::{Needs, Privilege};
 use narwal_engine::{Catalog, CatalogChange, Database, Transaction, TxnOptions};
 use narwal_syntax::ast::TableName;
 use narwal_types::SqlResult;
+use narwal_types::errors;
+use narwal_types::errors::codes;
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
@@ -176,15 +178,13 @@ pub fn execute_ddl_with(
     for _ in 0..10 {
         let catalog = db.catalog();
         match attempt(stmt, text, db, &catalog, options, env, select, in_open) {
-            Err(e) if e.code == 1412 && db.catalog_version() != catalog.version => {}
+            Err(e)
+                if e.code == codes::TABLE_DEF_CHANGED
+                    && db.catalog_version() != catalog.version => {}
             done => return done,
         }
     }
-    Err(err(
-        1412,
-        b"HY000",
-        "Table definition has changed, please retry transaction",
-    ))
+    Err(errors::TABLE_DEF_CHANGED.plain())
 }
 
 #[allow(clippy::too_many_arguments)]

@@ -2,7 +2,7 @@
 
 use crate::ast::Duplicates;
 use crate::bind::table_rules::{check_failed, rules};
-use crate::ddl::run::{Run, err};
+use crate::ddl::run::Run;
 use crate::exec::dml::{duplicate_entry, stored_now};
 use crate::expr::node::{EvalCtx, RowAccess};
 use crate::plan::dml::{store_mode, store_target};
@@ -11,6 +11,8 @@ use narwal_engine::{
     TableFill, Transaction,
 };
 use narwal_types::convert::{StoreMode, WarnWith, implicit_default, store};
+use narwal_types::errors;
+use narwal_types::errors::codes;
 use narwal_types::{ColumnType, SqlError, SqlResult, TypeKind, Value, ValueRef};
 use std::sync::Arc;
 
@@ -372,9 +374,9 @@ impl<'a> Copy<'a> {
                 def.name, self.rows
             );
             if self.mode.strict {
-                return Err(err(1265, b"01000", text));
+                return Err(errors::WARN_DATA_TRUNCATED.text(text));
             }
-            env.warn(1265, text);
+            env.warn(codes::WARN_DATA_TRUNCATED, text);
             return Ok(implicit_default(&def.ty));
         }
         let utc = |k| matches!(k, TypeKind::Timestamp(_));
@@ -453,14 +455,7 @@ fn integer_prefix(s: &[u8]) -> &[u8] {
 }
 
 fn truncated(what: &str, s: &[u8]) -> SqlError {
-    err(
-        1292,
-        b"22007",
-        format!(
-            "Truncated incorrect {what} value: '{}'",
-            String::from_utf8_lossy(s)
-        ),
-    )
+    errors::TRUNCATED_WRONG_VALUE.with([&what, &(String::from_utf8_lossy(s))])
 }
 
 /// A conversion's error as ALTER TABLE tells it, which moves fields where INSERT stores values.
@@ -476,13 +471,19 @@ fn as_copied(
         return e;
     };
     match (e.code, to.kind) {
-        (1366 | 1265, TypeKind::Decimal(..)) => truncated("DECIMAL", s),
-        (1366 | 1265, TypeKind::Float | TypeKind::Double) => truncated("DOUBLE", s),
-        (1406, _) if !matches!(from.kind, TypeKind::Text(_) | TypeKind::Blob(_)) => err(
-            1265,
-            b"01000",
-            format!("Data truncated for column '{column}' at row {row}"),
-        ),
+        (
+            codes::TRUNCATED_WRONG_VALUE_FOR_FIELD | codes::WARN_DATA_TRUNCATED,
+            TypeKind::Decimal(..),
+        ) => truncated("DECIMAL", s),
+        (
+            codes::TRUNCATED_WRONG_VALUE_FOR_FIELD | codes::WARN_DATA_TRUNCATED,
+            TypeKind::Float | TypeKind::Double,
+        ) => truncated("DOUBLE", s),
+        (codes::DATA_TOO_LONG, _)
+            if !matches!(from.kind, TypeKind::Text(_) | TypeKind::Blob(_)) =>
+        {
+            errors::WARN_DATA_TRUNCATED.with([&column, &row])
+        }
         _ => e,
     }
 }

@@ -11,13 +11,11 @@ use narwal_engine::{
 };
 use narwal_syntax::ast::TableName;
 use narwal_syntax::sql_mode::SqlMode;
+use narwal_types::errors;
+use narwal_types::errors::codes;
 use narwal_types::{SqlError, SqlResult};
 use std::cell::Cell;
 use std::sync::Arc;
-
-pub(crate) fn err(code: u16, state: &[u8; 5], text: impl Into<Box<str>>) -> SqlError {
-    SqlError::new(code, state, text)
-}
 
 pub(crate) fn db_of<'a>(t: &'a TableName, env: &'a StatementEnv) -> SqlResult<&'a str> {
     match &t.db {
@@ -27,7 +25,7 @@ pub(crate) fn db_of<'a>(t: &'a TableName, env: &'a StatementEnv) -> SqlResult<&'
 }
 
 pub(crate) fn unknown_database(name: &str) -> SqlError {
-    err(1049, b"42000", format!("Unknown database '{name}'"))
+    errors::BAD_DB_ERROR.with([&name])
 }
 
 /// Calls back with the open transaction.
@@ -67,12 +65,12 @@ pub(crate) fn engine_name(
     if engine_name::stood_in_for(name).is_none() {
         let text = format!("Unknown storage engine '{name}'");
         if env.sql_mode.has(SqlMode::NO_ENGINE_SUBSTITUTION) {
-            return Err(err(1286, b"42000", text));
+            return Err(errors::UNKNOWN_STORAGE_ENGINE.text(text));
         }
-        env.warn(1286, text);
+        env.warn(codes::UNKNOWN_STORAGE_ENGINE, text);
     }
     env.warn(
-        1266,
+        codes::WARN_USING_OTHER_HANDLER,
         format!("Using storage engine InnoDB for table '{table}'"),
     );
     Ok("InnoDB".to_string())

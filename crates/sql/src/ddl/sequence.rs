@@ -3,7 +3,7 @@
 use super::database::reserved_schema;
 use crate::ast::SequenceOptions;
 use crate::ddl::run::engine_name;
-use crate::ddl::run::{Run, db_of, err, unknown_database};
+use crate::ddl::run::{Run, db_of, unknown_database};
 use crate::planner::resolve::no_such_table;
 use crate::quote::quote_ident;
 use narwal_engine::{
@@ -11,6 +11,8 @@ use narwal_engine::{
     TableFill,
 };
 use narwal_syntax::ast::TableName;
+use narwal_types::errors;
+use narwal_types::errors::codes;
 use narwal_types::{ColumnType, SqlError, SqlResult, TypeKind};
 use std::sync::Arc;
 
@@ -19,13 +21,13 @@ const CACHE: u64 = 1000;
 
 /// Error 4091 with the name as given.
 pub fn unknown_sequence(name: &str) -> SqlError {
-    err(4091, b"42S02", format!("Unknown SEQUENCE: '{name}'"))
+    errors::UNKNOWN_SEQUENCES.with([&name])
 }
 
 /// The error of a table that is none; `code` is 4089 or, of DROP, 4090.
 pub fn not_a_sequence(code: u16, table: &Table) -> SqlError {
     let def = &table.def;
-    err(
+    SqlError::new(
         code,
         b"42S02",
         format!("'{}.{}' is not a SEQUENCE", def.db, def.name),
@@ -35,14 +37,10 @@ pub fn not_a_sequence(code: u16, table: &Table) -> SqlError {
 /// Error 4086: ALTER TABLE of the columns or indexes.
 pub(super) fn wrong_structure(table: &Table) -> SqlError {
     let def = &table.def;
-    err(
-        4086,
-        b"HY000",
-        format!(
-            "Sequence '{}.{}' table structure is invalid (Wrong number of columns)",
-            def.db, def.name
-        ),
-    )
+    errors::SEQUENCE_INVALID_TABLE_STRUCTURE.text(format!(
+        "Sequence '{}.{}' table structure is invalid (Wrong number of columns)",
+        def.db, def.name
+    ))
 }
 
 /// The columns, with MariaDB's comments.
@@ -121,11 +119,7 @@ pub(super) fn row_of(o: &SequenceOptions, old: Option<&SequenceRow>) -> Option<S
 }
 
 pub(super) fn out_of_range(db: &str, name: &str) -> SqlError {
-    err(
-        4085,
-        b"HY000",
-        format!("Sequence '{db}.{name}' has out of range value for options"),
-    )
+    errors::SEQUENCE_INVALID_DATA.with([&db, &name])
 }
 
 impl Run<'_> {
@@ -201,7 +195,7 @@ impl Run<'_> {
             return Ok(0);
         };
         if !table.def.sequence {
-            return Err(not_a_sequence(4089, table));
+            return Err(not_a_sequence(codes::NOT_SEQUENCE, table));
         }
         let last = self.env.variables.last_value(db, &name.name)?;
         // Replicas run the statement: MariaDB's take over no more than the next number from a row event.
@@ -248,7 +242,9 @@ impl Run<'_> {
                         None => quote_ident(&t.name),
                     });
                 }
-                Some(table) => other = other.or_else(|| Some(not_a_sequence(4090, table))),
+                Some(table) => {
+                    other = other.or_else(|| Some(not_a_sequence(codes::NOT_SEQUENCE2, table)))
+                }
                 None => missing.push(format!("{db}.{}", t.name)),
             }
         }

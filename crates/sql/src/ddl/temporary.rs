@@ -1,7 +1,7 @@
 //! DDL on temporary tables: which statements are about them, and what is different then.
 
 use crate::ast::DdlStmt;
-use crate::ddl::run::{Run, db_of, err};
+use crate::ddl::run::{Run, db_of};
 use crate::env::StatementEnv;
 use crate::quote::quote_ident;
 use crate::show::show_create_table;
@@ -9,6 +9,7 @@ use narwal_engine::{
     Catalog, CatalogChange, Ddl, EngineError, Fill, FillRows, Table, TableDef, TemporaryTables,
 };
 use narwal_syntax::ast::TableName;
+use narwal_types::errors;
 use narwal_types::{SqlError, SqlResult};
 use std::sync::Arc;
 
@@ -142,13 +143,9 @@ impl Run<'_> {
                 "Create  table `{db}`.`{name}` with foreign key constraint failed. Temporary tables can't have foreign key constraints."
             ),
         );
-        err(
-            1005,
-            b"HY000",
-            format!(
+        errors::CANT_CREATE_TABLE.text(format!(
                 "Can't create table `{db}`.`{name}` (errno: 150 \"Foreign key constraint is incorrectly formed\")"
-            ),
-        )
+            ))
     }
 }
 

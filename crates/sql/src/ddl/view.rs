@@ -1,13 +1,15 @@
 //! CREATE VIEW, ALTER VIEW and DROP VIEW.
 
 use crate::ast::{CreateView, Definer, ViewCreation};
-use crate::ddl::run::{Run, db_of, err, unknown_database};
+use crate::ddl::run::{Run, db_of, unknown_database};
 use crate::planner::resolve::no_such_table;
 use crate::quote::quote_ident;
 use crate::view::attributes;
 use crate::view_def::wrong_kind;
 use narwal_engine::{CatalogChange, CheckOption, ViewAlgorithm, ViewDef};
 use narwal_syntax::ast::TableName;
+use narwal_types::errors;
+use narwal_types::errors::codes;
 use narwal_types::{SqlError, SqlResult};
 
 impl Run<'_> {
@@ -23,9 +25,9 @@ impl Run<'_> {
             ViewCreation::New | ViewCreation::IfNotExists if is_table || old.is_some() => {
                 let text = format!("Table '{name}' already exists");
                 if v.creation == ViewCreation::New {
-                    return Err(err(1050, b"42S01", text));
+                    return Err(errors::TABLE_EXISTS_ERROR.text(text));
                 }
-                self.env.note(1050, text);
+                self.env.note(codes::TABLE_EXISTS_ERROR, text);
                 return Ok(0);
             }
             ViewCreation::OrReplace | ViewCreation::Alter if is_table => {
@@ -39,11 +41,7 @@ impl Run<'_> {
         };
         let full = |n: &str| format!("{}.{}", quote_ident(db), quote_ident(n));
         if v.check != CheckOption::None && !settled.updatable {
-            return Err(err(
-                1368,
-                b"HY000",
-                format!("CHECK OPTION on non-updatable view {}", full(name)),
-            ));
+            return Err(errors::VIEW_NONUPD_CHECK.with([&full(name)]));
         }
         let mut algorithm = match (v.algorithm, old) {
             (None, Some(old)) if v.creation == ViewCreation::Alter => old.algorithm,
@@ -51,7 +49,7 @@ impl Run<'_> {
         };
         if algorithm == ViewAlgorithm::Merge && !settled.mergeable {
             self.env.warn(
-                1354,
+                codes::WARN_VIEW_MERGE,
                 "View merge algorithm can't be used here for now (assumed undefined algorithm)",
             );
             algorithm = ViewAlgorithm::Undefined;
@@ -156,9 +154,9 @@ impl Run<'_> {
         if !missing.is_empty() {
             let text = format!("Unknown VIEW: '{}'", missing.join(","));
             if !if_exists {
-                return Err(err(4092, b"42S02", text));
+                return Err(errors::UNKNOWN_VIEW.text(text));
             }
-            self.env.note(4092, text);
+            self.env.note(codes::UNKNOWN_VIEW, text);
         }
         Ok(0)
     }

@@ -9,6 +9,8 @@ use crate::expr::eval::quotient_digits;
 use crate::expr::functions::json::document::append_value as append_json;
 use crate::expr::node::{AggFunc, Aggregate, Expr, RowAccess};
 use narwal_types::convert::{NoWarnings, to_decimal, to_f64, to_u64};
+use narwal_types::errors;
+use narwal_types::errors::codes;
 use narwal_types::{Collation, Decimal, SqlError, SqlResult, TypeKind, Value, ValueRef};
 use std::cmp::Ordering;
 
@@ -25,7 +27,7 @@ struct Sum {
 
 #[cold]
 fn sum_out_of_range() -> SqlError {
-    SqlError::new(1690, b"22003", "DECIMAL value is out of range in 'sum'")
+    errors::DATA_OUT_OF_RANGE.text("DECIMAL value is out of range in 'sum'")
 }
 
 impl Sum {
@@ -551,7 +553,7 @@ impl<'a> ListText<'a> {
             }
             self.out.truncate(end);
             env.warn(
-                1260,
+                codes::CUT_VALUE_GROUP_CONCAT,
                 format!("Row {} was cut by {}", self.n, list_name(self.a.func)),
             );
             self.left = 0;

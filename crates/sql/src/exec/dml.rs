@@ -23,6 +23,8 @@ use crate::plan::query::SubPlan;
 use narwal_engine::{LockMode, LockWait, Row, Table, Transaction};
 use narwal_syntax::SqlMode;
 use narwal_types::convert::{SqlWarning, StoreMode, WarnWith, fits, implicit_default, store};
+use narwal_types::errors;
+use narwal_types::errors::codes;
 use narwal_types::{DateTime, RowLayout, SqlError, SqlResult, TypeKind, Value, ValueRef};
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -114,9 +116,9 @@ impl<'a> Storer<'a> {
                 let name = &self.table.def.columns[column].name;
                 let text = format!("Field '{name}' doesn't have a default value");
                 if self.mode.strict {
-                    return Err(SqlError::new(1364, b"HY000", text));
+                    return Err(errors::NO_DEFAULT_FOR_FIELD.text(text));
                 }
-                self.ctx.env.warn(1364, text);
+                self.ctx.env.warn(codes::NO_DEFAULT_FOR_FIELD, text);
                 Cell::Ref(v.as_ref())
             }
         })
@@ -427,33 +429,27 @@ pub fn duplicate_entry(
             }
         }
     }
-    SqlError::new(
-        1062,
-        b"23000",
-        format!(
-            "Duplicate entry '{}' for key '{name}'",
-            String::from_utf8_lossy(&text)
-        ),
-    )
+    errors::DUP_ENTRY.with([&(String::from_utf8_lossy(&text)), &name])
 }
 
 /// Errors that IGNORE turns into warnings: those of the row's values, not of the transaction.
 pub(super) fn ignorable(e: &SqlError) -> bool {
     matches!(
         e.code,
-        1048 | 1062
-            | 1264
-            | 1265
-            | 1292
-            | 1364
-            | 1366
-            | 1369
-            | 1406
-            | 1411
-            | 1451
-            | 1452
-            | 1526
-            | 4025
+        codes::BAD_NULL_ERROR
+            | codes::DUP_ENTRY
+            | codes::WARN_DATA_OUT_OF_RANGE
+            | codes::WARN_DATA_TRUNCATED
+            | codes::TRUNCATED_WRONG_VALUE
+            | codes::NO_DEFAULT_FOR_FIELD
+            | codes::TRUNCATED_WRONG_VALUE_FOR_FIELD
+            | codes::VIEW_CHECK_FAILED
+            | codes::DATA_TOO_LONG
+            | codes::WRONG_VALUE_FOR_TYPE
+            | codes::ROW_IS_REFERENCED_2
+            | codes::NO_REFERENCED_ROW_2
+            | codes::NO_PARTITION_FOR_GIVEN_VALUE
+            | codes::CONSTRAINT_FAILED
     )
 }
 
@@ -506,7 +502,10 @@ impl UpdatePlan {
                     Ok(c) => changed += u64::from(c),
                     Err(e) if self.ignore && ignorable(&e) => {
                         // MariaDB says nothing of foreign keys here.
-                        if !matches!(e.code, 1451 | 1452) {
+                        if !matches!(
+                            e.code,
+                            codes::ROW_IS_REFERENCED_2 | codes::NO_REFERENCED_ROW_2
+                        ) {
                             skipped += 1;
                             env.warn_error(&e);
                         }
@@ -672,11 +671,7 @@ fn last_unique(table: &Table) -> usize {
 }
 
 fn safe_updates() -> SqlError {
-    SqlError::new(
-        1175,
-        b"HY000",
-        "You are using safe update mode and you tried to update a table without a WHERE that uses a KEY column",
-    )
+    errors::UPDATE_WITHOUT_KEY_IN_SAFE_MODE.plain()
 }
 
 impl DeletePlan {
@@ -714,7 +709,7 @@ impl DeletePlan {
                     pending.push(&record, ctx.env.table_room(), ctx.env)?;
                 } else {
                     match delete_row(txn, table, pk, old, ctx.env) {
-                        Err(e) if self.ignore && e.code == 1451 => {
+                        Err(e) if self.ignore && e.code == codes::ROW_IS_REFERENCED_2 => {
                             ctx.env.warn_error(&e);
                             return Ok(true);
                         }
@@ -1207,14 +1202,9 @@ impl<'p> Inserter<'p> {
         let ty = &table.def.columns[column].ty;
         let top = ty.int_range().map_or(i128::from(u64::MAX), |(_, hi)| hi);
         if i128::from(n) > top {
-            return Err(SqlError::new(
-                167,
-                b"22003",
-                format!(
-                    "Out of range value for column '{}' at row {}",
-                    table.def.columns[column].name, self.row_no
-                ),
-            ));
+            return Err(
+                errors::AUTOINC_ERANGE.with([&table.def.columns[column].name, &self.row_no])
+            );
         }
         self.reserved.next += 1;
         self.reserved.left -= 1;

@@ -8,6 +8,8 @@ use crate::file_format::RowReader;
 use crate::plan::dml::{Field, LoadPlan};
 use crate::plan::dml::{RowSource, StoreValue};
 use narwal_engine::Transaction;
+use narwal_types::errors;
+use narwal_types::errors::codes;
 use narwal_types::{ResultSink, SqlError, SqlResult, Value, ValueRef};
 use std::io::{self, BufRead, Read};
 
@@ -28,11 +30,7 @@ fn read_error(e: &io::Error) -> SqlError {
     if let Some(known) = e.get_ref().and_then(|e| e.downcast_ref::<SqlError>()) {
         return known.clone();
     }
-    SqlError::new(
-        1024,
-        b"HY000",
-        format!("Error reading file for LOAD DATA ({e})"),
-    )
+    errors::ERROR_ON_READ.with([&e])
 }
 
 /// A client's file, piece by piece.
@@ -130,18 +128,18 @@ impl LoadPlan {
                     "Row {row_no} was truncated; it contained more data than there were input columns"
                 );
                 if strict {
-                    return Err(SqlError::new(1262, b"01000", text));
+                    return Err(errors::WARN_TOO_MANY_RECORDS.text(text));
                 }
-                env.warn(1262, text);
+                env.warn(codes::WARN_TOO_MANY_RECORDS, text);
             }
             let missing = self.fields.len().saturating_sub(fields.len());
             if missing > 0 {
                 let text = format!("Row {row_no} doesn't contain data for all columns");
                 if strict {
-                    return Err(SqlError::new(1261, b"01000", text));
+                    return Err(errors::WARN_TOO_FEW_RECORDS.text(text));
                 }
                 for _ in 0..missing {
-                    env.warn(1261, text.clone());
+                    env.warn(codes::WARN_TOO_FEW_RECORDS, text.clone());
                 }
             }
             let mut values: Vec<Value> = Vec::with_capacity(exprs.len());

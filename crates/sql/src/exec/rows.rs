@@ -16,6 +16,7 @@ use crate::virtual_tables::Wanted;
 use narwal_engine::{
     EngineError, Keep, KeyRange, LockMode, LockWait, RangeMark, ReadView, Row, Transaction,
 };
+use narwal_types::errors;
 use narwal_types::{SqlError, SqlResult, Value, ValueRef};
 use smallvec::{SmallVec, smallvec};
 use std::cell::{Cell, RefCell};
@@ -1095,7 +1096,7 @@ impl Candidates {
 /// The row that an entry of an index names.
 pub(crate) fn row_of(txn: &mut Transaction, t: &TablePlan, pk: &[u8]) -> SqlResult<Row> {
     txn.get(&t.table, pk)?
-        .ok_or_else(|| SqlError::new(1034, b"HY000", "An index has an entry without a row"))
+        .ok_or_else(|| errors::NOT_KEYFILE.plain())
 }
 
 #[cfg(test)]

@@ -14,7 +14,8 @@ use crate::plan::query::{Digits, Out, SelectPlan};
 use crate::zone::seen;
 use narwal_engine::Transaction;
 use narwal_types::convert::{NoWarnings, to_integer};
-use narwal_types::{RowLayout, SqlError, SqlResult, Value, ValueRef};
+use narwal_types::errors;
+use narwal_types::{RowLayout, SqlResult, Value, ValueRef};
 use smallvec::SmallVec;
 use std::cell::RefCell;
 
@@ -44,11 +45,7 @@ pub fn limit_of(e: &Expr, ctx: &RunCtx<'_>) -> SqlResult<u64> {
     }
     let n = to_integer(v.as_ref(), &mut NoWarnings);
     if n < 0 {
-        return Err(SqlError::new(
-            1210,
-            b"HY000",
-            "Incorrect arguments to LIMIT",
-        ));
+        return Err(errors::WRONG_ARGUMENTS.text("Incorrect arguments to LIMIT"));
     }
     Ok(u64::try_from(n).unwrap_or(u64::MAX))
 }

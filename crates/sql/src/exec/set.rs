@@ -12,6 +12,7 @@ use crate::plan::query::{RecursivePlan, SetPlan};
 use narwal_engine::{Table, Transaction};
 use narwal_syntax::ast::SetKind;
 use narwal_types::convert::{StoreTarget, WarnWith, fits, store};
+use narwal_types::errors::codes;
 use narwal_types::{SqlResult, Value, ValueRef};
 
 /// What takes rows: false = enough.
@@ -193,7 +194,7 @@ impl RecursivePlan {
             }
             if left == 0 {
                 ctx.env.warn(
-                    1931,
+                    codes::QUERY_RESULT_INCOMPLETE,
                     format!(
                         "Query execution was interrupted. The query exceeded max_recursive_iterations = {}. The query result may be incomplete",
                         max_steps(ctx.env)

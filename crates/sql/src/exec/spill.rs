@@ -5,6 +5,7 @@
 
 use aes::Aes128;
 use aes::cipher::{BlockEncrypt, KeyInit};
+use narwal_types::errors;
 use narwal_types::{SqlError, SqlResult};
 use std::cell::Cell;
 use std::fs::File;
@@ -28,8 +29,8 @@ pub fn limit_spill(bytes: u64) {
 
 fn io_error(what: &str, e: &io::Error) -> SqlError {
     match e.raw_os_error() {
-        Some(28) => SqlError::new(1021, b"HY000", format!("Disk full ({what}); {e}")),
-        _ => SqlError::new(3, b"HY000", format!("Error {what} a temporary file: {e}")),
+        Some(28) => errors::DISK_FULL.with([&what, &e]),
+        _ => errors::WRITE.with([&what, &e]),
     }
 }
 
@@ -93,9 +94,8 @@ impl SpillFile {
     /// Appends bytes with their length before them.
     pub fn write_record(&mut self, parts: &[&[u8]]) -> SqlResult<()> {
         let len: usize = parts.iter().map(|p| p.len()).sum();
-        let short = u32::try_from(len).map_err(|_| {
-            SqlError::new(1118, b"42000", "Row size too large for a temporary file")
-        })?;
+        let short = u32::try_from(len)
+            .map_err(|_| errors::TOO_BIG_ROWSIZE.text("Row size too large for a temporary file"))?;
         self.write(&short.to_le_bytes())?;
         for part in parts {
             self.write(part)?;
@@ -114,11 +114,7 @@ impl SpillFile {
     pub fn flush(&mut self) -> SqlResult<()> {
         let used = USED.get() + self.buffer.len() as u64;
         if used > LIMIT.get() {
-            return Err(SqlError::new(
-                201,
-                b"HY000",
-                "Local temporary space limit reached",
-            ));
+            return Err(errors::LOCAL_TMP_SPACE_FULL.plain());
         }
         USED.set(used);
         self.counted += self.buffer.len() as u64;

@@ -15,6 +15,7 @@ use crate::expr::node::{CmpOp, EvalCtx, RowAccess, SubqueryValues};
 use crate::expr::node::{SubqueryExpr, SubqueryUse};
 use crate::plan::query::SubPlan;
 use narwal_engine::Transaction;
+use narwal_types::errors;
 use narwal_types::{Collation, SqlError, SqlResult, Value};
 use std::cell::RefCell;
 use std::cmp::Ordering;
@@ -172,7 +173,7 @@ fn compare_rows(
 }
 
 fn several_rows() -> SqlError {
-    SqlError::new(1242, b"21000", "Subquery returns more than 1 row")
+    errors::SUBQUERY_NO_1_ROW.plain()
 }
 
 impl SubqueryValues for Running<'_> {

@@ -1,5 +1,6 @@
 //! Values as bytes of temporary files.
 
+use narwal_types::errors;
 use narwal_types::{
     Bits, Charset, Date, DateTime, Decimal, Fixed, FixedKind, Member, Members, SqlError, SqlResult,
     Time, ValueRef,
@@ -12,7 +13,7 @@ pub(super) struct ValueBytes {
 }
 
 fn broken() -> SqlError {
-    SqlError::new(3, b"HY000", "Error reading a temporary file: no such value")
+    errors::WRITE.text("Error reading a temporary file: no such value")
 }
 
 fn take<'b, const N: usize>(bytes: &mut &'b [u8]) -> SqlResult<&'b [u8; N]> {

@@ -15,6 +15,7 @@ use crate::plan::dml::{NewValue, Target, WriteJoinPlan};
 use crate::plan::query::LockSpec;
 use narwal_engine::Transaction;
 use narwal_types::convert::StoreMode;
+use narwal_types::errors::codes;
 use narwal_types::{SqlResult, Value, ValueRef};
 use smallvec::SmallVec;
 
@@ -72,7 +73,7 @@ impl WriteJoinPlan {
                     Ok(c) => changed += u64::from(c),
                     Err(e) if self.ignore && ignorable(&e) => {
                         // As MariaDB, which does not tell of duplicates here.
-                        if e.code != 1062 {
+                        if e.code != codes::DUP_ENTRY {
                             skipped += 1;
                             env.warn_error(&e);
                         }

@@ -8,6 +8,8 @@ use crate::expr::node::{Nulls, Operands, Run};
 use crate::expr::value::{Val, Warn, date_rules, with_text};
 use narwal_types::collation::{char_count, char_prefix};
 use narwal_types::convert::{self, to_f64, to_i64, to_integer};
+use narwal_types::errors;
+use narwal_types::errors::codes;
 use narwal_types::temporal_parse::DateRules;
 use narwal_types::work::Work;
 use narwal_types::{
@@ -96,7 +98,7 @@ pub(crate) fn reserve_for(args: &[Val<'_>], ctx: &EvalCtx<'_>) -> SqlResult<()> 
 
 /// Error 1210.
 pub(crate) fn wrong_arguments(name: &str) -> SqlError {
-    SqlError::new(1210, b"HY000", format!("Incorrect arguments to {name}"))
+    errors::WRONG_ARGUMENTS.with([&name])
 }
 
 impl<'a> Call<'a, '_> {
@@ -151,7 +153,7 @@ impl<'a> Call<'a, '_> {
 
     pub(crate) fn too_long(&self) {
         self.ctx.env.warn(
-            1301,
+            codes::WARN_ALLOWED_PACKET_OVERFLOWED,
             format!(
                 "Result of {}() was larger than max_allowed_packet ({}) - truncated",
                 self.func.name(),
@@ -172,9 +174,10 @@ impl<'a> Call<'a, '_> {
         }
         let t = convert::to_datetime(v, self.rules());
         if t.is_none() {
-            self.ctx
-                .env
-                .warn(1292, format!("Incorrect datetime value: '{}'", v.to_text()));
+            self.ctx.env.warn(
+                codes::TRUNCATED_WRONG_VALUE,
+                format!("Incorrect datetime value: '{}'", v.to_text()),
+            );
         }
         t
     }
@@ -188,9 +191,10 @@ impl<'a> Call<'a, '_> {
         let v = self.v(i);
         let t = convert::to_time(v);
         if t.is_none() {
-            self.ctx
-                .env
-                .warn(1292, format!("Incorrect time value: '{}'", v.to_text()));
+            self.ctx.env.warn(
+                codes::TRUNCATED_WRONG_VALUE,
+                format!("Incorrect time value: '{}'", v.to_text()),
+            );
         }
         t
     }
@@ -202,11 +206,8 @@ impl<'a> Call<'a, '_> {
         } else if f.is_nan() {
             Ok(Val::NULL)
         } else {
-            Err(SqlError::new(
-                1690,
-                b"22003",
-                format!("DOUBLE value is out of range in '{}'", self.expr),
-            ))
+            Err(errors::DATA_OUT_OF_RANGE
+                .text(format!("DOUBLE value is out of range in '{}'", self.expr)))
         }
     }
 

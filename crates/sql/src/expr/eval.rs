@@ -14,6 +14,8 @@ use narwal_types::collation::char_prefix;
 use narwal_types::convert;
 use narwal_types::convert::{number_parts, to_bool, to_decimal, to_f64, to_integer};
 use narwal_types::decimal::DIV_PRECISION_INCREMENT;
+use narwal_types::errors;
+use narwal_types::errors::codes;
 use narwal_types::temporal::{SECOND, TIME_MAX};
 use narwal_types::temporal_parse::{datetime_from_number, parse_datetime};
 use narwal_types::{
@@ -445,7 +447,7 @@ impl Expr {
 
     /// Puts the expression into the message of error 1690.
     fn name_expr(&self, e: SqlError) -> SqlError {
-        if e.code != 1690 {
+        if e.code != codes::DATA_OUT_OF_RANGE {
             return e;
         }
         let message = e.message.replace("''", &format!("'{self}'"));
@@ -478,8 +480,10 @@ impl Expr {
         ctx: &EvalCtx<'_>,
     ) -> Val<'a> {
         let overflow = || {
-            ctx.env
-                .warn(1441, "Datetime function: datetime field overflow");
+            ctx.env.warn(
+                codes::DATETIME_FUNCTION_OVERFLOW,
+                "Datetime function: datetime field overflow",
+            );
             Val::NULL
         };
         let incomplete = |t: &DateTime| t.date.month == 0 || t.date.day == 0;
@@ -507,8 +511,10 @@ impl Expr {
             ValueRef::Str(s) | ValueRef::Bytes(s) => match parse_datetime(s, date_rules(ctx.env)) {
                 Some(p) => (p.value, !p.has_time),
                 None => {
-                    ctx.env
-                        .warn(1292, format!("Incorrect datetime value: '{}'", d.to_text()));
+                    ctx.env.warn(
+                        codes::TRUNCATED_WRONG_VALUE,
+                        format!("Incorrect datetime value: '{}'", d.to_text()),
+                    );
                     return Val::NULL;
                 }
             },
@@ -517,8 +523,10 @@ impl Expr {
             {
                 Some((t, has_time)) => (t, !has_time),
                 None => {
-                    ctx.env
-                        .warn(1292, format!("Incorrect datetime value: '{}'", v.to_text()));
+                    ctx.env.warn(
+                        codes::TRUNCATED_WRONG_VALUE,
+                        format!("Incorrect datetime value: '{}'", v.to_text()),
+                    );
                     return Val::NULL;
                 }
             },
@@ -528,8 +536,10 @@ impl Expr {
                 true => ValueRef::Date(t.date).to_text(),
                 false => ValueRef::DateTime(t).to_text(),
             };
-            ctx.env
-                .warn(1292, format!("Incorrect datetime value: '{shown}'"));
+            ctx.env.warn(
+                codes::TRUNCATED_WRONG_VALUE,
+                format!("Incorrect datetime value: '{shown}'"),
+            );
             return Val::NULL;
         }
         let text = matches!(d, ValueRef::Str(_) | ValueRef::Bytes(_)) && self.ty.ty.is_string();
@@ -573,7 +583,10 @@ impl Expr {
         }
         let ty = &self.ty.ty;
         let incorrect = |kind: &str, v: ValueRef<'_>| {
-            env.warn(1292, format!("Incorrect {kind} value: '{}'", v.to_text()));
+            env.warn(
+                codes::TRUNCATED_WRONG_VALUE,
+                format!("Incorrect {kind} value: '{}'", v.to_text()),
+            );
             Val::NULL
         };
         Ok(match ty.kind {
@@ -589,7 +602,7 @@ impl Expr {
                         };
                         if f.abs() > 2e19 || n > hi {
                             env.note(
-                                1916,
+                                codes::DATA_OVERFLOW,
                                 format!(
                                     "Got overflow when converting '{}' to {} BIGINT. Value truncated",
                                     r.to_text(),
@@ -616,7 +629,7 @@ impl Expr {
                 );
                 if ty.unsigned && n < 0 && !wraps {
                     env.note(
-                        1916,
+                        codes::DATA_OVERFLOW,
                         format!(
                             "Got overflow when converting '{}' to UNSIGNED BIGINT. Value truncated",
                             r.to_text()
@@ -627,7 +640,7 @@ impl Expr {
                 if ty.unsigned {
                     if n < 0 {
                         env.note(
-                            1105,
+                            codes::UNKNOWN_ERROR,
                             "Cast to unsigned converted negative integer to it's positive complement",
                         );
                     }
@@ -635,7 +648,7 @@ impl Expr {
                 } else {
                     if n > i64::MAX as i128 && matches!(r, ValueRef::Str(_) | ValueRef::Bytes(_)) {
                         env.note(
-                            1105,
+                            codes::UNKNOWN_ERROR,
                             "Cast to signed converted positive out-of-range integer to it's negative complement",
                         );
                     }
@@ -647,7 +660,7 @@ impl Expr {
                 let mut k = d.round(s);
                 if !k.fits(p, s) {
                     env.warn(
-                        1264,
+                        codes::WARN_DATA_OUT_OF_RANGE,
                         format!("Out of range value for column '{self}' at row 0"),
                     );
                     k = Decimal::max_value(p, s, d.is_negative());
@@ -709,12 +722,15 @@ impl Expr {
                                 Err(bad) => {
                                     let set = set.name();
                                     let told = format!("Invalid {set} character string: '{bad}'");
-                                    env.warn(1300, told);
+                                    env.warn(codes::INVALID_CHARACTER_STRING, told);
                                     ty.collation.charset().decode(b).into_owned()
                                 }
                             },
                             ValueRef::Bytes(b) if std::str::from_utf8(b).is_err() => {
-                                env.warn(1300, "Invalid utf8mb4 character string");
+                                env.warn(
+                                    codes::INVALID_CHARACTER_STRING,
+                                    "Invalid utf8mb4 character string",
+                                );
                                 return Ok(Val::NULL);
                             }
                             r => r.to_text(),
@@ -729,7 +745,7 @@ impl Expr {
                         let kept = char_prefix(t.as_bytes(), max);
                         if kept.len() < t.len() {
                             env.warn(
-                                1292,
+                                codes::TRUNCATED_WRONG_VALUE,
                                 format!("Truncated incorrect CHAR({max}) value: '{t}'"),
                             );
                         }
@@ -761,7 +777,7 @@ impl Expr {
                         };
                         if b.len() > n as usize {
                             env.warn(
-                                1292,
+                                codes::TRUNCATED_WRONG_VALUE,
                                 format!("Truncated incorrect BINARY({n}) value: '{}'", r.to_text()),
                             );
                         }
@@ -771,7 +787,7 @@ impl Expr {
                         if n != crate::expr::node::NO_LENGTH && b.len() > n as usize =>
                     {
                         env.warn(
-                            1292,
+                            codes::TRUNCATED_WRONG_VALUE,
                             format!("Truncated incorrect BINARY({n}) value: '{}'", r.to_text()),
                         );
                         b.truncate(n as usize);
@@ -788,7 +804,7 @@ impl Expr {
 #[cold]
 fn cast_too_long(name: &str, env: &StatementEnv) {
     env.warn(
-        1301,
+        codes::WARN_ALLOWED_PACKET_OVERFLOWED,
         format!(
             "Result of {name}() was larger than max_allowed_packet ({}) - truncated",
             env.max_allowed_packet
@@ -807,7 +823,7 @@ fn exact_as_integer<'a>(d: Decimal, unsigned: bool, env: &StatementEnv) -> Val<'
     let kept = n.map_or(end, |n| n.clamp(low, high));
     if n != Some(kept) {
         env.warn(
-            1916,
+            codes::DATA_OVERFLOW,
             format!(
                 "Got overflow when converting '{d}' to {}INT. Value truncated",
                 if unsigned { "UNSIGNED " } else { "" }
@@ -891,7 +907,7 @@ impl Num {
 
 #[cold]
 fn out_of_range(ty: &str) -> SqlError {
-    SqlError::new(1690, b"22003", format!("{ty} value is out of range in ''"))
+    errors::DATA_OUT_OF_RANGE.text(format!("{ty} value is out of range in ''"))
 }
 
 /// Operand of a bit operator.
@@ -911,7 +927,7 @@ pub(crate) fn bits(v: ValueRef<'_>, env: &StatementEnv) -> u64 {
 /// Division by zero, or the logarithm of what has none: a warning where the mode asks for it, NULL.
 pub(crate) fn by_zero<'a>(ctx: &EvalCtx<'_>) -> Val<'a> {
     if ctx.env.sql_mode.has(SqlMode::ERROR_FOR_DIVISION_BY_ZERO) {
-        ctx.env.warn(1365, "Division by 0");
+        ctx.env.warn(codes::DIVISION_BY_ZERO, "Division by 0");
     }
     Val::NULL
 }

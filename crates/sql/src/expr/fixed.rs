@@ -6,6 +6,8 @@ use crate::expr::node::NOT_FIXED;
 use crate::expr::node::{AggFunc, ArithOp, Expr, ExprKind, ExprType, make};
 use crate::expr::value::Warn;
 use narwal_types::convert::{SqlWarning, Warnings, shown};
+use narwal_types::errors;
+use narwal_types::errors::codes;
 use narwal_types::{ColumnType, Fixed, FixedKind, SqlError, SqlResult, TypeKind, Value, ValueRef};
 use std::cmp::Ordering;
 
@@ -26,27 +28,16 @@ impl ExprType {
 
 /// Error 4078: these types don't go together.
 fn pair_error(a: &ExprType, b: &ExprType, op: &str) -> SqlError {
-    SqlError::new(
-        4078,
-        b"HY000",
-        format!(
-            "Illegal parameter data types {} and {} for operation '{op}'",
-            a.ty.family_name(),
-            b.ty.family_name()
-        ),
-    )
+    errors::ILLEGAL_PARAMETER_DATA_TYPES2_FOR_OPERATION.with([
+        &a.ty.family_name(),
+        &b.ty.family_name(),
+        &op,
+    ])
 }
 
 /// Error 4079: the operation does not take this type.
 fn refused(t: &ExprType, op: &str) -> SqlError {
-    SqlError::new(
-        4079,
-        b"HY000",
-        format!(
-            "Illegal parameter data type {} for operation '{op}'",
-            t.ty.family_name()
-        ),
-    )
+    errors::ILLEGAL_PARAMETER_DATA_TYPE_FOR_OPERATION.with([&t.ty.family_name(), &op])
 }
 
 /// If one of the types is of a fixed length: that one, or error 4078 if another one is neither the same, a string nor NULL.
@@ -174,7 +165,7 @@ pub(crate) fn read(v: ValueRef<'_>, kind: FixedKind, env: &StatementEnv) -> Opti
         }
         Warn(env).push(SqlWarning {
             note: false,
-            code: 1292,
+            code: codes::TRUNCATED_WRONG_VALUE,
             message: format!("Incorrect {} value: '{text}'", kind.name()).into(),
         });
     }

@@ -4,6 +4,7 @@ use crate::expr::node::NOT_FIXED;
 use crate::expr::node::{ArithOp, Coercibility, Expr, ExprType};
 use narwal_types::collation::char_count;
 use narwal_types::decimal::{DIV_PRECISION_INCREMENT, MAX_PRECISION, MAX_SCALE};
+use narwal_types::errors::codes;
 use narwal_types::{
     BlobSize, Charset, Collation, ColumnType, SqlError, SqlResult, TypeKind, Value,
 };
@@ -372,9 +373,15 @@ pub fn collation_of<'a>(
 fn illegal_mix(all: &[(Collation, Coercibility)], operation: &str) -> SqlError {
     let one = |(c, k): &(Collation, Coercibility)| format!("({},{})", c.name(), k.name());
     let (code, which) = match all {
-        [a, b] => (1267, format!(" {} and {}", one(a), one(b))),
-        [a, b, c] => (1270, format!(" {}, {}, {}", one(a), one(b), one(c))),
-        _ => (1271, String::new()),
+        [a, b] => (
+            codes::CANT_AGGREGATE_2COLLATIONS,
+            format!(" {} and {}", one(a), one(b)),
+        ),
+        [a, b, c] => (
+            codes::CANT_AGGREGATE_3COLLATIONS,
+            format!(" {}, {}, {}", one(a), one(b), one(c)),
+        ),
+        _ => (codes::CANT_AGGREGATE_NCOLLATIONS, String::new()),
     };
     SqlError::new(
         code,

@@ -4,6 +4,7 @@ use narwal_syntax::ast::{
     Delete, From, Insert, InsertSource, Into, IntoVariable, Join, LoadData, Select, TableRef,
     Update,
 };
+use narwal_types::errors;
 use narwal_types::{SqlError, SqlResult};
 
 fn refused<T>(what: &str) -> SqlResult<T> {
@@ -114,11 +115,7 @@ pub(super) fn check_into(into: &Into) -> SqlResult<()> {
         IntoVariable::Local(name, _) => Some(name),
         IntoVariable::User(_) => None,
     }) {
-        Some(name) => Err(SqlError::new(
-            1327,
-            b"42000",
-            format!("Undeclared variable: {name}"),
-        )),
+        Some(name) => Err(errors::SP_UNDECLARED_VAR.with([&name])),
         None => Ok(()),
     }
 }

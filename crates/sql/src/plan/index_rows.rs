@@ -1,6 +1,7 @@
 //! Rows made of index entries: where an index has all columns that a statement looks at, the rows are not read.
 
 use narwal_engine::Table;
+use narwal_types::errors;
 use narwal_types::key::KeyPart;
 use narwal_types::key_decode::{is_whole, key_width, push_row_bytes};
 use narwal_types::{ColumnType, SqlError, SqlResult};
@@ -75,7 +76,7 @@ fn place(parts: &[KeyPart], n: usize, types: &[ColumnType]) -> Option<Place> {
 
 #[cold]
 fn damaged() -> SqlError {
-    SqlError::new(1194, b"HY000", "An index entry is damaged")
+    errors::CRASHED_ON_USAGE.text("An index entry is damaged")
 }
 
 /// One part of a key, from its start: the bytes of its value (`None` for NULL), and those behind it.

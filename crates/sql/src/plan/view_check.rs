@@ -3,6 +3,7 @@
 use crate::bind::scope::MergedView;
 use crate::expr::node::{EvalCtx, Expr, ExprKind, ImageRow};
 use narwal_engine::Table;
+use narwal_types::errors;
 use narwal_types::{SqlError, SqlResult};
 
 /// The condition of a view on the rows of its table.
@@ -49,11 +50,7 @@ impl ViewCheck {
         };
         for e in &self.all {
             if e.eval_bool(ctx, &row)? != Some(true) {
-                return Err(SqlError::new(
-                    1369,
-                    b"44000",
-                    format!("CHECK OPTION failed `{}`.`{}`", self.db, self.view),
-                ));
+                return Err(errors::VIEW_CHECK_FAILED.with([&self.db, &self.view]));
             }
         }
         Ok(())

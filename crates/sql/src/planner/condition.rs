@@ -3,6 +3,8 @@
 use crate::expr::node::{Expr, ExprKind, ExprType};
 use crate::plan::sarg::conjuncts;
 use narwal_types::SqlError;
+use narwal_types::errors;
+use narwal_types::errors::codes;
 
 /// A conjunction of conditions; `None` of none.
 pub fn all_of(mut list: Vec<Expr>) -> Option<Expr> {
@@ -64,16 +66,12 @@ pub fn split_late(filter: Option<Expr>) -> (Option<Expr>, Option<Expr>) {
 }
 
 pub(crate) fn unknown_column(name: &str, clause: &str) -> SqlError {
-    SqlError::new(
-        1054,
-        b"42S22",
-        format!("Unknown column '{name}' in '{clause}'"),
-    )
+    errors::BAD_FIELD_ERROR.with([&name, &clause])
 }
 
 /// Names another clause in error 1054: expressions of SET and VALUES are bound like a select list.
 pub(crate) fn in_clause(mut e: SqlError, clause: &str) -> SqlError {
-    if e.code == 1054
+    if e.code == codes::BAD_FIELD_ERROR
         && let Some(head) = e.message.strip_suffix("in 'SELECT'")
     {
         e.message = format!("{head}in '{clause}'").into();

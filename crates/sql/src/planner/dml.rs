@@ -28,6 +28,7 @@ use narwal_syntax::ast::{
     TableRef, Update,
 };
 use narwal_types::convert::{NoWarnings, default_input, fits, implicit_default, store};
+use narwal_types::errors;
 use narwal_types::{Charset, ColumnType, Member, SqlError, SqlResult, TypeKind, Value};
 use std::sync::Arc;
 
@@ -173,14 +174,10 @@ impl Resolver<'_> {
     ) -> SqlResult<Written> {
         let db = self.db_of(&t.name)?.to_string();
         if db.eq_ignore_ascii_case("information_schema") {
-            return Err(SqlError::new(
-                1044,
-                b"42000",
-                format!(
-                    "Access denied for user {} to database 'information_schema'",
-                    quoted_account(&self.env.current_user)
-                ),
-            ));
+            return Err(errors::DBACCESS_DENIED_ERROR.text(format!(
+                "Access denied for user {} to database 'information_schema'",
+                quoted_account(&self.env.current_user)
+            )));
         }
         if let Some(def) = self.view_named(t) {
             return self.written_view(&def, t, verb, columns, subqueries);
@@ -230,13 +227,7 @@ impl Resolver<'_> {
             let missing = |c: usize| matches!(defaults[c], DefaultValue::Missing(_));
             written.hidden_without_default(missing)?;
         }
-        let count_error = |row: usize| {
-            SqlError::new(
-                1136,
-                b"21S01",
-                format!("Column count doesn't match value count at row {row}"),
-            )
-        };
+        let count_error = |row: usize| errors::WRONG_VALUE_COUNT_ON_ROW.with([&row]);
         let parsed;
         let source = match &i.source {
             InsertSource::Literals(rows) if !self.stored_as_read(rows) => {

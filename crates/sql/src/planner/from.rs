@@ -21,6 +21,7 @@ use crate::planner::resolve::Resolver;
 use crate::planner::rules::join_order::{Inputs, uses_others};
 use crate::star::{At, joined};
 use narwal_syntax::ast::{Expr as AstExpr, From, IndexHint, JoinKind, JoinOn, Qualified};
+use narwal_types::errors;
 use narwal_types::{BlobSize, Collation, ColumnType, SqlError, SqlResult, TypeKind};
 
 impl Resolver<'_> {
@@ -105,11 +106,7 @@ impl Resolver<'_> {
                 .iter()
                 .any(|o| o.name.eq_ignore_ascii_case(&c.name))
             {
-                return Err(SqlError::new(
-                    1060,
-                    b"42S21",
-                    format!("Duplicate column name '{}'", c.name),
-                ));
+                return Err(errors::DUP_FIELDNAME.with([&c.name]));
             }
         }
         let types: Vec<ExprType> = columns.iter().map(column_type).collect();
@@ -249,26 +246,21 @@ impl Resolver<'_> {
     ) -> SqlResult<Vec<Expr>> {
         let mut on = Vec::new();
         for name in names {
-            let find = |side: &[At]| {
-                let mut found = side.iter().copied().filter(|(s, c)| {
-                    sources[*s].table.columns()[*c]
-                        .name
-                        .eq_ignore_ascii_case(name)
-                });
-                match (found.next(), found.next()) {
-                    (Some(at), None) => Ok(at),
-                    (None, _) => Err(SqlError::new(
-                        1054,
-                        b"42S22",
-                        format!("Unknown column '{name}' in 'FROM'"),
-                    )),
-                    (Some(_), Some(_)) => Err(SqlError::new(
-                        1052,
-                        b"23000",
-                        format!("Column '{name}' in FROM is ambiguous"),
-                    )),
-                }
-            };
+            let find =
+                |side: &[At]| {
+                    let mut found = side.iter().copied().filter(|(s, c)| {
+                        sources[*s].table.columns()[*c]
+                            .name
+                            .eq_ignore_ascii_case(name)
+                    });
+                    match (found.next(), found.next()) {
+                        (Some(at), None) => Ok(at),
+                        (None, _) => Err(errors::BAD_FIELD_ERROR
+                            .text(format!("Unknown column '{name}' in 'FROM'"))),
+                        (Some(_), Some(_)) => Err(errors::NON_UNIQ_ERROR
+                            .text(format!("Column '{name}' in FROM is ambiguous"))),
+                    }
+                };
             let (l, r) = (find(sides[0])?, find(sides[1])?);
             let scope = Scope {
                 sources,
@@ -593,11 +585,7 @@ fn unique(left: &[Source], right: &[Source]) -> SqlResult<()> {
     for r in right.iter().filter(|r| !r.inner) {
         let same = |l: &Source| l.name == r.name && l.table.def.db == r.table.def.db;
         if left.iter().any(|l| !l.inner && same(l)) {
-            return Err(SqlError::new(
-                1066,
-                b"42000",
-                format!("Not unique table/alias: '{}'", r.name),
-            ));
+            return Err(errors::NONUNIQ_TABLE.with([&r.name]));
         }
     }
     Ok(())

@@ -5,6 +5,7 @@ use crate::lower::null;
 use crate::plan::dml::{Field, LoadPlan};
 use crate::planner::resolve::Resolver;
 use narwal_syntax::ast::{Assignment, Insert, InsertSource, LoadData, LoadField, SetValue};
+use narwal_types::errors::codes;
 use narwal_types::{Charset, SqlError, SqlResult};
 
 impl Resolver<'_> {
@@ -66,7 +67,7 @@ impl Resolver<'_> {
             params: 0,
         });
         let insert = insert.map_err(|mut e| {
-            if e.code == 1054
+            if e.code == codes::BAD_FIELD_ERROR
                 && let Some((head, _)) = e.message.rsplit_once(" in '")
             {
                 e.message = format!("{head} in 'SELECT'").into();

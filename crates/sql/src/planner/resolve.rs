@@ -12,6 +12,7 @@ use crate::virtual_tables::{INFORMATION_SCHEMA, VirtualTables};
 use narwal_engine::{Catalog, Database, Table};
 use narwal_syntax::ast::Cte;
 use narwal_syntax::ast::{TableName, TableRef};
+use narwal_types::errors;
 use narwal_types::{SqlError, SqlResult};
 use std::cell::Cell;
 use std::cell::RefCell;
@@ -40,7 +41,7 @@ pub struct Resolver<'a> {
 
 /// 1146.
 pub fn no_such_table(db: &str, name: &str) -> SqlError {
-    SqlError::new(1146, b"42S02", format!("Table '{db}.{name}' doesn't exist"))
+    errors::NO_SUCH_TABLE.with([&db, &name])
 }
 
 impl<'a> Resolver<'a> {
@@ -78,11 +79,10 @@ impl<'a> Resolver<'a> {
         if db.eq_ignore_ascii_case(INFORMATION_SCHEMA) {
             let Some((table, rows)) = self.virtual_tables.and_then(|v| v.table(&db, &t.name.name))
             else {
-                return Err(SqlError::new(
-                    1109,
-                    b"42S02",
-                    format!("Unknown table '{}' in information_schema", t.name.name),
-                ));
+                return Err(errors::UNKNOWN_TABLE.text(format!(
+                    "Unknown table '{}' in information_schema",
+                    t.name.name
+                )));
             };
             return Ok(Resolved {
                 source: Source::new(alias, table),

@@ -4,7 +4,8 @@ use crate::plan::dml::ReturningPlan;
 use crate::planner::condition::in_clause;
 use crate::planner::resolve::Resolver;
 use narwal_syntax::ast::{From, Select, SelectItem, TableRef};
-use narwal_types::{SqlError, SqlResult};
+use narwal_types::SqlResult;
+use narwal_types::errors;
 
 impl Resolver<'_> {
     /// Plans RETURNING; `None` for no items.
@@ -25,11 +26,7 @@ impl Resolver<'_> {
             .select(&select)
             .map_err(|e| in_clause(e, "RETURNING"))?;
         if plan.computes_over_rows() {
-            return Err(SqlError::new(
-                1111,
-                b"HY000",
-                "Invalid use of group function",
-            ));
+            return Err(errors::INVALID_GROUP_FUNC_USE.plain());
         }
         Ok(Some(ReturningPlan {
             items: plan.items,

@@ -23,7 +23,7 @@ use narwal_engine::{LockMode, LockWait};
 use narwal_syntax::ast::{Expr as AstExpr, From, Limit, Literal, Select, SelectItem};
 use narwal_syntax::ast::{LockWait as Wait, UnaryOp};
 use narwal_types::errors;
-use narwal_types::{ResultColumn, SqlError, SqlResult, Value};
+use narwal_types::{ResultColumn, SqlResult, Value};
 use smallvec::SmallVec;
 use std::cell::RefCell;
 
@@ -219,7 +219,7 @@ impl Resolver<'_> {
             match item {
                 SelectItem::Wildcard | SelectItem::TableWildcard(_) => {
                     if sources.is_empty() {
-                        return Err(SqlError::new(1096, b"HY000", "No tables used"));
+                        return Err(errors::NO_TABLES_USED.plain());
                     }
                     let wanted: Vec<At> = match item {
                         SelectItem::TableWildcard(name) => {
@@ -228,13 +228,8 @@ impl Resolver<'_> {
                                     && s.is_named(&name.name)
                                     && name.db.as_ref().is_none_or(|d| s.is_in(d))
                             });
-                            let at = found.ok_or_else(|| {
-                                SqlError::new(
-                                    1051,
-                                    b"42S02",
-                                    format!("Unknown table '{}'", name.name),
-                                )
-                            })?;
+                            let at =
+                                found.ok_or_else(|| errors::BAD_TABLE_ERROR.with([&name.name]))?;
                             let columns = 0..sources[at].table.columns().len();
                             columns.map(|c| (at, c)).collect()
                         }
@@ -325,11 +320,7 @@ impl Resolver<'_> {
                 )?;
                 refuse_window(&key.expr)?;
                 if key.expr.has_aggregate() {
-                    return Err(SqlError::new(
-                        1056,
-                        b"42000",
-                        "Can't group on an aggregate function",
-                    ));
+                    return Err(errors::WRONG_GROUP_FIELD.plain());
                 }
                 Ok(key)
             })
@@ -526,11 +517,9 @@ impl Resolver<'_> {
         if let Some(g) = &mut group {
             if g.rollup {
                 if !s.order_by.is_empty() {
-                    return Err(SqlError::new(
-                        1221,
-                        b"HY000",
-                        "Incorrect usage of CUBE/ROLLUP and ORDER BY",
-                    ));
+                    return Err(
+                        errors::WRONG_USAGE.text("Incorrect usage of CUBE/ROLLUP and ORDER BY")
+                    );
                 }
                 let mut of_groups = std::mem::take(&mut g.computed);
                 for e in bound.iter_mut().chain(&mut having).chain(&mut of_groups) {
@@ -715,13 +704,9 @@ impl Resolver<'_> {
     ) -> SqlResult<SortKey> {
         if let Some(n) = position(e) {
             let at = usize::try_from(n).ok().and_then(|n| n.checked_sub(1));
-            let item = at.and_then(|i| items.get(i)).ok_or_else(|| {
-                SqlError::new(
-                    1054,
-                    b"42S22",
-                    format!("Unknown column '{n}' in '{}'", scope.clause.name()),
-                )
-            })?;
+            let item = at
+                .and_then(|i| items.get(i))
+                .ok_or_else(|| errors::BAD_FIELD_ERROR.with([&n, &scope.clause.name()]))?;
             return Ok(SortKey {
                 expr: item.clone(),
                 desc,
@@ -747,11 +732,7 @@ impl Resolver<'_> {
         }
         for e in items {
             if !ok(e, keys) {
-                return Err(SqlError::new(
-                    1055,
-                    b"42000",
-                    "A selected expression isn't in GROUP BY",
-                ));
+                return Err(errors::WRONG_FIELD_WITH_GROUP.plain());
             }
         }
         Ok(())

@@ -11,6 +11,7 @@ use crate::planner::logical::Resolved;
 use crate::planner::resolve::Known;
 use crate::planner::resolve::Resolver;
 use narwal_syntax::ast::{Cte, From, Select, SelectItem, SetKind, SetOp, TableRef, With};
+use narwal_types::errors;
 use narwal_types::{ResultColumn, SqlError, SqlResult};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -19,11 +20,7 @@ use std::sync::Arc;
 const MAX_USES: usize = 1000;
 
 fn wrong_columns() -> SqlError {
-    SqlError::new(
-        1222,
-        b"21000",
-        "The used SELECT statements have a different number of columns",
-    )
+    errors::WRONG_NUMBER_OF_COLUMNS_IN_SELECT.plain()
 }
 
 impl Resolver<'_> {
@@ -131,22 +128,8 @@ impl Resolver<'_> {
     /// A table of WITH RECURSIVE that names itself.
     fn recursive(&self, cte: &Arc<Cte>, alias: &str) -> SqlResult<Resolved> {
         let name = &cte.name;
-        let broken = || {
-            SqlError::new(
-                4008,
-                b"HY000",
-                format!(
-                    "Restrictions imposed on recursive definitions are violated for table '{name}'"
-                ),
-            )
-        };
-        let no_anchor = || {
-            SqlError::new(
-                4005,
-                b"HY000",
-                format!("No anchors for recursive WITH element '{name}'"),
-            )
-        };
+        let broken = || errors::NOT_STANDARD_COMPLIANT_RECURSIVE.with([&name]);
+        let no_anchor = || errors::RECURSIVE_WITHOUT_ANCHORS.with([&name]);
         let q = &cte.query;
         let Some(From::Set { first, rest }) = &q.from else {
             return Err(no_anchor());
@@ -233,11 +216,7 @@ fn check_names(cte: &Cte, columns: usize) -> SqlResult<()> {
     if cte.columns.is_empty() || cte.columns.len() == columns {
         return Ok(());
     }
-    Err(SqlError::new(
-        4002,
-        b"HY000",
-        "WITH column list and SELECT field list have different column counts",
-    ))
+    Err(errors::WITH_COL_WRONG_LIST.plain())
 }
 
 /// Names of the first SELECT's columns, and the types that all have together.

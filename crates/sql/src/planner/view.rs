@@ -15,6 +15,8 @@ use crate::privilege::Privilege;
 use crate::view_def::MAX_DEPTH;
 use narwal_engine::{CheckOption, ViewAlgorithm, ViewDef};
 use narwal_syntax::ast::{Select, SelectItem, TableRef};
+use narwal_types::errors;
+use narwal_types::errors::codes;
 use narwal_types::{Collation, SqlError, SqlResult};
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -65,20 +67,10 @@ impl Resolver<'_> {
         {
             let mut open = self.open_views.borrow_mut();
             if open.iter().any(|o| o.db == def.db && o.name == def.name) {
-                return Err(SqlError::new(
-                    1462,
-                    b"HY000",
-                    format!("`{}`.`{}` contains view recursion", def.db, def.name),
-                ));
+                return Err(errors::VIEW_RECURSIVE.with([&def.db, &def.name]));
             }
             if open.len() >= MAX_DEPTH {
-                return Err(SqlError::new(
-                    1473,
-                    b"HY000",
-                    format!(
-                        "Too high level of nesting for select; at most {MAX_DEPTH} are possible"
-                    ),
-                ));
+                return Err(errors::TOO_HIGH_LEVEL_OF_NESTING_FOR_SELECT.with([&MAX_DEPTH]));
             }
             let around = open.last().and_then(|o| o.account.clone());
             open.push(Open {
@@ -93,9 +85,17 @@ impl Resolver<'_> {
         let r = plan();
         self.open_views.borrow_mut().pop();
         r.map_err(|e| match e.code {
-            1044 | 1049 | 1051 | 1052 | 1054 | 1109 | 1142 | 1143 | 1146 | 1176 | 1305 => {
-                crate::view_def::invalid(&def.db, &def.name)
-            }
+            codes::DBACCESS_DENIED_ERROR
+            | codes::BAD_DB_ERROR
+            | codes::BAD_TABLE_ERROR
+            | codes::NON_UNIQ_ERROR
+            | codes::BAD_FIELD_ERROR
+            | codes::UNKNOWN_TABLE
+            | codes::TABLEACCESS_DENIED_ERROR
+            | codes::COLUMNACCESS_DENIED_ERROR
+            | codes::NO_SUCH_TABLE
+            | codes::KEY_DOES_NOT_EXISTS
+            | codes::SP_DOES_NOT_EXIST => crate::view_def::invalid(&def.db, &def.name),
             _ => e,
         })
     }

@@ -11,6 +11,8 @@ use crate::privilege::Privilege;
 use crate::view;
 use narwal_engine::{Table, ViewDef};
 use narwal_syntax::ast::{Assignment, From, Select, TableRef, Update, WriteJoin, WriteTargets};
+use narwal_types::errors;
+use narwal_types::errors::codes;
 use narwal_types::{SqlError, SqlResult};
 use std::sync::Arc;
 
@@ -49,9 +51,9 @@ impl Verb {
 /// Errors 1288 and 1471.
 pub fn not_writable(name: &str, verb: Verb) -> SqlError {
     let (code, text) = match verb {
-        Verb::Insert => (1471, "INSERT is not insertable-into"),
-        Verb::Update => (1288, "UPDATE is not updatable"),
-        Verb::Delete => (1288, "DELETE is not updatable"),
+        Verb::Insert => (codes::NON_INSERTABLE_TABLE, "INSERT is not insertable-into"),
+        Verb::Update => (codes::NON_UPDATABLE_TABLE, "UPDATE is not updatable"),
+        Verb::Delete => (codes::NON_UPDATABLE_TABLE, "DELETE is not updatable"),
     };
     SqlError::new(
         code,
@@ -62,28 +64,17 @@ pub fn not_writable(name: &str, verb: Verb) -> SqlError {
 
 /// Error 1348.
 pub fn not_updatable_column(name: &str) -> SqlError {
-    SqlError::new(1348, b"HY000", format!("Column '{name}' is not updatable"))
+    errors::NONUPDATEABLE_COLUMN.with([&name])
 }
 
 /// Error 1393.
 pub fn several_tables(def: &ViewDef) -> SqlError {
-    SqlError::new(
-        1393,
-        b"HY000",
-        format!(
-            "Can not modify more than one base table through a join view '{}.{}'",
-            def.db, def.name
-        ),
-    )
+    errors::VIEW_MULTIUPDATE.with([&def.db, &def.name])
 }
 
 /// Error 1395.
 pub fn joined(def: &ViewDef) -> SqlError {
-    SqlError::new(
-        1395,
-        b"HY000",
-        format!("Can not delete from join view '{}.{}'", def.db, def.name),
-    )
+    errors::VIEW_DELETE_MERGE_VIEW.with([&def.db, &def.name])
 }
 
 impl Written {
@@ -152,9 +143,7 @@ impl Written {
             if columns.contains(&c) {
                 return Err(match self.view() {
                     Some(_) => not_insertable(),
-                    None => {
-                        SqlError::new(1110, b"42000", format!("Column '{name}' specified twice"))
-                    }
+                    None => errors::FIELD_SPECIFIED_TWICE.with([&name]),
                 });
             }
             columns.push(c);
@@ -171,14 +160,7 @@ impl Written {
         };
         match (0..self.table().columns().len()).find(|c| !shown(*c) && missing(*c)) {
             None => Ok(()),
-            Some(_) => Err(SqlError::new(
-                1423,
-                b"HY000",
-                format!(
-                    "Field of view '{}.{}' underlying table doesn't have a default value",
-                    v.def.db, v.def.name
-                ),
-            )),
+            Some(_) => Err(errors::NO_DEFAULT_FOR_VIEW_FIELD.with([&v.def.db, &v.def.name])),
         }
     }
 }
@@ -223,14 +205,7 @@ impl Resolver<'_> {
             // The table that the columns are of.
             (_, Verb::Insert) => {
                 let Some(names) = columns else {
-                    return Err(SqlError::new(
-                        1394,
-                        b"HY000",
-                        format!(
-                            "Can not insert into join view '{}.{}' without fields list",
-                            def.db, def.name
-                        ),
-                    ));
+                    return Err(errors::VIEW_NO_INSERT_FIELD_LIST.with([&def.db, &def.name]));
                 };
                 let mut of = names
                     .iter()
@@ -314,11 +289,7 @@ impl Resolver<'_> {
             _ => None,
         };
         if let Some(clause) = usage {
-            return Err(SqlError::new(
-                1221,
-                b"HY000",
-                format!("Incorrect usage of UPDATE and {clause}"),
-            ));
+            return Err(errors::WRONG_USAGE.text(format!("Incorrect usage of UPDATE and {clause}")));
         }
         Ok(Some(WriteJoin {
             ignore: u.ignore,

@@ -17,6 +17,7 @@ use crate::privilege::Privilege;
 use narwal_engine::Table;
 use narwal_syntax::ast::{Select, SelectItem, SetValue, WriteJoin, WriteTargets};
 use narwal_types::convert::implicit_default;
+use narwal_types::errors;
 use narwal_types::{SqlError, SqlResult};
 use std::sync::Arc;
 
@@ -64,11 +65,8 @@ impl Resolver<'_> {
                                 && (name.db.as_ref()).is_none_or(|d| d.eq_ignore_ascii_case(l.db()))
                         })
                         .ok_or_else(|| {
-                            SqlError::new(
-                                1109,
-                                b"42S02",
-                                format!("Unknown table '{}' in MULTI DELETE", name.name),
-                            )
+                            errors::UNKNOWN_TABLE
+                                .text(format!("Unknown table '{}' in MULTI DELETE", name.name))
                         })?;
                     let through = leaves[at].view().cloned();
                     if let Some(v) = &through {
@@ -248,11 +246,9 @@ fn assigned(leaves: &[Leaf], table: Option<&str>, column: &str) -> SqlResult<(us
             continue;
         };
         if found.replace((at, c)).is_some() {
-            return Err(SqlError::new(
-                1052,
-                b"23000",
-                format!("Column '{column}' in SET is ambiguous"),
-            ));
+            return Err(
+                errors::NON_UNIQ_ERROR.text(format!("Column '{column}' in SET is ambiguous"))
+            );
         }
     }
     found.ok_or_else(|| match table {
@@ -285,14 +281,7 @@ fn moved_twice(targets: &[Target], names: &[String]) -> SqlResult<()> {
                     .any(|p| t.sets.iter().any(|s| s.0 == p.column))
             };
             if key(a) || key(b) {
-                return Err(SqlError::new(
-                    1706,
-                    b"HY000",
-                    format!(
-                        "Primary key/partition key update is not allowed since the table is updated both as '{}' and '{}'",
-                        names[i], names[j]
-                    ),
-                ));
+                return Err(errors::MULTI_UPDATE_KEY_CONFLICT.with([&names[i], &names[j]]));
             }
         }
     }
@@ -300,13 +289,9 @@ fn moved_twice(targets: &[Target], names: &[String]) -> SqlResult<()> {
 }
 
 fn not_unique(name: &str) -> SqlError {
-    SqlError::new(1066, b"42000", format!("Not unique table/alias: '{name}'"))
+    errors::NONUNIQ_TABLE.with([&name])
 }
 
 fn not_updatable(name: &str, verb: &str) -> SqlError {
-    SqlError::new(
-        1288,
-        b"HY000",
-        format!("The target table {name} of the {verb} is not updatable"),
-    )
+    errors::NON_UPDATABLE_TABLE.with([&name, &verb])
 }

@@ -22,7 +22,8 @@ use crate::view_def::{MAX_DEPTH, is_mergeable, name_columns, parsed};
 use crate::virtual_tables::VirtualTables;
 use narwal_engine::{Catalog, CheckOption, Database, ViewAlgorithm, ViewDef};
 use narwal_syntax::ast::{Expr as AstExpr, Select, SelectItem, TableName};
-use narwal_types::{SqlError, SqlResult};
+use narwal_types::SqlResult;
+use narwal_types::errors;
 use std::sync::Arc;
 
 pub(crate) use crate::query_walk::tables;
@@ -38,20 +39,12 @@ pub fn settle(
     virtual_tables: Option<&dyn VirtualTables>,
 ) -> SqlResult<(Settled, Vec<Needs>)> {
     if names::any_variable(&v.select) {
-        return Err(SqlError::new(
-            1351,
-            b"HY000",
-            "View's SELECT contains a variable or parameter",
-        ));
+        return Err(errors::VIEW_SELECT_VARIABLE.plain());
     }
     for t in tables(&v.select) {
         let of = t.db.as_deref().or(env.db.as_deref());
         if of.is_some_and(|db| env.temporary_table(db, &t.name).is_some()) {
-            return Err(SqlError::new(
-                1352,
-                b"HY000",
-                format!("View's SELECT refers to a temporary table '{}'", t.name),
-            ));
+            return Err(errors::VIEW_SELECT_TMPTABLE.with([&t.name]));
         }
     }
     let resolver = Resolver::new(db, catalog, env, virtual_tables);
@@ -61,11 +54,7 @@ pub fn settle(
     }
     let plan = resolver.select(&v.select)?;
     if !v.columns.is_empty() && v.columns.len() != plan.columns.len() {
-        return Err(SqlError::new(
-            1353,
-            b"HY000",
-            "View's SELECT and view's field list have different column counts",
-        ));
+        return Err(errors::VIEW_WRONG_LIST.plain());
     }
     let (mut select, mut columns) = names::in_full(&resolver, &windows::without_names(&v.select)?)?;
     if !v.columns.is_empty() {
@@ -74,18 +63,10 @@ pub fn settle(
     }
     for (i, c) in columns.iter().enumerate() {
         if columns[..i].iter().any(|o| o.eq_ignore_ascii_case(c)) {
-            return Err(SqlError::new(
-                1060,
-                b"42S21",
-                format!("Duplicate column name '{c}'"),
-            ));
+            return Err(errors::DUP_FIELDNAME.with([&c]));
         }
         if c.ends_with(' ') {
-            return Err(SqlError::new(
-                1166,
-                b"42000",
-                format!("Incorrect column name '{c}'"),
-            ));
+            return Err(errors::WRONG_COLUMN_NAME.with([&c]));
         }
     }
     let mergeable = is_mergeable(&v.select) && !plan.computes_over_rows();

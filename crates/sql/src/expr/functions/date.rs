@@ -6,6 +6,7 @@ use crate::expr::date::{self, Interval, IntervalUnit};
 use crate::expr::node::{Call, ExprType, Function, Typing};
 use crate::expr::value::Val;
 use narwal_types::convert;
+use narwal_types::errors::codes;
 use narwal_types::temporal::{DAY, SECOND, days_in_month};
 use narwal_types::temporal_parse::parse_datetime;
 use narwal_types::{Date, Time, TypeKind, Value};
@@ -366,7 +367,7 @@ fn add_months<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     };
     let Some(sum) = months.add_to(t) else {
         let told = "Datetime function: datetime field overflow";
-        c.ctx.env.warn(1441, told);
+        c.ctx.env.warn(codes::DATETIME_FUNCTION_OVERFLOW, told);
         return Ok(Val::NULL);
     };
     let out = match is_only_date(c) {

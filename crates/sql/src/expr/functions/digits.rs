@@ -6,6 +6,7 @@ use crate::expr::node::{Call, Coercibility, Expr, ExprKind, ExprType, Function, 
 use crate::expr::value::Val;
 use crate::expr::value::Warn;
 use narwal_types::convert::{to_f64, to_integer};
+use narwal_types::errors::codes;
 use narwal_types::{Charset, SqlResult, Value, ValueRef};
 use std::fmt::Write as _;
 
@@ -135,7 +136,7 @@ fn char_using<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
                     let good = set.well_formed(&out);
                     let shown = hex_text(&out[good..out.len().min(good + 6)], true);
                     let told = format!("Invalid {name} character string: '{shown}'");
-                    c.ctx.env.warn(1300, told);
+                    c.ctx.env.warn(codes::INVALID_CHARACTER_STRING, told);
                     Val::NULL
                 }
             })
@@ -153,7 +154,7 @@ fn checked_text<'a>(c: &Call<'a, '_>, b: Vec<u8>, charset: &str) -> SqlResult<Va
             let bad = e.into_bytes();
             let shown = hex_text(&bad[at..bad.len().min(at + 6)], true);
             let told = format!("Invalid {charset} character string: '{shown}'");
-            c.ctx.env.warn(1300, told);
+            c.ctx.env.warn(codes::INVALID_CHARACTER_STRING, told);
             Val::NULL
         }
     })

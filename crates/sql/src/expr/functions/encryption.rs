@@ -11,9 +11,11 @@ use base64::Engine;
 use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use narwal_types::convert::to_integer;
+use narwal_types::errors;
+use narwal_types::errors::codes;
 use narwal_types::work::{self, Work};
 use narwal_types::{ColumnType, TypeKind, Value};
-use narwal_types::{SqlError, SqlResult, ValueRef};
+use narwal_types::{SqlResult, ValueRef};
 use sha1::{Digest, Sha1};
 use std::io::{Read, Write};
 
@@ -160,7 +162,7 @@ fn sha2<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
         512 => digest_text(c, digest::<sha2::Sha512>),
         _ => {
             let told = "Incorrect parameters in the call to native function 'sha2'";
-            c.ctx.env.warn(1583, told);
+            c.ctx.env.warn(codes::WRONG_PARAMETERS_TO_NATIVE_FCT, told);
             Ok(Val::NULL)
         }
     }
@@ -246,7 +248,7 @@ fn compress<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
         }
     });
     let done = failed.and_then(|()| z.finish());
-    let mut out = done.map_err(|e| SqlError::new(1259, b"HY000", format!("ZLIB: {e}")))?;
+    let mut out = done.map_err(|e| errors::ZLIB_Z_DATA_ERROR.with([&e]))?;
     if out.last() == Some(&b' ') {
         out.push(b'.');
     }
@@ -260,13 +262,13 @@ fn uncompress<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
         return Ok(Val::Owned(Value::bytes(data)));
     }
     let Some((head, body)) = data.split_first_chunk::<4>().filter(|(_, b)| !b.is_empty()) else {
-        env.warn(1259, "ZLIB: Input data corrupted");
+        env.warn(codes::ZLIB_Z_DATA_ERROR, "ZLIB: Input data corrupted");
         return Ok(Val::NULL);
     };
     let size = u32::from_le_bytes(*head) & 0x3fff_ffff;
     if size as u64 > env.max_allowed_packet {
         env.warn(
-            1256,
+            codes::TOO_BIG_FOR_UNCOMPRESS,
             format!(
                 "Uncompressed data size too large; the maximum size is {} (probably, length of uncompressed data was corrupted)",
                 env.max_allowed_packet
@@ -285,12 +287,12 @@ fn uncompress<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
         }
     };
     if read.is_err() {
-        env.warn(1259, "ZLIB: Input data corrupted");
+        env.warn(codes::ZLIB_Z_DATA_ERROR, "ZLIB: Input data corrupted");
         return Ok(Val::NULL);
     }
     if out.len() > size as usize {
         env.warn(
-            1258,
+            codes::ZLIB_Z_BUF_ERROR,
             "ZLIB: Not enough room in the output buffer (probably, length of uncompressed data was corrupted)",
         );
         return Ok(Val::NULL);
@@ -306,7 +308,9 @@ fn uncompressed_length<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
         match b.split_first_chunk::<4>().filter(|(_, b)| !b.is_empty()) {
             Some((head, _)) => Val::int((u32::from_le_bytes(*head) & 0x3fff_ffff) as i64),
             None => {
-                c.ctx.env.warn(1259, "ZLIB: Input data corrupted");
+                c.ctx
+                    .env
+                    .warn(codes::ZLIB_Z_DATA_ERROR, "ZLIB: Input data corrupted");
                 Val::NULL
             }
         }
@@ -357,9 +361,10 @@ fn from_base64<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
                 .bytes()
                 .position(|b| !b.is_ascii_alphanumeric() && !matches!(b, b'+' | b'/' | b'='))
                 .unwrap_or(plain.len());
-            c.ctx
-                .env
-                .warn(1958, format!("Bad base64 data as position {at}"));
+            c.ctx.env.warn(
+                codes::BAD_BASE64_DATA,
+                format!("Bad base64 data as position {at}"),
+            );
             Ok(Val::NULL)
         }
     }
@@ -428,7 +433,7 @@ fn random_bytes<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     let mut out = vec![0u8; n as usize];
     std::fs::File::open("/dev/urandom")
         .and_then(|mut f| f.read_exact(&mut out))
-        .map_err(|e| SqlError::new(1105, b"HY000", format!("no random bytes: {e}")))?;
+        .map_err(|e| errors::UNKNOWN_ERROR.text(format!("no random bytes: {e}")))?;
     Ok(Val::Owned(Value::bytes(out)))
 }
 

@@ -6,6 +6,7 @@ use crate::expr::node::{Call, Coercibility, ExprType, Function};
 use crate::expr::value::Val;
 use crate::expr::value::Warn;
 use narwal_types::convert::{self, to_i64};
+use narwal_types::errors::codes;
 use narwal_types::{Collation, SqlResult, ValueRef};
 use narwal_types::{Fixed, FixedKind};
 use std::sync::LazyLock;
@@ -170,7 +171,7 @@ fn benchmark<'a>(o: &Operands<'a, '_>) -> SqlResult<Val<'a>> {
     let times = to_i64(times.as_ref(), &mut Warn(env));
     if times < 0 {
         let told = format!("Incorrect count value: '{times}' for function benchmark");
-        env.warn(1411, told);
+        env.warn(codes::WRONG_VALUE_FOR_TYPE, told);
         return Ok(Val::NULL);
     }
     for _ in 0..times {

@@ -3,8 +3,10 @@
 use super::typing::{int_not_null, int_or_null};
 use crate::expr::node::{Call, ExprType, Function};
 use crate::expr::value::Val;
+use narwal_types::errors;
+use narwal_types::errors::codes;
 use narwal_types::{ColumnType, TypeKind};
-use narwal_types::{SqlError, SqlResult, ValueRef};
+use narwal_types::{SqlResult, ValueRef};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -97,11 +99,7 @@ fn name(c: &Call<'_, '_>) -> SqlResult<Option<Vec<u8>>> {
     };
     if !refused.is_empty() {
         let function = c.func.name();
-        return Err(SqlError::new(
-            4079,
-            b"HY000",
-            format!("Illegal parameter data type {refused} for operation '{function}'"),
-        ));
+        return Err(errors::ILLEGAL_PARAMETER_DATA_TYPE_FOR_OPERATION.with([&refused, &function]));
     }
     if v.is_null() {
         return Ok(None);
@@ -109,11 +107,7 @@ fn name(c: &Call<'_, '_>) -> SqlResult<Option<Vec<u8>>> {
     let text = v.to_text();
     if text.chars().count() > MAX_NAME {
         let head: String = text.chars().take(109).collect();
-        return Err(SqlError::new(
-            1059,
-            b"42000",
-            format!("Identifier name '{head}...' is too long"),
-        ));
+        return Err(errors::TOO_LONG_IDENT.text(format!("Identifier name '{head}...' is too long")));
     }
     Ok((!text.is_empty()).then(|| text.into_bytes()))
 }
@@ -136,7 +130,7 @@ fn get_lock<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
             v => v.to_text(),
         };
         let told = format!("Incorrect timeout value: '{given}' for function get_lock");
-        env.warn(1411, told);
+        env.warn(codes::WRONG_VALUE_FOR_TYPE, told);
         return Ok(Val::NULL);
     }
     let Some(name) = name(c)? else {

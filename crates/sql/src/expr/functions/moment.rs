@@ -7,6 +7,7 @@ use crate::expr::node::{Call, ExprKind, ExprType, Function, Typing};
 use crate::expr::value::Val;
 use crate::expr::value::Warn;
 use narwal_types::convert::to_decimal;
+use narwal_types::errors::codes;
 use narwal_types::temporal::SECOND;
 use narwal_types::{Date, DateTime, Decimal, TypeKind, Value, Zone};
 use narwal_types::{SqlResult, ValueRef};
@@ -191,7 +192,7 @@ fn str_to_date<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
         return Ok(Val::Owned(v));
     }
     let told = format!("Incorrect datetime value: '{text}' for function str_to_date");
-    c.ctx.env.warn(1411, told);
+    c.ctx.env.warn(codes::WRONG_VALUE_FOR_TYPE, told);
     Ok(Val::NULL)
 }
 
@@ -294,7 +295,7 @@ fn convert_tz<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     };
     if t.date.month == 0 || t.date.day == 0 {
         let told = format!("Incorrect datetime value: '{}'", c.v(0).to_text());
-        c.ctx.env.warn(1292, told);
+        c.ctx.env.warn(codes::TRUNCATED_WRONG_VALUE, told);
         return Ok(Val::NULL);
     }
     let (utc, _) = from.utc(t.unix_micros());

@@ -8,8 +8,9 @@ use crate::expr::types::Class;
 use crate::expr::value::Val;
 use crate::seeded::Seeded;
 use narwal_types::decimal::MAX_SCALE;
+use narwal_types::errors;
 use narwal_types::{ColumnType, DateTime, Decimal, Time, TypeKind};
-use narwal_types::{SqlError, SqlResult, ValueRef};
+use narwal_types::{SqlResult, ValueRef};
 
 pub(in crate::expr) static CEILING: Function = Function::new(
     "ceiling",
@@ -274,7 +275,7 @@ fn abs<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
             }
             i64::try_from(a).map(Val::int).map_err(|_| {
                 let told = format!("BIGINT value is out of range in '{}'", c.expr);
-                SqlError::new(1690, b"22003", told)
+                errors::DATA_OUT_OF_RANGE.text(told)
             })
         }
         Some(Num::Dec(d)) => Ok(Val::Ref(ValueRef::Decimal(d.abs()))),

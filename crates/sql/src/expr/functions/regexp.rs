@@ -8,7 +8,9 @@ use crate::expr::node::{Call, ExprType, Function, Typing};
 use crate::expr::types::{collation_of, compare_collation};
 use crate::expr::value::Val;
 use crate::expr::value::with_text;
-use narwal_types::{Collation, SqlError, SqlResult, ValueRef};
+use narwal_types::errors;
+use narwal_types::errors::codes;
+use narwal_types::{Collation, SqlResult, ValueRef};
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -75,8 +77,7 @@ fn compile(pattern: &str, mode: Mode) -> SqlResult<Rc<Regex>> {
             kept[..=i].rotate_right(1);
             return Ok(Rc::clone(&kept[0].2));
         }
-        let r = Regex::new(pattern, mode)
-            .map_err(|e| SqlError::new(1139, b"42000", format!("Regex error '{e}'")))?;
+        let r = Regex::new(pattern, mode).map_err(|e| errors::REGEXP_ERROR.with([&e]))?;
         let r = Rc::new(r);
         kept.truncate(KEPT - 1);
         kept.insert(0, (mode, pattern.to_string(), Rc::clone(&r)));
@@ -95,7 +96,7 @@ fn search(env: &StatementEnv, r: &Regex, text: &[u8], from: usize) -> SqlResult<
         Ok(found) => Ok(found),
         Err(Failed::Stopped) => env.check_interrupt().map(|()| false),
         Err(Failed::GaveUp(what)) => {
-            env.warn(1139, format!("Regex error '{what}'"));
+            env.warn(codes::REGEXP_ERROR, format!("Regex error '{what}'"));
             Ok(false)
         }
     }

@@ -4,6 +4,7 @@ use super::typing::bigint_or_null;
 use crate::expr::node::{Call, ExprType, Function};
 use crate::expr::value::Val;
 use narwal_types::SqlResult;
+use narwal_types::errors::codes;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -86,9 +87,9 @@ fn master_pos_wait<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     env.check_interrupt()?;
     match waited {
         Ok(groups) => Ok(groups.map_or(Val::NULL, Val::int)),
-        Err(e) if e.code == 1617 => {
+        Err(e) if e.code == codes::WARN_NO_MASTER_INFO => {
             if connection.is_some() {
-                env.warn(1617, e.message.to_string());
+                env.warn(codes::WARN_NO_MASTER_INFO, e.message.to_string());
             }
             Ok(Val::NULL)
         }

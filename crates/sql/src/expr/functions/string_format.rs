@@ -6,7 +6,9 @@ use crate::expr::node::{Call, ExprKind, ExprType, Function, Typing};
 use crate::expr::value::Val;
 use crate::expr::value::Warn;
 use narwal_types::convert::to_decimal;
-use narwal_types::{Collation, SqlError, SqlResult, ValueRef};
+use narwal_types::errors;
+use narwal_types::errors::codes;
+use narwal_types::{Collation, SqlResult, ValueRef};
 use narwal_types::{TypeKind, Value};
 
 pub(super) static FUNCTIONS: &[&Function] = &[
@@ -206,9 +208,9 @@ fn format<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
         let locale = c.text(2);
         number_style(&locale).or_else(|| {
             if c.v(2).is_null() {
-                env.warn(1649, "Unknown locale: 'NULL'");
+                env.warn(codes::UNKNOWN_LOCALE, "Unknown locale: 'NULL'");
             } else {
-                env.warn(1649, format!("Unknown locale: '{locale}'"));
+                env.warn(codes::UNKNOWN_LOCALE, format!("Unknown locale: '{locale}'"));
             }
             None
         })
@@ -305,7 +307,9 @@ fn push_length(out: &mut String, n: usize) {
 fn sformat<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     let format = c.text(0);
     let bad = |what: &str| {
-        c.ctx.env.warn(4183, format!("SFORMAT error: {what}"));
+        c.ctx
+            .env
+            .warn(codes::WARN_SFORMAT_ERROR, format!("SFORMAT error: {what}"));
         Ok(Val::NULL)
     };
     let mut out = String::new();
@@ -542,11 +546,7 @@ fn substr_oracle<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
 fn to_char_type(t: &Typing<'_>) -> SqlResult<ExprType> {
     let is_date = t.arg(0).ty.is_temporal();
     if !is_date && (!t.arg(0).ty.is_string() || t.arg(0).null) {
-        return Err(SqlError::new(
-            3047,
-            b"HY000",
-            "Invalid argument error: data type of first argument must be type date/datetime/time or string in function to_char.",
-        ));
+        return Err(errors::STD_INVALID_ARGUMENT.text("Invalid argument error: data type of first argument must be type date/datetime/time or string in function to_char."));
     }
     let n = match t.args.get(1).map(|a| &a.kind) {
         Some(ExprKind::Literal(Value::Str(f))) => f.chars().count() as u64,

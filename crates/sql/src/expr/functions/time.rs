@@ -5,6 +5,7 @@ use crate::expr::node::{Call, ExprType, Function, Typing};
 use crate::expr::value::Val;
 use crate::expr::value::Warn;
 use narwal_types::convert::to_decimal;
+use narwal_types::errors::codes;
 use narwal_types::temporal::{SECOND, TIME_MAX};
 use narwal_types::temporal_parse::parse_datetime;
 use narwal_types::{DateTime, Decimal, Time, TypeKind};
@@ -148,7 +149,7 @@ fn within_time(c: &Call<'_, '_>, us: i64) -> i64 {
         let sign = if us < 0 { "-" } else { "" };
         let (h, m, s) = (s / 3600, s / 60 % 60, s % 60);
         let told = format!("Truncated incorrect time value: '{sign}{h}:{m:02}:{s:02}'");
-        c.ctx.env.warn(1292, told);
+        c.ctx.env.warn(codes::TRUNCATED_WRONG_VALUE, told);
     }
     kept
 }
@@ -157,7 +158,7 @@ fn within_time(c: &Call<'_, '_>, us: i64) -> i64 {
 fn clipped_time<'a>(c: &Call<'a, '_>, us: i64) -> SqlResult<Val<'a>> {
     if us.unsigned_abs() > TIME_MAX as u64 {
         let told = format!("Truncated incorrect time value: '{}'", c.text(0));
-        c.ctx.env.warn(1292, told);
+        c.ctx.env.warn(codes::TRUNCATED_WRONG_VALUE, told);
     }
     let fsp = c.fsp();
     let time = Time::from_micros(us.clamp(-TIME_MAX, TIME_MAX), fsp);

@@ -26,13 +26,9 @@ pub(super) fn to_char<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
         Ok(s) => Ok(Val::text(s)),
         Err(rest) => {
             let shown: String = rest.chars().take(64).collect();
-            Err(narwal_types::SqlError::new(
-                3047,
-                b"HY000",
-                format!(
-                    "Invalid argument error: date format not recognized at {shown} in function to_char."
-                ),
-            ))
+            Err(narwal_types::errors::STD_INVALID_ARGUMENT.text(format!(
+                "Invalid argument error: date format not recognized at {shown} in function to_char."
+            )))
         }
     }
 }

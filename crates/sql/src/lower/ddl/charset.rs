@@ -2,16 +2,13 @@
 
 use super::refuse::unsupported;
 use narwal_syntax::ast::ddl::CharsetOption;
+use narwal_types::errors;
 use narwal_types::{Charset, Collation, SqlError, SqlResult};
 
 /// A character set by name, or why not.
 pub(crate) fn charset(name: &str) -> SqlResult<Charset> {
     let Some(c) = Charset::from_name(name) else {
-        return Err(SqlError::new(
-            1115,
-            b"42000",
-            format!("Unknown character set: '{name}'"),
-        ));
+        return Err(errors::UNKNOWN_CHARACTER_SET.with([&name]));
     };
     Ok(c)
 }
@@ -33,24 +30,12 @@ pub(crate) fn collation_of(name: &str, set: Charset) -> SqlResult<Collation> {
     if Collation::is_missing(name) {
         return Err(SqlError::unsupported(format!("collation {name}")));
     }
-    Err(SqlError::new(
-        1273,
-        b"HY000",
-        format!("Unknown collation: '{name}'"),
-    ))
+    Err(errors::UNKNOWN_COLLATION.with([&name]))
 }
 
 /// Error 1253: the collation is one of another character set.
 pub(crate) fn mismatched_collation(collation: Collation, charset: Charset) -> SqlError {
-    SqlError::new(
-        1253,
-        b"42000",
-        format!(
-            "COLLATION '{}' is not valid for CHARACTER SET '{}'",
-            collation.name(),
-            charset.name()
-        ),
-    )
+    errors::COLLATION_CHARSET_MISMATCH.with([&collation.name(), &charset.name()])
 }
 
 /// Puts a CHARACTER SET or COLLATE into `slot`: a collation must be one of the character set named before or after it.

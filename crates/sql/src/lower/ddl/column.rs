@@ -9,7 +9,8 @@ use narwal_syntax::SqlMode;
 use narwal_syntax::ast::Expr as AstExpr;
 use narwal_syntax::ast::ddl::{Column, ColumnAttribute, ColumnDefault, Generated};
 use narwal_syntax::ast::{Literal, UnaryOp};
-use narwal_types::{Collation, ColumnType, SqlError, SqlResult, TypeKind};
+use narwal_types::errors;
+use narwal_types::{Collation, ColumnType, SqlResult, TypeKind};
 
 /// A default: a constant, or an expression that is none.
 type Default = Result<DefaultDef, AstExpr>;
@@ -17,11 +18,7 @@ type Default = Result<DefaultDef, AstExpr>;
 /// Adds a column, with the indexes and the foreign key that its attributes ask for.
 pub(super) fn column(c: Column, sql_mode: SqlMode, t: &mut TableElements) -> SqlResult<()> {
     if c.name.is_empty() || c.name.ends_with(' ') {
-        return Err(SqlError::new(
-            1166,
-            b"42000",
-            format!("Incorrect column name '{}'", c.name),
-        ));
+        return Err(errors::WRONG_COLUMN_NAME.with([&c.name]));
     }
     let (kind, ty) = types::data_type(&c.ty, &c.name, sql_mode)?;
     let mut spec = ColumnSpec {
@@ -156,11 +153,7 @@ fn on_update_fits(def: &ColumnDef) -> SqlResult<()> {
     };
     match fits {
         true => Ok(()),
-        false => Err(SqlError::new(
-            1294,
-            b"HY000",
-            format!("Invalid ON UPDATE clause for '{}' column", def.name),
-        )),
+        false => Err(errors::INVALID_ON_UPDATE.with([&def.name])),
     }
 }
 
@@ -168,11 +161,9 @@ fn on_update_fits(def: &ColumnDef) -> SqlResult<()> {
 fn now_digits(n: u64) -> SqlResult<u8> {
     match n {
         0..=6 => Ok(n as u8),
-        _ => Err(SqlError::new(
-            1426,
-            b"42000",
-            format!("Too big precision specified for 'current_timestamp'. Maximum is 6 ({n})"),
-        )),
+        _ => Err(errors::TOO_BIG_PRECISION.text(format!(
+            "Too big precision specified for 'current_timestamp'. Maximum is 6 ({n})"
+        ))),
     }
 }
 

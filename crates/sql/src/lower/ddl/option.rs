@@ -4,6 +4,7 @@ use crate::ast::ForeignKeySpec;
 use crate::lower::ddl::refuse::unsupported;
 use narwal_engine::ForeignAction;
 use narwal_syntax::ast::ddl as syntax;
+use narwal_types::errors;
 use narwal_types::{SqlError, SqlResult};
 
 /// A foreign key whose own name and columns are still missing.
@@ -33,5 +34,5 @@ pub(crate) fn action(a: Option<syntax::ForeignAction>) -> SqlResult<ForeignActio
 
 /// 1911: an option that no engine knows.
 pub(crate) fn unknown_option(name: &str) -> SqlError {
-    SqlError::new(1911, b"HY000", format!("Unknown option '{name}'"))
+    errors::UNKNOWN_OPTION.with([&name])
 }

@@ -7,6 +7,7 @@ use crate::lower::ddl::option::{references, unknown_option};
 use narwal_syntax::SqlMode;
 use narwal_syntax::ast::ddl as syntax;
 use narwal_syntax::ast::ddl::{TableElement, TableOption};
+use narwal_types::errors;
 use narwal_types::{SqlError, SqlResult};
 
 /// CREATE TABLE.
@@ -17,11 +18,7 @@ pub(super) fn create(t: syntax::CreateTable, sql_mode: SqlMode) -> SqlResult<Cre
         return unsupported("PARTITION BY");
     }
     if t.like.is_none() && t.select.is_none() && elements == TableElements::default() {
-        return Err(SqlError::new(
-            1113,
-            b"42000",
-            "A table must have at least 1 column",
-        ));
+        return Err(errors::TABLE_MUST_HAVE_COLUMNS.plain());
     }
     Ok(CreateTable {
         temporary: t.temporary,

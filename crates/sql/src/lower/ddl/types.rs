@@ -4,6 +4,7 @@ use super::charset::{charset, default_of};
 use super::refuse::unsupported;
 use narwal_syntax::SqlMode;
 use narwal_syntax::ast::ddl::{DataType, TypeAttribute, TypeName};
+use narwal_types::errors;
 use narwal_types::{
     BlobSize, Collation, ColumnType, FixedKind, Members, SqlError, SqlResult, TypeKind,
 };
@@ -24,13 +25,7 @@ pub(super) struct Type {
 }
 
 pub(crate) fn too_big(column: &str, max: u32) -> SqlError {
-    SqlError::new(
-        1074,
-        b"42000",
-        format!(
-            "Column length too big for column '{column}' (max = {max}); use BLOB or TEXT instead"
-        ),
-    )
+    errors::TOO_BIG_FIELDLENGTH.with([&column, &max])
 }
 
 /// The type of a variable of a stored program. A TIMESTAMP is kept as it is seen.
@@ -185,19 +180,11 @@ fn int(kind: TypeKind, t: &DataType, column: &str, ty: &mut Type) -> SqlResult<T
 }
 
 fn too_wide(column: &str, max: u32) -> SqlError {
-    SqlError::new(
-        1439,
-        b"42000",
-        format!("Display width out of range for '{column}' (max = {max})"),
-    )
+    errors::TOO_BIG_DISPLAYWIDTH.with([&column, &max])
 }
 
 fn too_precise(column: &str, max: u32) -> SqlError {
-    SqlError::new(
-        1426,
-        b"42000",
-        format!("Too big precision specified for '{column}'. Maximum is {max}"),
-    )
+    errors::TOO_BIG_PRECISION.with([&column, &max])
 }
 
 fn decimal(t: &DataType, column: &str) -> SqlResult<TypeKind> {
@@ -207,20 +194,12 @@ fn decimal(t: &DataType, column: &str) -> SqlResult<TypeKind> {
         return Err(too_precise(column, 65));
     }
     if s > 38 {
-        return Err(SqlError::new(
-            1425,
-            b"42000",
-            format!("Too big scale specified for '{column}'. Maximum is 38"),
-        ));
+        return Err(errors::TOO_BIG_SCALE.text(format!(
+            "Too big scale specified for '{column}'. Maximum is 38"
+        )));
     }
     if s > p {
-        return Err(SqlError::new(
-            1427,
-            b"42000",
-            format!(
-                "For float(M,D), double(M,D) or decimal(M,D), M must be >= D (column '{column}')"
-            ),
-        ));
+        return Err(errors::M_BIGGER_THAN_D.with([&column]));
     }
     Ok(TypeKind::Decimal(p as u8, s as u8))
 }
@@ -232,11 +211,7 @@ fn float(t: &DataType, column: &str) -> SqlResult<TypeKind> {
     match t.length {
         None | Some(0..=24) => Ok(TypeKind::Float),
         Some(25..=53) => Ok(TypeKind::Double),
-        Some(_) => Err(SqlError::new(
-            1063,
-            b"42000",
-            format!("Incorrect column specifier for column '{column}'"),
-        )),
+        Some(_) => Err(errors::WRONG_FIELD_SPEC.with([&column])),
     }
 }
 
@@ -278,19 +253,13 @@ fn members(t: &DataType, column: &str) -> SqlResult<Members> {
     for m in &mut list {
         m.truncate(m.trim_end_matches(' ').len());
         if m.chars().count() > 255 {
-            return Err(SqlError::new(
-                3505,
-                b"HY000",
-                format!("Too long enumeration/set value for column {column}."),
-            ));
+            return Err(errors::TOO_LONG_SET_ENUM_VALUE.with([&column]));
         }
     }
     if list.len() > 65_535 {
-        return Err(SqlError::new(
-            1097,
-            b"HY000",
-            format!("Too many strings for column {column} and ENUM"),
-        ));
+        return Err(
+            errors::TOO_BIG_SET.text(format!("Too many strings for column {column} and ENUM"))
+        );
     }
     Ok(Members::new(list))
 }
@@ -298,18 +267,11 @@ fn members(t: &DataType, column: &str) -> SqlResult<Members> {
 fn set(t: &DataType, column: &str) -> SqlResult<TypeKind> {
     let members = members(t, column)?;
     if members.len() > 64 {
-        return Err(SqlError::new(
-            1097,
-            b"HY000",
-            format!("Too many strings for column {column} and SET"),
-        ));
+        return Err(errors::TOO_BIG_SET.with([&column]));
     }
     if let Some(m) = members.list().iter().find(|m| m.contains(',')) {
-        return Err(SqlError::new(
-            1367,
-            b"22007",
-            format!("Illegal set '{m}' value found during parsing"),
-        ));
+        return Err(errors::ILLEGAL_VALUE_FOR_TYPE
+            .text(format!("Illegal set '{m}' value found during parsing")));
     }
     Ok(TypeKind::Set(members))
 }

@@ -5,16 +5,13 @@ use crate::ast::{CreateView, Definer, ViewCreation};
 use narwal_engine::{CheckOption, ViewAlgorithm};
 use narwal_syntax::ast::SelectItem;
 use narwal_syntax::ast::ddl as syntax;
-use narwal_types::{SqlError, SqlResult};
+use narwal_types::SqlResult;
+use narwal_types::errors;
 
 /// CREATE VIEW and ALTER VIEW.
 pub(super) fn create(v: syntax::CreateView) -> SqlResult<CreateView> {
     if v.select.params > 0 {
-        return Err(SqlError::new(
-            1351,
-            b"HY000",
-            "View's SELECT contains a variable or parameter",
-        ));
+        return Err(errors::VIEW_SELECT_VARIABLE.plain());
     }
     let aliases = v.select.items.iter().filter_map(|i| match i {
         SelectItem::Expr { alias, .. } => alias.as_ref(),
@@ -24,11 +21,7 @@ pub(super) fn create(v: syntax::CreateView) -> SqlResult<CreateView> {
         .chain(&v.columns)
         .find(|n| n.is_empty() || n.ends_with(' '))
     {
-        return Err(SqlError::new(
-            1166,
-            b"42000",
-            format!("Incorrect column name '{name}'"),
-        ));
+        return Err(errors::WRONG_COLUMN_NAME.with([&name]));
     }
     Ok(CreateView {
         creation: match v.creation {

@@ -6,7 +6,8 @@ use crate::plan::sarg::{ColCond, conjuncts, extract};
 use crate::planner::estimate::Estimates;
 use narwal_engine::{Index, Table};
 use narwal_syntax::ast::{IndexHint, IndexHintKind, IndexHintScope};
-use narwal_types::{SqlError, SqlResult};
+use narwal_types::SqlResult;
+use narwal_types::errors;
 use std::sync::Arc;
 
 /// An order that would save sorting: columns with DESC.
@@ -35,13 +36,7 @@ pub(crate) fn allowed_indexes(
                 .indexes
                 .iter()
                 .position(|x| !x.name.is_empty() && x.name.eq_ignore_ascii_case(name))
-                .ok_or_else(|| {
-                    SqlError::new(
-                        1176,
-                        b"42000",
-                        format!("Key '{name}' doesn't exist in table '{}'", table.def.name),
-                    )
-                })?;
+                .ok_or_else(|| errors::KEY_DOES_NOT_EXISTS.with([&name, &table.def.name]))?;
             if concerns(h) {
                 allowed[i] = h.kind != IndexHintKind::Ignore;
             }

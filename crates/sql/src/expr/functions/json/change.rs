@@ -6,6 +6,7 @@ use crate::expr::functions::json::document::{append_arg, loose, parse, plain_pat
 use crate::expr::node::Call;
 use crate::expr::value::Val;
 use narwal_types::SqlResult;
+use narwal_types::errors::codes;
 use narwal_types::work::stopped;
 use std::borrow::Cow;
 
@@ -148,7 +149,7 @@ pub(super) fn remove<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     change(c, 1, |doc, p, i| {
         let Some((last, before)) = p.0.split_last() else {
             c.ctx.env.warn(
-                4051,
+                codes::JSON_PATH_EMPTY,
                 format!(
                     "Path expression '$' is not allowed in argument {} to function 'json_remove'.",
                     i + 1

@@ -5,6 +5,7 @@ use crate::expr::functions::json::path::{Path, PathFault};
 use crate::expr::functions::json::value::{Fault, Node, escape};
 use crate::expr::node::{Call, Expr, ExprKind, SubqueryUse};
 use crate::expr::value::Val;
+use narwal_types::errors::codes;
 use narwal_types::{SqlResult, ValueRef};
 
 /// Appends a value as JSON: JSON texts as they are, numbers as text, the rest as strings.
@@ -37,23 +38,23 @@ pub(crate) fn warn_text(c: &Call<'_, '_>, i: usize, f: Fault, note: bool) {
     let (arg, name) = (i + 1, c.func.name());
     let (code, message) = match f {
         Fault::End => (
-            4037,
+            codes::JSON_EOS,
             format!("Unexpected end of JSON text in argument {arg} to function '{name}'"),
         ),
         Fault::Syntax(p) => (
-            4038,
+            codes::JSON_SYNTAX,
             format!(
                 "Syntax error in JSON text in argument {arg} to function '{name}' at position {p}"
             ),
         ),
         Fault::Character(p) => (
-            4036,
+            codes::JSON_NOT_JSON_CHR,
             format!(
                 "Character disallowed in JSON in argument {arg} to function '{name}' at position {p}"
             ),
         ),
         Fault::Depth(p) => (
-            4040,
+            codes::JSON_DEPTH,
             format!(
                 "Limit of 32 on JSON nested structures depth is reached in argument {arg} to function '{name}' at position {p}"
             ),
@@ -96,11 +97,11 @@ pub(crate) fn path(c: &Call<'_, '_>, i: usize) -> Option<Path> {
     Path::parse(&c.text(i))
         .map_err(|f| match f {
             PathFault::End => c.ctx.env.warn(
-                4041,
+                codes::JSON_PATH_EOS,
                 format!("Unexpected end of JSON path in argument {arg} to function '{name}'"),
             ),
             PathFault::Syntax(p) => c.ctx.env.warn(
-                4042,
+                codes::JSON_PATH_SYNTAX,
                 format!(
                     "Syntax error in JSON path in argument {arg} to function '{name}' at position {p}"
                 ),
@@ -114,7 +115,7 @@ pub(crate) fn plain_path(c: &Call<'_, '_>, i: usize) -> Option<Path> {
     let p = path(c, i)?;
     if p.is_wild() {
         c.ctx.env.warn(
-            4044,
+            codes::JSON_PATH_NO_WILDCARD,
             format!(
                 "Wildcards or range in JSON path not allowed in argument {} to function '{}'",
                 i + 1,

@@ -23,8 +23,10 @@ use crate::expr::node::{Call, Coercibility, Expr, ExprKind, ExprType, Function, 
 use crate::expr::value::Val;
 use crate::like::like;
 use narwal_types::Value;
+use narwal_types::errors;
+use narwal_types::errors::codes;
 use narwal_types::work::stopped;
-use narwal_types::{Collation, SqlError, SqlResult, ValueRef};
+use narwal_types::{Collation, SqlResult, ValueRef};
 
 pub(crate) use value::escape;
 
@@ -407,7 +409,7 @@ fn one_or_all(c: &Call<'_, '_>, i: usize) -> Option<bool> {
         "all" => Some(false),
         _ => {
             c.ctx.env.warn(
-                4046,
+                codes::JSON_ONE_OR_ALL,
                 format!(
                     "Argument {} to function '{}' must be \"one\" or \"all\".",
                     i + 1,
@@ -750,11 +752,7 @@ fn search<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
             (None, _) => Some('\\'),
             (Some(e), None) => Some(e),
             _ => {
-                return Err(SqlError::new(
-                    1210,
-                    b"HY000",
-                    "Incorrect arguments to ESCAPE",
-                ));
+                return Err(errors::WRONG_ARGUMENTS.text("Incorrect arguments to ESCAPE"));
             }
         }
     } else {
