@@ -392,7 +392,7 @@ fn server_lists() {
         ["utf8mb4_general_ci|utf8mb4|45|Yes|Yes|1"]
     );
     assert_eq!(b.rows("show character set where Charset='binary'").len(), 1);
-    b.run("show engines; show plugins; show privileges; show triggers; show events; show procedure status; show replica status; show open tables");
+    b.run("show engines; show plugins; show privileges; show triggers from mysql; show events from mysql; show procedure status; show replica status; show open tables");
     b.run("flush privileges, engine logs; flush tables; flush status; unlock tables");
     assert!(b.0.statistics().starts_with("Uptime: "));
 }
