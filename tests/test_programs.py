@@ -3,6 +3,7 @@ replicas."""
 
 from __future__ import annotations
 
+import subprocess
 import time
 
 import pymysql
@@ -193,3 +194,25 @@ def test_a_loop_without_an_end_ends(narwal):
         time.sleep(0.3)
         other.ok(f"KILL QUERY {number}")
         assert client.receive().error == 1317
+
+
+def test_a_dump_loads(own_narwal):
+    """mariadb-dump writes routines and triggers, and what it writes loads."""
+    server, other = own_narwal(), own_narwal()
+    with Client(server) as client:
+        for sql in (
+            "CREATE DATABASE d", "USE d", "CREATE TABLE t (a INT)", "CREATE TABLE log (a INT)",
+            "CREATE FUNCTION f(x INT) RETURNS INT RETURN x + 1", "CREATE PROCEDURE p() SELECT f(1)",
+            "CREATE TRIGGER tr AFTER INSERT ON t FOR EACH ROW INSERT INTO log VALUES (f(NEW.a))",
+        ):  # fmt: skip
+            client.ok(sql)
+    login = ["-h127.0.0.1", "-uroot"]
+    dump = subprocess.run(
+        ["mariadb-dump", *login, f"-P{server.port}", "--routines", "--triggers", "--databases", "d"],
+        check=True, capture_output=True,
+    ).stdout  # fmt: skip
+    subprocess.run(["mariadb", *login, f"-P{other.port}"], input=dump, check=True)
+    with Client(other, "d") as client:
+        assert results(client, "CALL p()")[0] == (["f(1)"], [("2",)])
+        client.ok("INSERT INTO t VALUES (1)")
+        assert client.rows("SELECT * FROM log") == [("2",)]
