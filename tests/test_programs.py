@@ -216,3 +216,30 @@ def test_a_dump_loads(own_narwal):
         assert results(client, "CALL p()")[0] == (["f(1)"], [("2",)])
         client.ok("INSERT INTO t VALUES (1)")
         assert client.rows("SELECT * FROM log") == [("2",)]
+
+
+@pytest.mark.parametrize("kind", ["to MariaDB", "to Narwal"])
+def test_replicas_get_rows_and_fire_nothing(kind, lab, own):
+    """What triggers did is in the source's rows: a replica, which has the triggers too, does it once."""
+    primary = own(lab.narwal())
+    replica = own(lab.replica() if kind == "to MariaDB" else lab.narwal_replica())
+    replica.follow(primary.port)
+    with Client(primary) as client:
+        for sql in (
+            "CREATE DATABASE d", "USE d", "CREATE TABLE t (a INT PRIMARY KEY, b INT)", "CREATE TABLE log (id INT PRIMARY KEY AUTO_INCREMENT, a INT)",
+            "CREATE FUNCTION f(x INT) RETURNS INT DETERMINISTIC RETURN x + 1",
+            "CREATE TRIGGER bi BEFORE INSERT ON t FOR EACH ROW SET NEW.b = f(NEW.a)",
+            "CREATE TRIGGER ai AFTER INSERT ON t FOR EACH ROW INSERT INTO log (a) VALUES (NEW.b)",
+            "CREATE PROCEDURE p(n INT) BEGIN WHILE n > 0 DO INSERT INTO t (a) VALUES (n); SET n = n - 1; END WHILE; END",
+            "CALL p(3)", "DROP PROCEDURE p", "ALTER FUNCTION f COMMENT 'adds one'", "RENAME TABLE t TO u", "INSERT INTO u (a) VALUES (9)",
+        ):  # fmt: skip
+            client.ok(sql)
+    replica.catch_up(primary.port, 30)
+    for server in (primary, replica):
+        with Client(server, "d") as client:
+            assert client.rows("SELECT * FROM u ORDER BY a") == [("1", "2"), ("2", "3"), ("3", "4"), ("9", "10")]
+            assert client.rows("SELECT a FROM log ORDER BY id") == [("4",), ("3",), ("2",), ("10",)]
+            names = client.rows("SELECT trigger_name, event_object_table FROM information_schema.triggers WHERE trigger_schema = 'd' ORDER BY 1")
+            assert names == [("ai", "u"), ("bi", "u")]
+            routines = client.rows("SELECT routine_name, routine_comment FROM information_schema.routines WHERE routine_schema = 'd'")
+            assert routines == [("f", "adds one")]
