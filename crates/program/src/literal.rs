@@ -24,7 +24,7 @@ pub(crate) fn literal(v: &Value) -> Expr {
         Value::Double(_) | Value::Float(_) => number(format!("{}e0", text(v))),
         Value::Bytes(b) => {
             let hex = b.iter().map(|b| format!("{b:02X}")).collect();
-            Expr::Literal(Literal::Hex(hex))
+            Expr::Literal(Literal::HexText(hex))
         }
         Value::Date(_) => Expr::Temporal {
             kind: TemporalKind::Date,

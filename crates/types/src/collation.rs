@@ -280,6 +280,7 @@ impl Collation {
                 }
             }
             Rule::Uca(u) => u.weight_string(s, &mut out),
+            Rule::General => out.extend(GeneralWeights { s }.flat_map(u16::to_be_bytes)),
             _ => {
                 for w in Weights::new(s, rule) {
                     push_shown(w, self, &mut out);

@@ -212,7 +212,8 @@ impl PacketReader {
                     grown
                 };
                 let more = size - self.buf.len();
-                if more >= LONG && !(self.room)(more as u64) {
+                // Both the old buffer and the new one are there for a moment.
+                if more >= LONG && !(self.room)(size as u64) {
                     return Err(ReadError::NoRoom(upto));
                 }
                 self.buf.resize(size, 0);

@@ -6,6 +6,21 @@ use narwal_syntax::ast::admin as ast;
 use narwal_syntax::ast::{Expr, Limit, Literal};
 use narwal_types::{SqlError, SqlResult};
 
+/// Columns of SHOW PACKAGE STATUS and SHOW PACKAGE BODY STATUS.
+const PACKAGES: &[&str] = &[
+    "Db",
+    "Name",
+    "Type",
+    "Definer",
+    "Modified",
+    "Created",
+    "Security_type",
+    "Comment",
+    "character_set_client",
+    "collation_connection",
+    "Database Collation",
+];
+
 /// Columns of SHOW EVENTS.
 const EVENTS: &[&str] = &[
     "Db",
@@ -20,20 +35,6 @@ const EVENTS: &[&str] = &[
     "Ends",
     "Status",
     "Originator",
-    "character_set_client",
-    "collation_connection",
-    "Database Collation",
-];
-/// Columns of SHOW PACKAGE STATUS and its kin.
-const PACKAGES: &[&str] = &[
-    "Db",
-    "Name",
-    "Type",
-    "Definer",
-    "Modified",
-    "Created",
-    "Security_type",
-    "Comment",
     "character_set_client",
     "collation_connection",
     "Database Collation",
@@ -67,7 +68,7 @@ pub(super) fn show(given: ast::Show) -> SqlResult<Show> {
         S::RoutineStatus(kind, f) => match kind {
             ast::RoutineKind::Procedure => Show::RoutineStatus(false, filter(f)?),
             ast::RoutineKind::Function => Show::RoutineStatus(true, filter(f)?),
-            // There are none; mariadb-dump --routines asks.
+            // None can be made, and mariadb-dump --routines asks.
             _ => empty(PACKAGES, f)?,
         },
         S::Columns {

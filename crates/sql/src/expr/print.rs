@@ -146,7 +146,7 @@ fn value(l: &Literal) -> String {
         Literal::Number(n) => n.clone(),
         Literal::String(s) | Literal::National(s) => quote(s),
         Literal::Hex(s) => format!("0x{}", s.to_ascii_lowercase()),
-        Literal::HexText(s) => format!("X'{}'", s.to_ascii_uppercase()),
+        Literal::HexText(s) => format!("X'{}'", s.to_ascii_lowercase()),
         Literal::Bit(s) => bits(s),
         Literal::Bool(b) => u8::from(*b).to_string(),
         Literal::Null => "NULL".to_string(),

@@ -6,7 +6,7 @@ use crate::expr::node::{Call, ExprType, Function, Typing};
 use crate::expr::value::Val;
 use crate::expr::value::with_text;
 use narwal_types::work::{Work, in_pieces};
-use narwal_types::{SqlResult, ValueRef};
+use narwal_types::{Charset, SqlResult, ValueRef};
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
@@ -484,6 +484,8 @@ fn change_case<'a>(c: &Call<'a, '_>, upper: bool) -> SqlResult<Val<'a>> {
     let mut out = String::with_capacity(t.len());
     for ch in t.chars().take_while(|_| !work.stops(1)) {
         out.push(match in_case(ch, upper) {
+            // Latin1 has it, but not in its case tables.
+            '\u{178}' if set == Charset::Latin1 => ch,
             other if set.has(other) => other,
             _ => ch,
         });
