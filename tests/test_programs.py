@@ -3,6 +3,7 @@ replicas."""
 
 from __future__ import annotations
 
+import subprocess
 import time
 
 import pymysql
@@ -193,3 +194,52 @@ def test_a_loop_without_an_end_ends(narwal):
         time.sleep(0.3)
         other.ok(f"KILL QUERY {number}")
         assert client.receive().error == 1317
+
+
+def test_a_dump_loads(own_narwal):
+    """mariadb-dump writes routines and triggers, and what it writes loads."""
+    server, other = own_narwal(), own_narwal()
+    with Client(server) as client:
+        for sql in (
+            "CREATE DATABASE d", "USE d", "CREATE TABLE t (a INT)", "CREATE TABLE log (a INT)",
+            "CREATE FUNCTION f(x INT) RETURNS INT RETURN x + 1", "CREATE PROCEDURE p() SELECT f(1)",
+            "CREATE TRIGGER tr AFTER INSERT ON t FOR EACH ROW INSERT INTO log VALUES (f(NEW.a))",
+        ):  # fmt: skip
+            client.ok(sql)
+    login = ["-h127.0.0.1", "-uroot"]
+    dump = subprocess.run(
+        ["mariadb-dump", *login, f"-P{server.port}", "--routines", "--triggers", "--databases", "d"],
+        check=True, capture_output=True,
+    ).stdout  # fmt: skip
+    subprocess.run(["mariadb", *login, f"-P{other.port}"], input=dump, check=True)
+    with Client(other, "d") as client:
+        assert results(client, "CALL p()")[0] == (["f(1)"], [("2",)])
+        client.ok("INSERT INTO t VALUES (1)")
+        assert client.rows("SELECT * FROM log") == [("2",)]
+
+
+@pytest.mark.parametrize("kind", ["to MariaDB", "to Narwal"])
+def test_replicas_get_rows_and_fire_nothing(kind, lab, own):
+    """What triggers did is in the source's rows: a replica, which has the triggers too, does it once."""
+    primary = own(lab.narwal())
+    replica = own(lab.replica() if kind == "to MariaDB" else lab.narwal_replica())
+    replica.follow(primary.port)
+    with Client(primary) as client:
+        for sql in (
+            "CREATE DATABASE d", "USE d", "CREATE TABLE t (a INT PRIMARY KEY, b INT)", "CREATE TABLE log (id INT PRIMARY KEY AUTO_INCREMENT, a INT)",
+            "CREATE FUNCTION f(x INT) RETURNS INT DETERMINISTIC RETURN x + 1",
+            "CREATE TRIGGER bi BEFORE INSERT ON t FOR EACH ROW SET NEW.b = f(NEW.a)",
+            "CREATE TRIGGER ai AFTER INSERT ON t FOR EACH ROW INSERT INTO log (a) VALUES (NEW.b)",
+            "CREATE PROCEDURE p(n INT) BEGIN WHILE n > 0 DO INSERT INTO t (a) VALUES (n); SET n = n - 1; END WHILE; END",
+            "CALL p(3)", "DROP PROCEDURE p", "ALTER FUNCTION f COMMENT 'adds one'", "RENAME TABLE t TO u", "INSERT INTO u (a) VALUES (9)",
+        ):  # fmt: skip
+            client.ok(sql)
+    replica.catch_up(primary.port, 30)
+    for server in (primary, replica):
+        with Client(server, "d") as client:
+            assert client.rows("SELECT * FROM u ORDER BY a") == [("1", "2"), ("2", "3"), ("3", "4"), ("9", "10")]
+            assert client.rows("SELECT a FROM log ORDER BY id") == [("4",), ("3",), ("2",), ("10",)]
+            names = client.rows("SELECT trigger_name, event_object_table FROM information_schema.triggers WHERE trigger_schema = 'd' ORDER BY 1")
+            assert names == [("ai", "u"), ("bi", "u")]
+            routines = client.rows("SELECT routine_name, routine_comment FROM information_schema.routines WHERE routine_schema = 'd'")
+            assert routines == [("f", "adds one")]

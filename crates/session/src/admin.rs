@@ -168,7 +168,7 @@ pub(crate) enum Show {
         db: Option<String>,
         filter: Filter,
     },
-    /// SHOW EVENTS, OPEN TABLES: Narwal has none, the list is empty.
+    /// SHOW EVENTS, PACKAGE STATUS, OPEN TABLES: Narwal has none, the list is empty.
     Empty(&'static [&'static str]),
 }
 
