@@ -73,7 +73,7 @@ pub struct Row {
 macro_rules! errors {
     ($($name:ident: $args:literal = $code:literal, $state:literal, $symbol:literal, $template:literal;)*) => {
         $(
-            #[doc = concat!($code, ": ", $template)]
+            #[doc = concat!($code, ":\n\n```text\n", $template, "\n```")]
             pub const $name: ErrorKind<$args> = ErrorKind {
                 code: $code,
                 sqlstate: $state,
@@ -622,6 +622,8 @@ errors! {
         "Can't create more than max_prepared_stmt_count statements (current value: {})";
     VIEW_RECURSIVE: 2 = 1462, b"HY000", "ER_VIEW_RECURSIVE",
         "`{}`.`{}` contains view recursion";
+    AUTOINC_READ_FAILED: 0 = 1467, b"HY000", "ER_AUTOINC_READ_FAILED",
+        "Failed to read auto-increment value from storage engine";
     WRONG_STRING_LENGTH: 3 = 1470, b"HY000", "ER_WRONG_STRING_LENGTH",
         "String '{}' is too long for {} (should be no longer than {})";
     NON_INSERTABLE_TABLE: 2 = 1471, b"HY000", "ER_NON_INSERTABLE_TABLE",

@@ -70,8 +70,8 @@ pub enum Ended {
     /// The conductor said so. Everything before that place is committed.
     Until,
     /// A group that is applied while it arrives met a lock wait timeout or a deadlock: it has to be fetched again
-    /// ([`Queue::clear`]), and the applier run again.
+    /// (`Queue::clear`), and the applier run again.
     Refetch,
-    /// An error, see [`Progress::error`].
+    /// An error, see `Progress::error`.
     Failed,
 }

@@ -1193,11 +1193,7 @@ impl<'p> Inserter<'p> {
         let n = self.reserved.next;
         // The last number is never given: behind it there is none to note.
         if n == u64::MAX {
-            return Err(SqlError::new(
-                1467,
-                b"HY000",
-                "Failed to read auto-increment value from storage engine",
-            ));
+            return Err(errors::AUTOINC_READ_FAILED.plain());
         }
         let ty = &table.def.columns[column].ty;
         let top = ty.int_range().map_or(i128::from(u64::MAX), |(_, hi)| hi);

@@ -120,9 +120,9 @@ pub enum ExprKind {
     Slot(usize),
     /// A column.
     Column {
-        /// Position of the table in [`Scope::sources`].
+        /// Position of the table in `Scope::sources`.
         source: usize,
-        /// Position of the column among those of all sources ([`Source::base`]).
+        /// Position of the column among those of all sources (`Source::base`).
         column: usize,
         /// Stored in another form than it is seen in: TIMESTAMP in UTC, text in latin1.
         timestamp: bool,
