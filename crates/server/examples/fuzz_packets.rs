@@ -208,9 +208,12 @@ fn main() -> std::process::ExitCode {
     };
     // The fake backend has a statement that panics; what is looked for are panics of the front.
     fuzz::count_panics(|info| info.payload().downcast_ref::<&str>() == Some(&"asked to"));
-    // Tables of character sets are unpacked at their first use, once for the process: that is not what a packet takes.
+    // Tables of character sets and collations are unpacked at their first use, once for the process: that is not what a packet takes.
     for set in narwal_types::Charset::ALL {
         set.has('é');
+    }
+    for collation in narwal_types::Collation::all() {
+        collation.compare("é".as_bytes(), b"e");
     }
     let r = common::start();
     r.fake.limits.lock().unwrap().max_allowed_packet = MAX_PACKET;
