@@ -170,7 +170,7 @@ pub(super) static ROWS: &[VariableDef] = &[
         Global,
         Bool,
         "ON",
-        "About stored functions, of which there are none.",
+        "Who may make stored functions while there is a binary log; rows are logged, so anyone with the right may.",
     ),
     row(
         "lower_case_table_names",
