@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "scripts" / "corpus"))
+sys.path.insert(0, str(ROOT / "scripts"))
 
-import language  # noqa: E402
-from judge import Judge  # noqa: E402
-from record import SUITES, regexes  # noqa: E402
+from corpus import language  # noqa: E402
+from corpus.judge import Judge  # noqa: E402
+from corpus.record import SUITES, regexes  # noqa: E402
 
 
 @pytest.mark.skipif(not (SUITES / "main").is_dir(), reason="mariadb-test-data is not installed")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from values import FOLDER
+from corpus.values import FOLDER
 
 # A path that is absolute or climbs, and is not in the run's own folder.
 _OUTSIDE = rf"""['"](?!{FOLDER})(/|[^'"]*\.\./)"""

@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-import values
-from judge import Judge
-from record import ask, cell, file_event, readable, shortened
-from servers import NarwalHome
-from wire import Lost, SqlError, Wire
+from corpus import values
+from corpus.judge import Judge
+from corpus.record import ask, cell, file_event, readable, shortened
+from corpus.servers import NarwalHome
+from corpus.wire import Lost, SqlError, Wire
 
 
 class Player:

@@ -14,10 +14,8 @@ import re
 import time
 from pathlib import Path
 
-import language
-import left_out
-import values
-from wire import Lost, SqlError, Wire
+from corpus import language, left_out, values
+from corpus.wire import Lost, SqlError, Wire
 
 SUITES = Path("/usr/share/mysql/mysql-test")
 MAX_INCLUDES = 20

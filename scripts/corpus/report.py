@@ -5,8 +5,8 @@ from __future__ import annotations
 import collections
 import json
 
-from families import FAMILIES, family
-from judge import KINDS, WRONG
+from corpus.families import FAMILIES, family
+from corpus.judge import KINDS, WRONG
 
 _SHORT = {"unjudged": "unj.", "accepted": "acc.", "refused": "ref.", "cascade": "casc."}
 

@@ -20,17 +20,17 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "lab"))
-sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from testbed.servers import ROOT, MariaDB, ServerDied, narwal_binary  # noqa: E402
 
-import report  # noqa: E402
-from judge import KINDS, WRONG, Judge  # noqa: E402
-from left_out import NEEDS  # noqa: E402
-from play import Player  # noqa: E402
-from record import SUITES, Recorder  # noqa: E402
-from servers import MariaHome, NarwalHome, options_of  # noqa: E402
-from store import Store, content, label  # noqa: E402
-from wire import Lost, SqlError  # noqa: E402
+from corpus import report  # noqa: E402
+from corpus.judge import KINDS, WRONG, Judge  # noqa: E402
+from corpus.left_out import NEEDS  # noqa: E402
+from corpus.play import Player  # noqa: E402
+from corpus.record import SUITES, Recorder  # noqa: E402
+from corpus.servers import MariaHome, NarwalHome, options_of  # noqa: E402
+from corpus.store import Store, content, label  # noqa: E402
+from corpus.wire import Lost, SqlError  # noqa: E402
 
 # Small files of many families, which a quick run draws from.
 QUICK = """type_blob func_if func_group bigint case null order_by_zerolength type_year func_op having insert_select func_isnull

@@ -10,8 +10,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "lab"))
 from testbed.servers import MariaDB, Narwal, ServerDied, free_port  # noqa: E402
 
-from record import SUITES  # noqa: E402
-from wire import Lost, SqlError, Wire  # noqa: E402
+from corpus.record import SUITES  # noqa: E402
+from corpus.wire import Lost, SqlError, Wire  # noqa: E402
 
 # What the corpus was written for, as far as a server without its harness has it.
 BOTH = [
