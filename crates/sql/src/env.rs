@@ -7,7 +7,8 @@ use narwal_syntax::sql_mode::SqlMode;
 use narwal_types::errors;
 use narwal_types::errors::codes;
 use narwal_types::{Collation, ColumnType, SqlError, SqlResult, Value};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -224,42 +225,27 @@ pub struct MadeRows {
 #[derive(Debug, Clone, Default)]
 pub struct SpillCounts {
     /// Files: `Created_tmp_files`.
-    pub files: std::cell::Cell<u64>,
+    pub files: Cell<u64>,
     /// Hash tables and made tables that did not fit into memory: `Created_tmp_disk_tables`.
-    pub tables: std::cell::Cell<u64>,
+    pub tables: Cell<u64>,
     /// Merges of sorts that did not fit: `Sort_merge_passes`.
-    pub passes: std::cell::Cell<u64>,
+    pub passes: Cell<u64>,
 }
 
-/// The session's state as one statement sees it. The session owns it and refreshes it before each statement:
-/// `now_micros`, and the results of the statement before (`last_insert_id`, `row_count`, `found_rows`).
-pub struct StatementEnv {
-    /// Default database.
-    pub db: Option<Arc<str>>,
-    /// `sql_mode`.
-    pub sql_mode: SqlMode,
+/// What the session says of all its statements. Those of its stored programs share it, so beginning one copies none of
+/// this.
+#[derive(Clone)]
+pub struct SessionEnv {
     /// Session time zone.
     pub time_zone: narwal_types::Zone,
-    /// The statement's time, microseconds since 1970 UTC: all NOW() of a statement are equal.
-    pub now_micros: i64,
     /// CONNECTION_ID().
     pub connection_id: u64,
     /// USER(): `name@host` as the client gave it.
     pub user: Arc<str>,
-    /// CURRENT_USER(): the account that it was matched with.
-    pub current_user: Arc<str>,
     /// VERSION().
     pub version: Arc<str>,
-    /// LAST_INSERT_ID().
-    pub last_insert_id: u64,
-    /// ROW_COUNT().
-    pub row_count: i64,
-    /// FOUND_ROWS().
-    pub found_rows: u64,
     /// The client asked for found rather than changed rows (CLIENT_FOUND_ROWS).
     pub client_found_rows: bool,
-    /// SERIALIZABLE inside a transaction: a plain SELECT locks in share mode.
-    pub locking_reads: bool,
     /// `sql_safe_updates`: UPDATE and DELETE need a key or a LIMIT.
     pub safe_updates: bool,
     /// `check_constraint_checks`.
@@ -277,29 +263,102 @@ pub struct StatementEnv {
     pub table_memory: u64,
     /// `join_buffer_size`, bytes: the rows of a hash join may take as much, if that is more than `table_memory`.
     pub join_memory: u64,
-    /// What went to temporary files. The session takes it over afterwards.
-    pub spilled: SpillCounts,
     /// `tmpdir`: where these are.
     pub tmp_dir: Arc<std::path::Path>,
     /// `max_error_count`.
     pub max_error_count: usize,
     /// `sql_select_limit`: applies to SELECT without LIMIT.
     pub select_limit: u64,
+    /// `collation_server`: that of databases that name none.
+    pub server_collation: Collation,
     /// Set by KILL.
     pub interrupt: Arc<AtomicBool>,
     /// Variables.
     pub variables: Arc<dyn VariableSource>,
+    /// Stored functions and triggers, if there are any.
+    pub programs: Option<Arc<dyn Programs>>,
     /// Temporary tables, once there have been any.
     pub temporary: Option<Arc<narwal_engine::TemporaryTables>>,
+}
+
+impl SessionEnv {
+    /// MariaDB's defaults.
+    fn new(variables: Arc<dyn VariableSource>) -> Self {
+        SessionEnv {
+            time_zone: narwal_types::Zone::UTC,
+            connection_id: 0,
+            user: "".into(),
+            version: "".into(),
+            client_found_rows: false,
+            safe_updates: false,
+            check_constraints: true,
+            foreign_key_checks: true,
+            max_allowed_packet: 16 << 20,
+            max_memory: u64::MAX,
+            sort_memory: 2 << 20,
+            table_memory: 64 << 20,
+            join_memory: 256 << 10,
+            tmp_dir: std::env::temp_dir().into(),
+            max_error_count: 64,
+            select_limit: u64::MAX,
+            server_collation: Collation::Utf8mb4GeneralCi,
+            interrupt: Arc::new(AtomicBool::new(false)),
+            variables,
+            programs: None,
+            temporary: None,
+        }
+    }
+}
+
+/// What a stored program's statements have from its definition, not from the session.
+#[derive(Clone)]
+pub struct ProgramEnv {
+    /// The default database: that of the program.
+    pub db: Arc<str>,
+    /// The `sql_mode` that it was made under.
+    pub sql_mode: SqlMode,
+    /// The `collation_connection` that it was made under, if this server knows it.
+    pub collation: Option<Collation>,
+    /// CURRENT_USER(): its definer, unless it runs with the rights of its caller.
+    pub current_user: Option<Arc<str>>,
+}
+
+/// The session's state as one statement sees it. The session owns it and refreshes it before each statement:
+/// `now_micros`, and the results of the statement before (`last_insert_id`, `row_count`, `found_rows`).
+///
+/// What stays the same from statement to statement is in a part of its own, [`SessionEnv`], whose fields are read and
+/// set as if they were fields of this.
+pub struct StatementEnv {
+    session: Arc<SessionEnv>,
+    /// Default database.
+    pub db: Option<Arc<str>>,
+    /// `sql_mode`.
+    pub sql_mode: SqlMode,
+    /// `collation_connection`: that of literals, and of texts that functions make of other things.
+    pub collation: Collation,
+    /// CURRENT_USER(): the account that it was matched with.
+    pub current_user: Arc<str>,
+    /// The statement's time, microseconds since 1970 UTC: all NOW() of a statement are equal.
+    pub now_micros: i64,
+    /// LAST_INSERT_ID().
+    pub last_insert_id: u64,
+    /// ROW_COUNT().
+    pub row_count: i64,
+    /// FOUND_ROWS().
+    pub found_rows: u64,
+    /// SERIALIZABLE inside a transaction: a plain SELECT locks in share mode.
+    pub locking_reads: bool,
+    /// What went to temporary files. The session takes it over afterwards.
+    pub spilled: SpillCounts,
     /// Set by `LAST_INSERT_ID(expr)` while the statement runs: the session takes it over afterwards.
-    pub last_insert_id_set: std::cell::Cell<Option<u64>>,
+    pub last_insert_id_set: Cell<Option<u64>>,
     /// State of RAND() without a seed.
-    pub rand_state: std::cell::Cell<u64>,
+    pub rand_state: Cell<u64>,
     /// Series of `RAND(seed)` in the statement at hand, by the place of the call.
     pub(crate) seeded: RefCell<Vec<(usize, crate::seeded::Seeded)>>,
     /// Value of the AUTO_INCREMENT column of the last row inserted with an explicit value: what the OK packet reports
     /// if no value was generated. LAST_INSERT_ID() does not see it.
-    pub explicit_insert_id: std::cell::Cell<u64>,
+    pub explicit_insert_id: Cell<u64>,
     /// Set by a DDL statement that was logged: its GTID. The session takes it over afterwards.
     pub gtid_written: RefCell<Option<String>>,
     /// Rows for the table that the next CREATE TABLE makes: the rest of another server's CREATE TABLE ... SELECT.
@@ -312,35 +371,30 @@ pub struct StatementEnv {
     /// Values that the `?` of the statement that is being planned will have at first, for estimates only; empty if they
     /// are not known.
     pub peeked: RefCell<Vec<Value>>,
-    /// `collation_connection`: that of literals, and of texts that functions make of other things.
-    pub collation: Collation,
-    /// `collation_server`: that of databases that name none.
-    pub server_collation: Collation,
     /// Types of the `?` of the statement that is being planned, if they are known then.
     pub param_types: RefCell<Vec<ParamType>>,
     /// Which `?` of the statement that is being planned have no value, but stand for a default.
     pub param_defaults: RefCell<Vec<Option<ParamDefault>>>,
     /// How many `?` were bound while statements were planned.
-    pub(crate) params_bound: std::cell::Cell<usize>,
+    pub(crate) params_bound: Cell<usize>,
     /// Some column of a result has a type that depends on a `?` of the statement that is being planned.
-    pub(crate) params_typed: std::cell::Cell<bool>,
+    pub(crate) params_typed: Cell<bool>,
     /// What LOAD DATA reads; it takes it.
     pub input: RefCell<Option<Box<dyn std::io::BufRead + Send>>>,
     /// Sequences that expressions bound since the last plan use, as privileges needed.
     pub(crate) sequences_used: RefCell<Vec<Needs>>,
     /// While a statement changes rows in strict mode: warnings about values in its expressions end it.
-    pub(crate) strict_expressions: std::cell::Cell<bool>,
-    /// Stored functions and triggers, if there are any.
-    pub programs: Option<Arc<dyn Programs>>,
+    pub(crate) strict_expressions: Cell<bool>,
     /// The last condition that SIGNAL raised.
     pub raised: RefCell<Option<SqlError>>,
-    /// Tables of the statement that runs: those that its functions and triggers can't write.
-    pub in_use: RefCell<Vec<(String, String)>>,
-    /// So many of them are those of the statements around a function or a trigger.
-    pub in_use_before: usize,
+    /// What the statement that runs needs, behind what the statements around it need if it is a program's: functions and
+    /// triggers can't write these tables.
+    in_use: RefCell<Vec<Arc<[Needs]>>>,
+    /// How many of these belong to the statements around.
+    in_use_before: usize,
     refused: RefCell<Option<SqlError>>,
     warnings: RefCell<Vec<Condition>>,
-    warning_count: std::cell::Cell<u64>,
+    warning_count: Cell<u64>,
 }
 
 /// The SQLSTATE of a warning about an expression's value that is an error where a strict statement stores it.
@@ -361,125 +415,100 @@ fn refused_as(code: u16) -> Option<&'static [u8; 5]> {
     })
 }
 
+/// Fields of the session, read as the statement's own.
+impl Deref for StatementEnv {
+    type Target = SessionEnv;
+
+    #[inline]
+    fn deref(&self) -> &SessionEnv {
+        &self.session
+    }
+}
+
+/// Only the session sets these fields, and does it between statements, when nothing shares them. A program that runs would
+/// keep what was there.
+impl DerefMut for StatementEnv {
+    fn deref_mut(&mut self) -> &mut SessionEnv {
+        Arc::make_mut(&mut self.session)
+    }
+}
+
 impl StatementEnv {
     /// An environment with MariaDB's defaults and no database.
     pub fn new(variables: Arc<dyn VariableSource>) -> Self {
+        StatementEnv::of(Arc::new(SessionEnv::new(variables)), "".into())
+    }
+
+    /// For the first statement of a session or a program.
+    fn of(session: Arc<SessionEnv>, current_user: Arc<str>) -> Self {
         StatementEnv {
+            session,
             db: None,
             sql_mode: SqlMode::DEFAULT,
-            time_zone: narwal_types::Zone::UTC,
+            collation: Collation::Utf8mb4GeneralCi,
+            current_user,
             now_micros: 0,
-            connection_id: 0,
-            user: "".into(),
-            current_user: "".into(),
-            version: "".into(),
             last_insert_id: 0,
             row_count: 0,
             found_rows: 0,
-            client_found_rows: false,
             locking_reads: false,
-            safe_updates: false,
-            check_constraints: true,
-            foreign_key_checks: true,
-            max_allowed_packet: 16 << 20,
-            max_memory: u64::MAX,
-            sort_memory: 2 << 20,
-            table_memory: 64 << 20,
-            join_memory: 256 << 10,
             spilled: SpillCounts::default(),
-            tmp_dir: std::env::temp_dir().into(),
-            max_error_count: 64,
-            select_limit: u64::MAX,
-            interrupt: Arc::new(AtomicBool::new(false)),
-            variables,
-            temporary: None,
-            last_insert_id_set: std::cell::Cell::new(None),
-            rand_state: std::cell::Cell::new(0x9E37_79B9_7F4A_7C15),
+            last_insert_id_set: Cell::new(None),
+            rand_state: Cell::new(0x9E37_79B9_7F4A_7C15),
             seeded: RefCell::default(),
-            explicit_insert_id: std::cell::Cell::new(0),
-            gtid_written: RefCell::new(None),
-            made_rows: RefCell::new(None),
-            bound_params: RefCell::new(Vec::new()),
-            slots: RefCell::new(Vec::new()),
-            peeked: RefCell::new(Vec::new()),
-            collation: Collation::Utf8mb4GeneralCi,
-            server_collation: Collation::Utf8mb4GeneralCi,
-            param_types: RefCell::new(Vec::new()),
-            param_defaults: RefCell::new(Vec::new()),
-            params_bound: std::cell::Cell::new(0),
-            params_typed: std::cell::Cell::new(false),
-            input: RefCell::new(None),
+            explicit_insert_id: Cell::new(0),
+            gtid_written: RefCell::default(),
+            made_rows: RefCell::default(),
+            bound_params: RefCell::default(),
+            slots: RefCell::default(),
+            peeked: RefCell::default(),
+            param_types: RefCell::default(),
+            param_defaults: RefCell::default(),
+            params_bound: Cell::new(0),
+            params_typed: Cell::new(false),
+            input: RefCell::default(),
             sequences_used: RefCell::default(),
-            strict_expressions: std::cell::Cell::new(false),
-            programs: None,
-            raised: RefCell::new(None),
+            strict_expressions: Cell::new(false),
+            raised: RefCell::default(),
             in_use: RefCell::default(),
             in_use_before: 0,
-            refused: RefCell::new(None),
-            warnings: RefCell::new(Vec::new()),
-            warning_count: std::cell::Cell::new(0),
+            refused: RefCell::default(),
+            warnings: RefCell::default(),
+            warning_count: Cell::new(0),
         }
     }
 
-    /// An environment for a program that runs inside of a statement: with the same session, and conditions of its own.
-    pub fn within(&self) -> Self {
-        let in_use = self.in_use.borrow().clone();
-        let in_use_before = in_use.len();
-        StatementEnv {
-            db: self.db.clone(),
-            sql_mode: self.sql_mode,
-            time_zone: self.time_zone,
-            now_micros: self.now_micros,
-            connection_id: self.connection_id,
-            user: self.user.clone(),
-            current_user: self.current_user.clone(),
-            version: self.version.clone(),
-            last_insert_id: self.last_insert_id,
-            row_count: self.row_count,
-            found_rows: self.found_rows,
-            client_found_rows: self.client_found_rows,
-            locking_reads: self.locking_reads,
-            safe_updates: self.safe_updates,
-            check_constraints: self.check_constraints,
-            foreign_key_checks: self.foreign_key_checks,
-            max_allowed_packet: self.max_allowed_packet,
-            max_memory: self.max_memory,
-            sort_memory: self.sort_memory,
-            table_memory: self.table_memory,
-            join_memory: self.join_memory,
-            spilled: SpillCounts::default(),
-            tmp_dir: self.tmp_dir.clone(),
-            max_error_count: self.max_error_count,
-            select_limit: self.select_limit,
-            interrupt: self.interrupt.clone(),
-            variables: self.variables.clone(),
-            temporary: self.temporary.clone(),
-            last_insert_id_set: std::cell::Cell::new(None),
-            rand_state: self.rand_state.clone(),
-            seeded: RefCell::default(),
-            explicit_insert_id: std::cell::Cell::new(0),
-            gtid_written: RefCell::new(None),
-            made_rows: RefCell::new(None),
-            bound_params: RefCell::new(Vec::new()),
-            slots: RefCell::new(Vec::new()),
-            peeked: RefCell::new(Vec::new()),
-            collation: self.collation,
-            server_collation: self.server_collation,
-            param_types: RefCell::new(Vec::new()),
-            param_defaults: RefCell::new(Vec::new()),
-            params_bound: std::cell::Cell::new(0),
-            params_typed: std::cell::Cell::new(false),
-            input: RefCell::new(None),
-            sequences_used: RefCell::default(),
-            strict_expressions: std::cell::Cell::new(false),
-            programs: self.programs.clone(),
-            raised: RefCell::new(None),
-            in_use: RefCell::new(in_use),
-            in_use_before,
-            refused: RefCell::new(None),
-            warnings: RefCell::new(Vec::new()),
-            warning_count: std::cell::Cell::new(0),
-        }
+    /// For a program that runs inside of this statement: with the same session, and conditions of its own.
+    pub fn within(&self, program: &ProgramEnv) -> Self {
+        let account = program.current_user.as_ref();
+        let account = account.unwrap_or(&self.current_user).clone();
+        let mut env = StatementEnv::of(self.session.clone(), account);
+        env.db = Some(program.db.clone());
+        env.sql_mode = program.sql_mode;
+        env.collation = program.collation.unwrap_or(self.collation);
+        env.now_micros = self.now_micros;
+        env.last_insert_id = self.last_insert_id;
+        env.row_count = self.row_count;
+        env.found_rows = self.found_rows;
+        env.locking_reads = self.locking_reads;
+        env.rand_state = self.rand_state.clone();
+        env.in_use = self.in_use.clone();
+        env.in_use_before = self.in_use.borrow().len();
+        env
+    }
+
+    /// Notes what a statement needs before it runs.
+    pub(crate) fn begin_use(&self, needs: &Arc<[Needs]>) {
+        let mut in_use = self.in_use.borrow_mut();
+        in_use.truncate(self.in_use_before);
+        in_use.push(needs.clone());
+    }
+
+    /// True if a statement around this program uses the table.
+    pub fn is_used_around(&self, db: &str, table: &str) -> bool {
+        let in_use = self.in_use.borrow();
+        let around = in_use.iter().take(self.in_use_before);
+        (around.flat_map(|needs| needs.iter())).any(|n| n.db == db && n.table == table)
     }
 
     /// What a hash table or a made table may hold in memory, in bytes.

@@ -50,7 +50,7 @@ pub struct Prepared {
     params: usize,
     typed: bool,
     columns: Arc<[ResultColumn]>,
-    needs: Vec<Needs>,
+    needs: Arc<[Needs]>,
     writes_stored: bool,
     plan: Plan,
     basis: Basis,
@@ -104,7 +104,7 @@ impl Prepared {
             typed: env.params_typed.get(),
             columns,
             writes_stored: needs.iter().any(|n| n.privilege != Privilege::Select),
-            needs,
+            needs: needs.into(),
             plan,
             basis,
         })
@@ -338,14 +338,7 @@ pub fn execute(
     });
     let env: &StatementEnv = env;
     if env.programs.as_ref().is_some_and(|p| p.any()) {
-        let mut in_use = env.in_use.borrow_mut();
-        in_use.truncate(env.in_use_before);
-        in_use.extend(
-            prepared
-                .needs
-                .iter()
-                .map(|n| (n.db.clone(), n.table.clone())),
-        );
+        env.begin_use(&prepared.needs);
     }
     let shared = Shared::default();
     let run = Running::new(&shared);

@@ -7,7 +7,8 @@ use narwal_engine::Table;
 use narwal_program::{Head, Kind, Lookup, Program, TriggerHead, compile};
 use narwal_sql::ast::TableName;
 use narwal_sql::{
-    ParamType, ParseOptions, Prepared, RowEvent, StatementEnv, Stmt, StoredFunction, VariableScope,
+    ParamType, ParseOptions, Prepared, ProgramEnv, RowEvent, StatementEnv, Stmt, StoredFunction,
+    VariableScope,
 };
 use narwal_syntax::Statement;
 use narwal_syntax::ast::program as ast;
@@ -20,6 +21,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 /// A compiled program with its definition.
 pub(crate) struct Unit {
     pub(crate) def: Definition,
+    /// What its statements have from the definition.
+    pub(crate) env: ProgramEnv,
     pub(crate) program: Arc<Program>,
 }
 
@@ -190,18 +193,14 @@ pub(crate) fn parameters_of(def: &Definition) -> SqlResult<Vec<(&'static str, St
     Ok(list)
 }
 
-/// The environment of a program, made of that of the statement that needs it.
-pub(crate) fn environment(outer: &StatementEnv, def: &Definition) -> StatementEnv {
-    let mut env = outer.within();
-    env.db = Some(def.db.as_str().into());
-    env.sql_mode = def.mode();
-    if let Some(c) = Collation::from_name(&def.charset.1) {
-        env.collation = c;
+/// What a program's statements have from its definition.
+pub(crate) fn env_of(def: &Definition) -> ProgramEnv {
+    ProgramEnv {
+        db: def.db.as_str().into(),
+        sql_mode: def.mode(),
+        collation: Collation::from_name(&def.charset.1),
+        current_user: (!def.invoker).then(|| format!("{}@{}", def.definer.0, def.definer.1).into()),
     }
-    if !def.invoker {
-        env.current_user = format!("{}@{}", def.definer.0, def.definer.1).into();
-    }
-    env
 }
 
 impl SessionPrograms {
@@ -259,7 +258,8 @@ impl SessionPrograms {
     fn compiled(&self, def: Definition, key: &str, outer: &StatementEnv) -> SqlResult<Arc<Unit>> {
         let mark = format!("compile {key}");
         self.begin(&mark)?;
-        let env = environment(outer, &def);
+        let of = env_of(&def);
+        let env = outer.within(&of);
         let now = Now {
             store: &self.store,
             env: &env,
@@ -276,6 +276,7 @@ impl SessionPrograms {
         self.end(&mark);
         Ok(Arc::new(Unit {
             program: Arc::new(program?),
+            env: of,
             def,
         }))
     }

@@ -1,6 +1,6 @@
 //! CREATE, ALTER and DROP of stored programs: each is one commit, with its statement in the log.
 
-use super::compiled::{Now, compile_definition, environment};
+use super::compiled::{Now, compile_definition, env_of};
 use super::definition::{self, Definition, Stored, TriggerPart};
 use super::rights;
 use crate::acl;
@@ -88,7 +88,7 @@ impl ClientSession {
         def.returns = part(&r.returns_at);
         def.body = part(&r.body_at);
         apply(&mut def, &r.characteristics);
-        let env = environment(&self.env, &def);
+        let env = self.env.within(&env_of(&def));
         let now = Now {
             store: &self.programs.store,
             env: &env,
@@ -290,7 +290,7 @@ impl ClientSession {
             .into(),
             order: 0,
         });
-        let env = environment(&self.env, &def);
+        let env = self.env.within(&env_of(&def));
         let now = Now {
             store: &self.programs.store,
             env: &env,

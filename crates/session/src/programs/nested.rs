@@ -1,6 +1,6 @@
 //! Where functions and triggers run: inside of a statement, in its transaction. They give no result sets and commit nothing.
 
-use super::compiled::{Deeper, SessionPrograms, Unit, environment, find_procedure, no_procedure};
+use super::compiled::{Deeper, SessionPrograms, Unit, find_procedure, no_procedure};
 use super::definition::Stored;
 use super::rights;
 use super::sinks::Taken;
@@ -54,14 +54,12 @@ impl<'a> Nested<'a> {
 
     /// 1442: the statement around uses the table.
     fn check_in_use(&self, plan: &Prepared) -> SqlResult<()> {
-        let in_use = self.env.in_use.borrow();
-        let before = &in_use[..self.env.in_use_before.min(in_use.len())];
         for n in plan.needs() {
             let writes = matches!(
                 n.privilege,
                 Privilege::Insert | Privilege::Update | Privilege::Delete
             );
-            if writes && before.iter().any(|(d, t)| *d == n.db && *t == n.table) {
+            if writes && self.env.is_used_around(&n.db, &n.table) {
                 return Err(errors::CANT_UPDATE_USED_TABLE_IN_SF_OR_TRG.with([&n.table]));
             }
         }
@@ -142,7 +140,7 @@ impl Host for Nested<'_> {
             .programs
             .unit(Stored::Procedure, db, name, &self.env)?
             .ok_or_else(|| no_procedure(db, name))?;
-        let env = environment(&self.env, &unit.def);
+        let env = self.env.within(&unit.env);
         let _deeper = Deeper::new(self.programs, program, &self.env)?;
         let mut host = Nested::new(self.programs, &unit, env, self.txn.as_deref_mut());
         let arguments = arguments.into_iter().enumerate().collect();

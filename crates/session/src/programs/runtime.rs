@@ -1,6 +1,6 @@
 //! Functions and triggers: called inside of the statement that needs them.
 
-use super::compiled::{SessionPrograms, environment};
+use super::compiled::SessionPrograms;
 use super::definition::{self, Definition, Stored};
 use super::nested::Nested;
 use narwal_engine::{CatalogChange, Table, Transaction};
@@ -70,7 +70,7 @@ impl Programs for SessionPrograms {
         }
         let mark = format!("{db}.{name}");
         self.begin(&mark)?;
-        let mut host = Nested::new(self, &unit, environment(env, &unit.def), txn);
+        let mut host = Nested::new(self, &unit, env.within(&unit.env), txn);
         let args = args.into_iter().enumerate().collect();
         let r = narwal_program::run(&unit.program, &mut host, args);
         self.end(&mark);
@@ -155,7 +155,7 @@ impl Programs for SessionPrograms {
                 };
                 args.push((r.slot, v));
             }
-            let mut host = Nested::new(self, unit, environment(env, &unit.def), Some(&mut *txn));
+            let mut host = Nested::new(self, unit, env.within(&unit.env), Some(&mut *txn));
             let r = narwal_program::run(&unit.program, &mut host, args);
             hand_over(&host.env, env);
             let done = r?;
