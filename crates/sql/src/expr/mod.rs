@@ -9,7 +9,11 @@
 //! | `node.rs` | the expression as data, and what evaluation gets |
 //! | `value.rs` | a computed value |
 //! | `types.rs` | result types, collations of results |
-//! | `eval.rs` | evaluation of operators |
+//! | `eval.rs` | evaluation: the value for a row |
+//! | `operators.rs` | AND, OR, comparisons, CASE |
+//! | `arith.rs` | arithmetic |
+//! | `cast.rs` | CAST |
+//! | `date_add.rs` | dates and intervals |
 //! | `compare.rs` | comparison of values of different types |
 //! | `func.rs` | functions that the binder makes calls of |
 //! | `call.rs` | calls: their arguments evaluated |
@@ -20,9 +24,12 @@
 //! | `literal.rs` | numbers as they are written |
 //! | `display.rs` | expressions as text, for messages |
 
+pub(crate) mod arith;
 pub(crate) mod call;
+mod cast;
 pub mod compare;
 pub(crate) mod date;
+mod date_add;
 mod display;
 pub(crate) mod eval;
 pub(crate) mod fixed;
@@ -31,6 +38,7 @@ pub mod functions;
 pub(crate) mod literal;
 mod md5;
 pub(crate) mod node;
+mod operators;
 mod print;
 pub mod types;
 pub(crate) mod value;

@@ -100,6 +100,20 @@ pub enum ArithOp {
     ShiftRight,
 }
 
+impl ArithOp {
+    /// Its operands are 64 bits.
+    pub fn is_bitwise(self) -> bool {
+        matches!(
+            self,
+            ArithOp::BitAnd
+                | ArithOp::BitOr
+                | ArithOp::BitXor
+                | ArithOp::ShiftLeft
+                | ArithOp::ShiftRight
+        )
+    }
+}
+
 /// A bound expression.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Expr {

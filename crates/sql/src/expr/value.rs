@@ -2,7 +2,7 @@
 
 use crate::env::{StatementEnv, WarningLevel};
 use narwal_syntax::sql_mode::SqlMode;
-use narwal_types::convert::{SqlWarning, Warnings};
+use narwal_types::convert::{SqlWarning, Warnings, to_bool};
 use narwal_types::temporal_parse::DateRules;
 use narwal_types::{Value, ValueRef};
 
@@ -59,6 +59,12 @@ impl<'a> Val<'a> {
     pub fn text(v: String) -> Val<'a> {
         Val::Owned(Value::Str(v.into()))
     }
+}
+
+/// Truth of a value.
+#[inline]
+pub(crate) fn truth(v: ValueRef<'_>, env: &StatementEnv) -> Option<bool> {
+    to_bool(v, &mut Warn(env))
 }
 
 /// Puts warnings of conversions into the diagnostics area.

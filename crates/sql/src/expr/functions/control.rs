@@ -160,7 +160,7 @@ fn coalesce<'a>(o: &Operands<'a, '_>) -> SqlResult<Val<'a>> {
 
 fn choose<'a>(o: &Operands<'a, '_>) -> SqlResult<Val<'a>> {
     let condition = o.args[0].eval_unrounded(o.ctx, o.row)?;
-    let holds = crate::expr::eval::truth(condition.as_ref(), o.ctx)? == Some(true);
+    let holds = crate::expr::value::truth(condition.as_ref(), o.ctx.env) == Some(true);
     let chosen = &o.args[if holds { 1 } else { 2 }];
     Ok(o.expr
         .fitted(o.expr.branch_value(chosen, o.ctx, o.row)?, o.raw))

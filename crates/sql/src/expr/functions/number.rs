@@ -1,8 +1,8 @@
 //! Numbers: signs, roundings, logarithms, angles, chance.
 
 use super::typing::{double, int};
+use crate::expr::arith::{Num, by_zero, num};
 use crate::expr::call::unit_interval;
-use crate::expr::eval::{Num, by_zero, num};
 use crate::expr::node::{Call, Expr, ExprKind, ExprType, Function, Typing};
 use crate::expr::types::Class;
 use crate::expr::value::Val;
@@ -60,7 +60,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
     .computes()
     .no_fixed(),
     &Function::new("bit_count", "n", "How many bits are 1.", int, |c| {
-        let bits = crate::expr::eval::bits(c.v(0), c.ctx.env);
+        let bits = crate::expr::arith::bits(c.v(0), c.ctx.env);
         Ok(Val::int(i64::from(bits.count_ones())))
     }),
     &CEILING,

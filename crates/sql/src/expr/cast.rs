@@ -1,0 +1,283 @@
+//! CAST and CONVERT: a value as one of the type that the expression has.
+
+use crate::env::StatementEnv;
+use crate::expr::node::{EvalCtx, Expr, ExprKind, NO_LENGTH};
+use crate::expr::value::{Val, Warn, date_rules};
+use narwal_types::collation::char_prefix;
+use narwal_types::convert;
+use narwal_types::convert::{to_decimal, to_f64, to_integer};
+use narwal_types::errors::codes;
+use narwal_types::{Charset, ColumnType, Decimal, SqlResult, TypeKind, Value, ValueRef};
+
+impl Expr {
+    /// CAST of a value that is not NULL.
+    pub(super) fn cast<'a>(&self, v: Val<'a>, ctx: &EvalCtx<'_>) -> SqlResult<Val<'a>> {
+        let env = ctx.env;
+        let r = v.as_ref();
+        if let ValueRef::Str(s) | ValueRef::Bytes(s) = r {
+            // A copy, in another character set too, and the warning that quotes it.
+            narwal_memory::reserve(4 * s.len() as u64)?;
+        }
+        let ty = &self.ty.ty;
+        Ok(match ty.kind {
+            _ if ty.is_integer() => integer(r, ty.unsigned, env),
+            TypeKind::Decimal(p, s) => {
+                let d = to_decimal(r, &mut Warn(env));
+                let mut k = d.round(s);
+                if !k.fits(p, s) {
+                    env.warn(
+                        codes::WARN_DATA_OUT_OF_RANGE,
+                        format!("Out of range value for column '{self}' at row 0"),
+                    );
+                    k = Decimal::max_value(p, s, d.is_negative());
+                }
+                Val::Ref(ValueRef::Decimal(k))
+            }
+            // Zero has no sign.
+            TypeKind::Double => Val::Ref(ValueRef::Double(to_f64(r, &mut Warn(env)) + 0.0)),
+            TypeKind::Float => Val::Ref(ValueRef::Float(to_f64(r, &mut Warn(env)) as f32 + 0.0)),
+            TypeKind::Date | TypeKind::DateTime(_) | TypeKind::Timestamp(_) => {
+                date(r, ty.kind, env)
+            }
+            TypeKind::Time(f) => match convert::to_time(r) {
+                Some(t) => Val::Ref(ValueRef::Time(t.truncate(f))),
+                None => incorrect("time", r, env),
+            },
+            TypeKind::Fixed(kind) => {
+                Val::Ref(super::fixed::read(r, kind, env).map_or(ValueRef::Null, ValueRef::Fixed))
+            }
+            TypeKind::Year => Val::int(to_integer(r, &mut Warn(env)).clamp(0, 9999) as i64),
+            TypeKind::Char(_) | TypeKind::VarChar(_) | TypeKind::Text(_) => {
+                self.cast_text(v, ty, env)
+            }
+            _ => self.cast_bytes(r, ty.kind, env),
+        })
+    }
+
+    /// To CHAR.
+    fn cast_text<'a>(&self, v: Val<'a>, ty: &ColumnType, env: &StatementEnv) -> Val<'a> {
+        let max = match ty.kind {
+            TypeKind::Char(n) | TypeKind::VarChar(n) if n != NO_LENGTH => n as usize,
+            _ => usize::MAX,
+        };
+        if max != usize::MAX && max as u64 > env.max_allowed_packet {
+            cast_too_long("cast_as_char", env);
+        }
+        let set = ty.collation.charset();
+        if let Val::Ref(ValueRef::Str(s)) = v
+            && max >= s.len()
+            && set == Charset::Utf8mb4
+        {
+            return v;
+        }
+        let Some(t) = text_of(v.as_ref(), set, env) else {
+            return Val::NULL;
+        };
+        let t = match &self.kind {
+            ExprKind::Cast(e) if e.ty.ty.collation.charset() != set => {
+                e.ty.ty.collation.charset().unveiled(&t)
+            }
+            _ => t.as_str().into(),
+        };
+        let t = set.replaced(&t);
+        let kept = char_prefix(t.as_bytes(), max);
+        if kept.len() < t.len() {
+            env.warn(
+                codes::TRUNCATED_WRONG_VALUE,
+                format!("Truncated incorrect CHAR({max}) value: '{t}'"),
+            );
+        }
+        Val::text(String::from_utf8_lossy(kept).into_owned())
+    }
+
+    /// To BINARY.
+    fn cast_bytes<'a>(&self, r: ValueRef<'_>, kind: TypeKind, env: &StatementEnv) -> Val<'a> {
+        let mut b = Vec::new();
+        match r {
+            ValueRef::Fixed(f) => b.extend_from_slice(f.bytes()),
+            r => r.write_text(&mut b),
+        }
+        if let ExprKind::Cast(e) = &self.kind
+            && e.ty.is_string()
+            && !matches!(r, ValueRef::Bytes(_))
+        {
+            // The bytes are those of the character set.
+            b = e.ty.ty.collation.charset().encode(&b).into_owned();
+        }
+        let truncated = |n: u16| {
+            env.warn(
+                codes::TRUNCATED_WRONG_VALUE,
+                format!("Truncated incorrect BINARY({n}) value: '{}'", r.to_text()),
+            );
+        };
+        match kind {
+            TypeKind::Binary(n) if n != NO_LENGTH => {
+                let n = match env.max_allowed_packet {
+                    most if u64::from(n) > most => {
+                        cast_too_long("cast_as_binary", env);
+                        most as u16
+                    }
+                    _ => n,
+                };
+                if b.len() > n as usize {
+                    truncated(n);
+                }
+                b.resize(n as usize, 0);
+            }
+            TypeKind::VarBinary(n) if n != NO_LENGTH && b.len() > n as usize => {
+                truncated(n);
+                b.truncate(n as usize);
+            }
+            _ => {}
+        }
+        Val::Owned(Value::bytes(b))
+    }
+}
+
+/// NULL, with a warning that quotes the value.
+fn incorrect<'a>(kind: &str, v: ValueRef<'_>, env: &StatementEnv) -> Val<'a> {
+    env.warn(
+        codes::TRUNCATED_WRONG_VALUE,
+        format!("Incorrect {kind} value: '{}'", v.to_text()),
+    );
+    Val::NULL
+}
+
+/// The note that a number lies beyond the integers of its type.
+fn overflows(v: ValueRef<'_>, ty: &str, env: &StatementEnv) {
+    env.note(
+        codes::DATA_OVERFLOW,
+        format!(
+            "Got overflow when converting '{}' to {ty}. Value truncated",
+            v.to_text()
+        ),
+    );
+}
+
+/// To SIGNED or UNSIGNED.
+fn integer<'a>(r: ValueRef<'_>, unsigned: bool, env: &StatementEnv) -> Val<'a> {
+    let n = match r {
+        ValueRef::Decimal(d) => return exact_as_integer(d, unsigned, env),
+        ValueRef::Double(f) => double_as_integer(f, unsigned, env),
+        ValueRef::Time(t) => to_integer(ValueRef::Time(t.truncate(0)), &mut Warn(env)),
+        ValueRef::DateTime(t) => to_integer(ValueRef::DateTime(t.truncate(0)), &mut Warn(env)),
+        r => to_integer(r, &mut Warn(env)),
+    };
+    if !unsigned {
+        if n > i64::MAX as i128 && matches!(r, ValueRef::Str(_) | ValueRef::Bytes(_)) {
+            env.note(
+                codes::UNKNOWN_ERROR,
+                "Cast to signed converted positive out-of-range integer to it's negative complement",
+            );
+        }
+        return Val::int(n as u64 as i64);
+    }
+    if n < 0 {
+        // Doubles and times become 0; others keep their bits.
+        if matches!(
+            r,
+            ValueRef::Double(_) | ValueRef::Float(_) | ValueRef::Time(_)
+        ) {
+            overflows(r, "UNSIGNED BIGINT", env);
+            return Val::Ref(ValueRef::UInt(0));
+        }
+        env.note(
+            codes::UNKNOWN_ERROR,
+            "Cast to unsigned converted negative integer to it's positive complement",
+        );
+    }
+    Val::Ref(ValueRef::UInt(n as u64))
+}
+
+/// A double as an integer, with a note if it is too large for the type.
+fn double_as_integer(f: f64, unsigned: bool, env: &StatementEnv) -> i128 {
+    let v = ValueRef::Double(f);
+    let n = to_integer(v, &mut Warn(env));
+    let (most, ty) = match unsigned {
+        true => (u64::MAX as i128, "UNSIGNED BIGINT"),
+        false => (i64::MAX as i128, "SIGNED BIGINT"),
+    };
+    if f.abs() > 2e19 || n > most {
+        overflows(v, ty, env);
+    }
+    match unsigned {
+        true => n,
+        false => n.min(most),
+    }
+}
+
+/// To DATE or DATETIME. A time is one of today.
+fn date<'a>(r: ValueRef<'_>, kind: TypeKind, env: &StatementEnv) -> Val<'a> {
+    let t = match r {
+        ValueRef::Time(t) => Some(super::compare::on_today(t, env)),
+        r => convert::to_datetime(r, date_rules(env)),
+    };
+    match (t, kind) {
+        (None, _) => incorrect("datetime", r, env),
+        (Some(t), TypeKind::DateTime(f) | TypeKind::Timestamp(f)) => {
+            Val::Ref(ValueRef::DateTime(t.truncate(f)))
+        }
+        (Some(t), _) => Val::Ref(ValueRef::Date(t.date)),
+    }
+}
+
+/// The text of a value. Bytes are taken as text of the set; `None`, with a warning, if they are no UTF-8.
+fn text_of(r: ValueRef<'_>, set: Charset, env: &StatementEnv) -> Option<String> {
+    let ValueRef::Bytes(b) = r else {
+        return Some(r.to_text());
+    };
+    if set.stores_utf8() {
+        if std::str::from_utf8(b).is_err() {
+            env.warn(
+                codes::INVALID_CHARACTER_STRING,
+                "Invalid utf8mb4 character string",
+            );
+            return None;
+        }
+        return Some(r.to_text());
+    }
+    Some(match set.text_of(b) {
+        Ok(t) => t.into_owned(),
+        Err(bad) => {
+            let told = format!("Invalid {} character string: '{bad}'", set.name());
+            env.warn(codes::INVALID_CHARACTER_STRING, told);
+            set.decode(b).into_owned()
+        }
+    })
+}
+
+/// Warning 1301 for a CAST to more than a value may have.
+#[cold]
+fn cast_too_long(name: &str, env: &StatementEnv) {
+    env.warn(
+        codes::WARN_ALLOWED_PACKET_OVERFLOWED,
+        format!(
+            "Result of {name}() was larger than max_allowed_packet ({}) - truncated",
+            env.max_allowed_packet
+        ),
+    );
+}
+
+/// CAST of an exact number to an integer: rounded, and what is out of range becomes the end of the range.
+fn exact_as_integer<'a>(d: Decimal, unsigned: bool, env: &StatementEnv) -> Val<'a> {
+    let (low, high) = match unsigned {
+        true => (0, i128::from(u64::MAX)),
+        false => (i128::from(i64::MIN), i128::from(i64::MAX)),
+    };
+    let n = d.round(0).to_i128();
+    let end = if d.is_negative() { low } else { high };
+    let kept = n.map_or(end, |n| n.clamp(low, high));
+    if n != Some(kept) {
+        env.warn(
+            codes::DATA_OVERFLOW,
+            format!(
+                "Got overflow when converting '{d}' to {}INT. Value truncated",
+                if unsigned { "UNSIGNED " } else { "" }
+            ),
+        );
+    }
+    Val::Ref(match unsigned {
+        true => ValueRef::UInt(kept as u64),
+        false => ValueRef::Int(kept as i64),
+    })
+}

@@ -1,0 +1,135 @@
+//! A date and an interval: `date + INTERVAL n unit`.
+
+use super::date::Interval;
+use crate::expr::IntervalUnit;
+use crate::expr::node::{EvalCtx, Expr, ExprKind};
+use crate::expr::value::{Val, date_rules};
+use narwal_types::convert::number_parts;
+use narwal_types::errors::codes;
+use narwal_types::temporal::{SECOND, TIME_MAX};
+use narwal_types::temporal_parse::{datetime_from_number, parse_datetime};
+use narwal_types::{DateTime, Time, TypeKind, ValueRef};
+
+impl Expr {
+    /// Digits of the seconds in INTERVAL n SECOND, for an exact number.
+    fn interval_digits(&self) -> Option<u8> {
+        match &self.kind {
+            ExprKind::DateAdd {
+                amount,
+                unit: IntervalUnit::Second,
+                ..
+            } => match amount.ty.ty.kind {
+                TypeKind::Decimal(_, s) => Some(s.min(6)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// `d + i`: a value of the kind that its operand has, NULL with a warning where there is no such date.
+    pub(super) fn date_add<'a>(
+        &self,
+        d: ValueRef<'_>,
+        i: Interval,
+        unit: IntervalUnit,
+        ctx: &EvalCtx<'_>,
+    ) -> Val<'a> {
+        if let ValueRef::Time(t) = d {
+            return time_add(t, i, unit).unwrap_or_else(|| overflow(ctx));
+        }
+        let Some((t, only_date)) = as_datetime(d, ctx) else {
+            return Val::NULL;
+        };
+        if t.date.month == 0 || t.date.day == 0 {
+            let shown = match only_date {
+                true => ValueRef::Date(t.date),
+                false => ValueRef::DateTime(t),
+            };
+            return incorrect(shown, ctx);
+        }
+        let Some(mut r) = i.add_to(t) else {
+            return overflow(ctx);
+        };
+        let out = if only_date && !unit.has_time() {
+            ValueRef::Date(r.date)
+        } else {
+            r.fsp = match self.ty.ty.kind {
+                TypeKind::DateTime(f) => f,
+                _ if let Some(digits) = self.interval_digits() => digits,
+                // A string shows microseconds if there are any.
+                _ if r.micros % SECOND as u64 != 0 => 6,
+                _ => 0,
+            };
+            ValueRef::DateTime(r)
+        };
+        if matches!(d, ValueRef::Str(_) | ValueRef::Bytes(_)) && self.ty.ty.is_string() {
+            return Val::text(out.to_text());
+        }
+        // A statically known DATETIME stays one.
+        match (out, self.ty.ty.kind) {
+            (ValueRef::Date(d), TypeKind::DateTime(fsp)) => {
+                Val::Ref(ValueRef::DateTime(DateTime {
+                    fsp,
+                    ..d.at_midnight()
+                }))
+            }
+            (v, _) => Val::Ref(v),
+        }
+    }
+}
+
+/// NULL, with the warning that no such date exists.
+fn overflow<'a>(ctx: &EvalCtx<'_>) -> Val<'a> {
+    ctx.env.warn(
+        codes::DATETIME_FUNCTION_OVERFLOW,
+        "Datetime function: datetime field overflow",
+    );
+    Val::NULL
+}
+
+/// NULL, with the warning that the operand is no date.
+fn incorrect<'a>(v: ValueRef<'_>, ctx: &EvalCtx<'_>) -> Val<'a> {
+    ctx.env.warn(
+        codes::TRUNCATED_WRONG_VALUE,
+        format!("Incorrect datetime value: '{}'", v.to_text()),
+    );
+    Val::NULL
+}
+
+/// `t + i`, unless it is out of the range of TIME.
+fn time_add<'a>(t: Time, i: Interval, unit: IntervalUnit) -> Option<Val<'a>> {
+    if unit.has_months() {
+        return None;
+    }
+    let us = t.micros as i128 + i.micros;
+    if us.abs() > TIME_MAX as i128 {
+        return None;
+    }
+    let digits = match i.micros % SECOND as i128 == 0 && !unit.has_micros() {
+        true => 0,
+        false => 6,
+    };
+    Some(Val::Ref(ValueRef::Time(Time {
+        micros: us as i64,
+        fsp: t.fsp.max(digits),
+    })))
+}
+
+/// A value as a date and time, and whether it was only a date. `None`, with a warning, if it is none.
+fn as_datetime(v: ValueRef<'_>, ctx: &EvalCtx<'_>) -> Option<(DateTime, bool)> {
+    let rules = date_rules(ctx.env);
+    let read = match v {
+        ValueRef::Date(d) => return Some((d.at_midnight(), true)),
+        ValueRef::DateTime(t) => return Some((t, false)),
+        ValueRef::Str(s) | ValueRef::Bytes(s) => {
+            parse_datetime(s, rules).map(|p| (p.value, !p.has_time))
+        }
+        v => number_parts(v)
+            .and_then(|(n, us, fsp)| datetime_from_number(n, us, fsp, rules))
+            .map(|(t, has_time)| (t, !has_time)),
+    };
+    if read.is_none() {
+        incorrect(v, ctx);
+    }
+    read
+}

@@ -1,0 +1,163 @@
+//! Operators whose operands decide what else is looked at: AND, OR, comparisons, CASE.
+
+use crate::expr::compare::{compare, satisfied};
+use crate::expr::node::{CmpOp, EvalCtx, Expr, RowAccess};
+use crate::expr::value::{Val, truth, with_text};
+use crate::like::like;
+use narwal_types::{Collation, SqlResult};
+use std::cmp::Ordering;
+
+/// The first FALSE decides.
+pub(super) fn and<'a>(
+    list: &'a [Expr],
+    ctx: &EvalCtx<'a>,
+    row: &'a dyn RowAccess,
+) -> SqlResult<Val<'a>> {
+    let mut out = Some(true);
+    for e in list {
+        match e.eval_truth(ctx, row)? {
+            Some(true) => {}
+            Some(false) => return Ok(Val::int(0)),
+            None => out = None,
+        }
+    }
+    Ok(Val::bool(out))
+}
+
+/// The first TRUE decides.
+pub(super) fn or<'a>(
+    list: &'a [Expr],
+    ctx: &EvalCtx<'a>,
+    row: &'a dyn RowAccess,
+) -> SqlResult<Val<'a>> {
+    let mut out = Some(false);
+    for e in list {
+        match e.eval_truth(ctx, row)? {
+            Some(false) => {}
+            Some(true) => return Ok(Val::int(1)),
+            None => out = None,
+        }
+    }
+    Ok(Val::bool(out))
+}
+
+/// `left op right`
+pub(super) fn comparison<'a>(
+    op: CmpOp,
+    (left, right): (&'a Expr, &'a Expr),
+    collation: Collation,
+    ctx: &EvalCtx<'a>,
+    row: &'a dyn RowAccess,
+) -> SqlResult<Val<'a>> {
+    // Exact numbers meet with the digits that they show, others with all.
+    let l = match right.ty.is_exact() {
+        true => left.eval_ref(ctx, row)?,
+        false => left.eval_unrounded(ctx, row)?,
+    };
+    if l.is_null() && op != CmpOp::NullSafeEq {
+        return Ok(Val::NULL);
+    }
+    let r = match left.ty.is_exact() {
+        true => right.eval_ref(ctx, row)?,
+        false => right.eval_unrounded(ctx, row)?,
+    };
+    Ok(match compare(l.as_ref(), r.as_ref(), collation, ctx.env) {
+        Some(o) => Val::int(satisfied(op, o) as i64),
+        None if op == CmpOp::NullSafeEq => Val::int((l.is_null() && r.is_null()) as i64),
+        None => Val::NULL,
+    })
+}
+
+/// `value BETWEEN low AND high`
+pub(super) fn between<'a>(
+    (value, low, high): (&'a Expr, &'a Expr, &'a Expr),
+    collation: Collation,
+    ctx: &EvalCtx<'a>,
+    row: &'a dyn RowAccess,
+) -> SqlResult<Option<bool>> {
+    let v = value.eval_unrounded(ctx, row)?;
+    let low = low.eval_unrounded(ctx, row)?;
+    let high = high.eval_unrounded(ctx, row)?;
+    let order = |bound: &Val<'_>| compare(v.as_ref(), bound.as_ref(), collation, ctx.env);
+    let above = order(&low).map(|o| o != Ordering::Less);
+    let below = order(&high).map(|o| o != Ordering::Greater);
+    Ok(match (above, below) {
+        (Some(false), _) | (_, Some(false)) => Some(false),
+        (Some(true), Some(true)) => Some(true),
+        _ => None,
+    })
+}
+
+/// `value IN (list)`
+pub(super) fn in_list<'a>(
+    value: &'a Expr,
+    list: &'a [Expr],
+    collation: Collation,
+    ctx: &EvalCtx<'a>,
+    row: &'a dyn RowAccess,
+) -> SqlResult<Option<bool>> {
+    // A list of one is a comparison with `=`.
+    let all = list.len() > 1;
+    let digits = |e: &'a Expr| match all {
+        true => e.eval_unrounded(ctx, row),
+        false => e.eval_ref(ctx, row),
+    };
+    let v = digits(value)?;
+    if v.is_null() {
+        return Ok(None);
+    }
+    let mut found = Some(false);
+    for e in list {
+        let x = digits(e)?;
+        match compare(v.as_ref(), x.as_ref(), collation, ctx.env) {
+            Some(Ordering::Equal) => return Ok(Some(true)),
+            Some(_) => {}
+            None => found = None,
+        }
+    }
+    Ok(found)
+}
+
+/// `text LIKE pattern`
+pub(super) fn is_like<'a>(
+    (text, pattern): (&'a Expr, &'a Expr),
+    escape: Option<char>,
+    collation: Collation,
+    ctx: &EvalCtx<'a>,
+    row: &'a dyn RowAccess,
+) -> SqlResult<Option<bool>> {
+    let v = text.eval_ref(ctx, row)?;
+    let p = pattern.eval_ref(ctx, row)?;
+    if v.is_null() || p.is_null() {
+        return Ok(None);
+    }
+    let m = with_text(v.as_ref(), |t| {
+        with_text(p.as_ref(), |p| like(t, p, escape, collation))
+    });
+    ctx.env.check_interrupt()?;
+    Ok(Some(m))
+}
+
+/// The branch of a CASE for a row: `case` is its operand, its WHENs and the collation of their comparison.
+pub(super) fn case_branch<'a>(
+    (operand, whens, collation): (Option<&'a Expr>, &'a [(Expr, Expr)], Collation),
+    otherwise: Option<&'a Expr>,
+    ctx: &EvalCtx<'a>,
+    row: &'a dyn RowAccess,
+) -> SqlResult<Option<&'a Expr>> {
+    let subject = match operand {
+        Some(o) => Some(o.eval_unrounded(ctx, row)?),
+        None => None,
+    };
+    for (when, then) in whens {
+        let w = when.eval_unrounded(ctx, row)?;
+        let hit = match &subject {
+            Some(s) => compare(s.as_ref(), w.as_ref(), collation, ctx.env) == Some(Ordering::Equal),
+            None => truth(w.as_ref(), ctx.env) == Some(true),
+        };
+        if hit {
+            return Ok(Some(then));
+        }
+    }
+    Ok(otherwise)
+}
