@@ -4,7 +4,7 @@ use crate::expr::node::{CmpOp, Expr};
 use crate::plan::access::{Access, Lookup};
 use crate::plan::sarg::{ColCond, conjuncts, extract};
 use crate::planner::estimate::Estimates;
-use narwal_engine::{Index, Table};
+use narwal_engine::{Index, Table, TableStats};
 use narwal_syntax::ast::{IndexHint, IndexHintKind, IndexHintScope};
 use narwal_types::SqlResult;
 use narwal_types::errors;
@@ -100,6 +100,260 @@ pub(crate) fn order_of(
     Some(reverse.unwrap_or(false))
 }
 
+/// What a table and its query say to each index.
+struct Choice<'a> {
+    table: &'a Arc<Table>,
+    /// What each conjunct says of a column, if it does.
+    conds: Vec<Option<(usize, ColCond)>>,
+    filtered: bool,
+    order: &'a WantedOrder,
+    limit: Option<u64>,
+    estimates: &'a Estimates<'a>,
+    stats: Option<Arc<TableStats>>,
+    /// Rows of the table, not fewer than a thousand: small tables grow.
+    rows: f64,
+}
+
+/// What an index makes of the conditions.
+struct IndexUse {
+    /// The conditions on its first parts, one a part.
+    used: Vec<ColCond>,
+    /// How many conjuncts these are.
+    conjuncts: usize,
+    /// Columns that have one value.
+    eq_columns: Vec<usize>,
+    /// Rows that are read.
+    rows: f64,
+    /// One row at most is read.
+    unique_point: bool,
+    /// Whole values are compared, not the beginnings that the index has of them.
+    covers: bool,
+    /// The estimate comes from the data.
+    informed: bool,
+}
+
+impl Choice<'_> {
+    fn wants_order(&self) -> bool {
+        !self.order.is_empty()
+    }
+
+    fn sort_cost(&self, n: f64) -> f64 {
+        if self.wants_order() {
+            n * 1.5 + 1.0
+        } else {
+            0.0
+        }
+    }
+
+    /// How many of `n` rows are read, of which one in `1 / selective` matches.
+    fn limited(&self, n: f64, ordered: bool, selective: f64) -> f64 {
+        match self.limit {
+            // Reading stops early: as many rows as it takes to find enough matches.
+            Some(l) if ordered || !self.wants_order() => {
+                n.min(l as f64 / selective.max(0.001) + 1.0)
+            }
+            _ => n,
+        }
+    }
+
+    fn filter_selectivity(&self) -> f64 {
+        if self.filtered { 0.1 } else { 1.0 }
+    }
+
+    /// Reading all of the table, and what it costs.
+    fn full(&self, table_rows: u64) -> (Access, f64) {
+        let mut access = Access::full(table_rows);
+        if self.wants_order()
+            && let Some(reverse) = order_of(self.table, &self.table.indexes[0], &[], self.order)
+        {
+            access.reverse = reverse;
+            access.ordered = true;
+        }
+        let sort = match access.ordered {
+            true => 0.0,
+            false => self.sort_cost(self.rows),
+        };
+        let cost = self.limited(self.rows, access.ordered, self.filter_selectivity()) + sort;
+        (access, cost)
+    }
+
+    /// The conditions on a column.
+    fn on_column(&self, column: usize) -> impl Iterator<Item = &ColCond> {
+        (self.conds.iter().flatten())
+            .filter(move |(c, _)| *c == column)
+            .map(|(_, k)| k)
+    }
+
+    /// Goes over the parts of an index as long as there are conditions on them that it can use.
+    fn use_of(&self, i: usize, index: &Index) -> IndexUse {
+        let mut of = IndexUse {
+            used: Vec::new(),
+            conjuncts: 0,
+            eq_columns: Vec::new(),
+            rows: self.rows,
+            unique_point: index.unique,
+            covers: true,
+            informed: true,
+        };
+        // What the parts before the last one that is used select.
+        let mut group = of.rows;
+        // One row at most, however many there are: nothing to find out.
+        let is_eq = |k: &ColCond| matches!(k, ColCond::Cmp(CmpOp::Eq, _));
+        let one = index.unique && (index.parts.iter()).all(|p| self.on_column(p.column).any(is_eq));
+        for part in &index.parts {
+            let mut here: Vec<&ColCond> = self.on_column(part.column).collect();
+            // The first characters of equal strings need not be equal where weights do not come character by character.
+            let unfit =
+                part.prefix.is_some() && self.table.columns()[part.column].ty.collation.expands();
+            if here.is_empty() || unfit {
+                of.unique_point = false;
+                break;
+            }
+            of.conjuncts += here.len();
+            of.covers &= part.prefix.is_none();
+            let cond = if here.len() == 1 {
+                here.remove(0).clone()
+            } else {
+                ColCond::And(here.into_iter().cloned().collect())
+            };
+            let points = cond.is_points();
+            let distinct = (points && !one)
+                .then(|| self.distinct(i, of.used.len() + 1))
+                .flatten();
+            group = of.rows;
+            of.informed &= one || distinct.is_some();
+            of.rows = self.selected(of.rows, &cond, distinct, (i, of.used.len()));
+            if cond.is_single() && part.prefix.is_none() {
+                of.eq_columns.push(part.column);
+            } else {
+                of.unique_point = false;
+            }
+            of.unique_point &= is_eq(&cond);
+            of.used.push(cond);
+            if !points {
+                of.unique_point = false;
+                break;
+            }
+        }
+        self.settle_rows(&mut of, i, index, group);
+        of
+    }
+
+    /// Distinct values of an index's first parts.
+    fn distinct(&self, i: usize, parts: usize) -> Option<u64> {
+        self.estimates
+            .distinct(self.table, i, parts, self.stats.as_deref())
+    }
+
+    /// How many of `rows` are left by a condition on the part behind so many others. `distinct`: the values of all of these
+    /// parts, if known.
+    fn selected(
+        &self,
+        rows: f64,
+        cond: &ColCond,
+        distinct: Option<u64>,
+        (index, behind): (usize, usize),
+    ) -> f64 {
+        if !cond.is_points() {
+            return match cond {
+                ColCond::IsNotNull => rows * 0.9,
+                ColCond::Between(..) | ColCond::And(_) | ColCond::LikePrefix(..) => rows / 30.0,
+                ColCond::Or(v) => rows / 30.0 * v.len() as f64,
+                _ => rows / 4.0,
+            };
+        }
+        let each = match distinct {
+            Some(distinct) => {
+                let before = match behind {
+                    0 => 1,
+                    n => self.distinct(index, n).unwrap_or(1),
+                };
+                rows * before as f64 / distinct as f64
+            }
+            None => rows / 20.0,
+        };
+        each.max(1.0) * cond.count() as f64
+    }
+
+    /// What is known of all conditions together: so many keys of a unique index, the rows of a range as the index tells them.
+    /// `group`: rows that the parts before the last one select.
+    fn settle_rows(&self, of: &mut IndexUse, i: usize, index: &Index, group: f64) {
+        let all_points =
+            of.used.len() == index.parts.len() && of.used.iter().all(ColCond::is_points);
+        if index.unique && all_points {
+            let keys: u64 = of.used.iter().map(ColCond::count).product();
+            of.rows = of.rows.min(keys as f64);
+        }
+        if of.used.last().is_some_and(|c| !c.is_points())
+            && let Some(n) = self.estimates.range(self.table, i, &of.used, group)
+        {
+            of.rows = n;
+            of.informed = of.used.len() == 1 || self.distinct(i, of.used.len() - 1).is_some();
+        }
+        of.rows = of.rows.clamp(1.0, self.rows);
+    }
+
+    /// All conditions are in the use of the index.
+    fn covers_filter(&self, of: &IndexUse) -> bool {
+        of.covers && of.conjuncts == self.conds.len()
+    }
+
+    /// What a use costs.
+    fn cost(&self, i: usize, of: &IndexUse, ordered: bool) -> f64 {
+        if of.unique_point {
+            return if i == 0 { 0.5 } else { 0.9 };
+        }
+        // Each row of a secondary index is fetched from the clustered one.
+        let per_row = if i == 0 { 1.0 } else { 2.0 };
+        let remaining = match self.covers_filter(of) {
+            true => 1.0,
+            false => self.filter_selectivity(),
+        };
+        let sort = if ordered {
+            0.0
+        } else {
+            self.sort_cost(of.rows)
+        };
+        self.limited(of.rows, ordered, remaining) * per_row + sort
+    }
+
+    /// Reading by an index. `reverse`: backwards, if the index has the wanted order.
+    fn access(&self, i: usize, of: IndexUse, reverse: Option<bool>) -> Access {
+        let index = &self.table.indexes[i];
+        let no_order = || order_of(self.table, index, &[], self.order).is_none();
+        Access {
+            index: i,
+            reverse: reverse.unwrap_or(false),
+            ordered: (reverse.is_some() && self.wants_order()) || of.unique_point,
+            order_by_values: self.wants_order() && (of.unique_point || no_order()),
+            covers_filter: self.covers_filter(&of) && !of.used.is_empty(),
+            rows: if of.unique_point { 1 } else { of.rows as u64 },
+            informed: of.informed,
+            conditions: of.conjuncts,
+            lookup: of.into_lookup(),
+            possible: Vec::new(),
+            allowed: Vec::new(),
+            allowed_groups: Vec::new(),
+        }
+    }
+}
+
+impl IndexUse {
+    fn into_lookup(self) -> Lookup {
+        if self.unique_point {
+            let value = |c: ColCond| match c {
+                ColCond::Cmp(_, e) => Some(e),
+                _ => None,
+            };
+            return Lookup::Point(self.used.into_iter().filter_map(value).collect());
+        }
+        match self.used.is_empty() {
+            true => Lookup::Full,
+            false => Lookup::Ranges(self.used),
+        }
+    }
+}
+
 impl Access {
     /// Chooses how to read `table` for `filter`. `order`: empty if none is wanted. `limit`: known number of rows wanted.
     pub fn choose(
@@ -111,194 +365,48 @@ impl Access {
         estimates: &Estimates<'_>,
     ) -> SqlResult<Access> {
         let table_rows = estimates.rows(table);
-        let rows = table_rows.max(1000);
-        let stats = table.stats();
         let allowed = allowed_indexes(table, hints, IndexHintScope::Join)?;
         let allowed_orders = allowed_indexes(table, hints, IndexHintScope::OrderBy)?;
         let forced = hints.iter().any(|h| {
             h.kind == IndexHintKind::Force && h.scope.is_none_or(|s| s == IndexHintScope::Join)
         });
-        let conds: Vec<Option<(usize, ColCond)>> = filter
-            .map(|f| conjuncts(f).iter().map(|e| extract(e, table)).collect())
-            .unwrap_or_default();
-        let mut best = Access::full(table_rows);
-        let full_order = order_of(table, &table.indexes[0], &[], order);
-        let want_sorted = !order.is_empty();
-        if let Some(reverse) = full_order
-            && want_sorted
-        {
-            best.reverse = reverse;
-            best.ordered = true;
+        let choice = Choice {
+            table,
+            conds: filter
+                .map(|f| conjuncts(f).iter().map(|e| extract(e, table)).collect())
+                .unwrap_or_default(),
+            filtered: filter.is_some(),
+            order,
+            limit,
+            estimates,
+            stats: table.stats(),
+            rows: table_rows.max(1000) as f64,
+        };
+        let want_sorted = choice.wants_order();
+        let (mut best, mut best_cost) = choice.full(table_rows);
+        if forced {
+            best_cost = f64::INFINITY;
         }
-        let sort_cost = |n: f64| if want_sorted { n * 1.5 + 1.0 } else { 0.0 };
-        let limited = |n: f64, ordered: bool, selective: f64| match limit {
-            // Reading stops early: as many rows as it takes to find enough matches.
-            Some(l) if ordered || !want_sorted => n.min(l as f64 / selective.max(0.001) + 1.0),
-            _ => n,
-        };
-        let filter_selectivity = if filter.is_some() { 0.1 } else { 1.0 };
-        let mut best_cost = if forced {
-            f64::INFINITY
-        } else {
-            limited(rows as f64, best.ordered, filter_selectivity)
-                + if best.ordered {
-                    0.0
-                } else {
-                    sort_cost(rows as f64)
-                }
-        };
         let mut possible = Vec::new();
         for (i, index) in table.indexes.iter().enumerate() {
             if !allowed[i] || index.parts.is_empty() {
                 continue;
             }
-            let mut used = Vec::new();
-            let mut usable_conjuncts = 0;
-            let mut eq_columns = Vec::new();
-            let mut est = rows as f64;
-            let mut unique_point = index.unique;
-            let mut covers = true;
-            // What the parts before the last one that is used select.
-            let mut group = est;
-            let mut informed = true;
-            // One row at most, however many there are: nothing to find out.
-            let one = index.unique
-                && index.parts.iter().all(|p| {
-                    (conds.iter().flatten())
-                        .any(|(c, k)| *c == p.column && matches!(k, ColCond::Cmp(CmpOp::Eq, _)))
-                });
-            for part in &index.parts {
-                let mut here: Vec<&ColCond> = conds
-                    .iter()
-                    .flatten()
-                    .filter(|(c, _)| *c == part.column)
-                    .map(|(_, k)| k)
-                    .collect();
-                // The first characters of equal strings need not be equal where weights do not come character by character.
-                let unfit =
-                    part.prefix.is_some() && table.columns()[part.column].ty.collation.expands();
-                if here.is_empty() || unfit {
-                    unique_point = false;
-                    break;
-                }
-                usable_conjuncts += here.len();
-                covers &= part.prefix.is_none();
-                let cond = if here.len() == 1 {
-                    here.remove(0).clone()
-                } else {
-                    ColCond::And(here.into_iter().cloned().collect())
-                };
-                let points = cond.is_points();
-                let single = cond.is_single();
-                let distinct_of = |parts| estimates.distinct(table, i, parts, stats.as_deref());
-                let distinct = (points && !one)
-                    .then(|| distinct_of(used.len() + 1))
-                    .flatten();
-                group = est;
-                informed &= one || distinct.is_some();
-                est = if let (true, Some(distinct)) = (points, distinct) {
-                    let before = match used.len() {
-                        0 => 1,
-                        n => distinct_of(n).unwrap_or(1),
-                    };
-                    (est * before as f64 / distinct as f64).max(1.0) * cond.count() as f64
-                } else if points {
-                    (est / 20.0).max(1.0) * cond.count() as f64
-                } else {
-                    match &cond {
-                        ColCond::IsNotNull => est * 0.9,
-                        ColCond::Between(..) | ColCond::And(_) | ColCond::LikePrefix(..) => {
-                            est / 30.0
-                        }
-                        ColCond::Or(v) => est / 30.0 * v.len() as f64,
-                        _ => est / 4.0,
-                    }
-                };
-                if single && part.prefix.is_none() {
-                    eq_columns.push(part.column);
-                } else {
-                    unique_point = false;
-                }
-                if !matches!(cond, ColCond::Cmp(CmpOp::Eq, _)) {
-                    unique_point = false;
-                }
-                used.push(cond);
-                if !points {
-                    unique_point = false;
-                    break;
-                }
-            }
-            let all_points = used.len() == index.parts.len() && used.iter().all(ColCond::is_points);
-            if index.unique && all_points {
-                est = est.min(used.iter().map(ColCond::count).product::<u64>() as f64);
-            }
-            if !used.is_empty() {
+            let of = choice.use_of(i, index);
+            if !of.used.is_empty() {
                 possible.push(i);
             }
-            if used.last().is_some_and(|c| !c.is_points())
-                && let Some(n) = estimates.range(table, i, &used, group)
-            {
-                est = n;
-                informed = used.len() == 1
-                    || estimates
-                        .distinct(table, i, used.len() - 1, stats.as_deref())
-                        .is_some();
-            }
-            let order_dir = order_of(table, index, &eq_columns, order)
+            let reverse = order_of(table, index, &of.eq_columns, order)
                 .filter(|_| allowed_orders[i] || !want_sorted);
-            if used.is_empty() && (order_dir.is_none() || !want_sorted) && !forced {
+            let ordered = reverse.is_some() && want_sorted;
+            // Reading all of an index serves an order, or obeys FORCE INDEX. All of the clustered one is `full`.
+            if of.used.is_empty() && (i == 0 || !(ordered || forced)) {
                 continue;
             }
-            if i == 0 && used.is_empty() {
-                continue;
-            }
-            let est = est.clamp(1.0, rows as f64);
-            let ordered = order_dir.is_some() && want_sorted;
-            // Each row of a secondary index is fetched from the clustered one.
-            let per_row = if i == 0 { 1.0 } else { 2.0 };
-            let remaining = if covers && usable_conjuncts == conds.len() {
-                1.0
-            } else {
-                filter_selectivity
-            };
-            let mut cost = limited(est, ordered, remaining) * per_row
-                + if ordered { 0.0 } else { sort_cost(est) };
-            if unique_point {
-                cost = if i == 0 { 0.5 } else { 0.9 };
-            }
+            let cost = choice.cost(i, &of, ordered);
             if cost < best_cost {
                 best_cost = cost;
-                let lookup = if unique_point {
-                    Lookup::Point(
-                        used.iter()
-                            .filter_map(|c| match c {
-                                ColCond::Cmp(_, e) => Some(e.clone()),
-                                _ => None,
-                            })
-                            .collect(),
-                    )
-                } else if used.is_empty() {
-                    Lookup::Full
-                } else {
-                    Lookup::Ranges(used)
-                };
-                best = Access {
-                    index: i,
-                    reverse: order_dir.unwrap_or(false),
-                    ordered: ordered || unique_point,
-                    order_by_values: want_sorted
-                        && (unique_point || order_of(table, index, &[], order).is_none()),
-                    covers_filter: covers
-                        && usable_conjuncts == conds.len()
-                        && !matches!(lookup, Lookup::Full),
-                    lookup,
-                    rows: if unique_point { 1 } else { est as u64 },
-                    informed,
-                    conditions: usable_conjuncts,
-                    possible: Vec::new(),
-                    allowed: Vec::new(),
-                    allowed_groups: Vec::new(),
-                };
+                best = choice.access(i, of, reverse);
             }
         }
         best.possible = possible;
@@ -306,9 +414,7 @@ impl Access {
             best.allowed = allowed;
             best.allowed_groups = allowed_indexes(table, hints, IndexHintScope::GroupBy)?;
         }
-        if filter.is_none() {
-            best.covers_filter = true;
-        }
+        best.covers_filter |= filter.is_none();
         Ok(best)
     }
 
