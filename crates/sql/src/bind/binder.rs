@@ -119,7 +119,7 @@ impl Expr {
     }
 
     /// Converted to a type, if it has another one already known. Parameters stay as they are.
-    fn coerce(self, ty: &ExprType) -> Expr {
+    pub(super) fn coerce(self, ty: &ExprType) -> Expr {
         if self.ty.null || matches!(self.kind, ExprKind::Param(_)) || ty.null {
             return self;
         }
@@ -172,7 +172,7 @@ fn shown(e: Expr) -> Expr {
     e.coerce(&text)
 }
 
-fn boxed(e: Expr) -> Box<Expr> {
+pub(super) fn boxed(e: Expr) -> Box<Expr> {
     Box::new(e)
 }
 
@@ -180,7 +180,8 @@ fn wrong_count(name: &str) -> SqlError {
     errors::WRONG_PARAMCOUNT_TO_NATIVE_FCT.with([&name])
 }
 
-fn comparison(op: BinaryOp) -> Option<CmpOp> {
+/// The comparison that an operator is.
+pub(super) fn comparison(op: BinaryOp) -> Option<CmpOp> {
     use BinaryOp as B;
     Some(match op {
         B::Eq => CmpOp::Eq,
@@ -236,114 +237,23 @@ impl Binder<'_> {
                 negated,
                 low,
                 high,
-            } => {
-                let mut e = self.expr(expr)?;
-                let mut lo = self.beside(low, &e)?;
-                let mut hi = self.beside(high, &e)?;
-                // A number among texts makes all three numbers.
-                let number = |e: &Expr| e.ty.ty.is_numeric() && !e.ty.null;
-                if e.ty.is_string() && number(&lo) != number(&hi) {
-                    let double = ExprType::double(true);
-                    let as_number = |e: Expr| match e.ty.is_string() {
-                        true => as_operand(e).coerce(&double),
-                        false => e,
-                    };
-                    (e, lo, hi) = (as_number(e), as_number(lo), as_number(hi));
-                }
-                let collation = types::compare_collation([&e, &lo, &hi], "between")?;
-                let nullable = e.ty.nullable || lo.ty.nullable || hi.ty.nullable;
-                make(
-                    ExprKind::Between {
-                        expr: boxed(e),
-                        low: boxed(lo),
-                        high: boxed(hi),
-                        negated: *negated,
-                        collation,
-                    },
-                    bool_ty(nullable),
-                )
-            }
+            } => self.between(expr, (low, high), *negated)?,
             Ast::InList {
                 expr,
                 list,
                 negated,
-            } => {
-                if row_items(expr).is_some() {
-                    return self.row_in(expr, list, *negated);
-                }
-                let e = self.expr(expr)?;
-                let list = list
-                    .iter()
-                    .map(|x| self.beside(x, &e))
-                    .collect::<SqlResult<Vec<_>>>()?;
-                // IN with one value is a comparison.
-                if let [one] = list.as_slice()
-                    && (json::is_extract(&e) || json::is_extract(one))
-                {
-                    let equal = self.compare(CmpOp::Eq, e, one.clone())?;
-                    let ty = equal.ty;
-                    return Ok(if *negated {
-                        make(ExprKind::Not(boxed(equal)), ty)
-                    } else {
-                        equal
-                    });
-                }
-                let collation = types::compare_collation(std::iter::once(&e).chain(&list), "in")?;
-                let nullable = e.ty.nullable || list.iter().any(|x| x.ty.nullable);
-                make(
-                    ExprKind::InList {
-                        expr: boxed(e),
-                        list,
-                        negated: *negated,
-                        collation,
-                    },
-                    bool_ty(nullable),
-                )
-            }
+            } => self.in_list(expr, list, *negated)?,
             Ast::Like {
                 negated,
                 expr,
                 pattern,
                 escape,
-            } => {
-                let e = self.expr(expr)?;
-                let p = self.expr(pattern)?;
-                let escape = match escape {
-                    Some(x) => like_escape(&self.expr(x)?, self.scope.env)?,
-                    None if self.scope.env.sql_mode.has(SqlMode::NO_BACKSLASH_ESCAPES) => {
-                        Some(String::new())
-                    }
-                    None => None,
-                };
-                let collation = types::compare_collation([&e, &p], "like")?;
-                let escape = like::escape_char(escape.as_deref(), collation);
-                let nullable = e.ty.nullable || p.ty.nullable;
-                make(
-                    ExprKind::Like {
-                        expr: boxed(e),
-                        pattern: boxed(p),
-                        escape,
-                        negated: *negated,
-                        collation,
-                    },
-                    bool_ty(nullable),
-                )
-            }
+            } => self.like((expr, pattern), escape.as_deref(), *negated)?,
             Ast::Regexp {
                 negated,
                 expr,
                 pattern,
-            } => {
-                let args = vec![self.expr(expr)?, self.expr(pattern)?];
-                types::compare_collation(&args, "regexp")?;
-                let m = self.call(Func::Regexp, args)?;
-                if *negated {
-                    let ty = m.ty;
-                    make(ExprKind::Not(boxed(m)), ty)
-                } else {
-                    m
-                }
-            }
+            } => self.regexp((expr, pattern), *negated)?,
             Ast::Case {
                 operand,
                 whens,
@@ -357,19 +267,7 @@ impl Binder<'_> {
                 let e = self.expr(expr)?;
                 self.convert_charset(e, charset)?
             }
-            Ast::Collate { expr, collation } => {
-                let e = self.expr(expr)?;
-                let set = if e.ty.is_string() {
-                    e.ty.ty.collation.charset()
-                } else {
-                    Charset::Utf8mb4
-                };
-                let c = crate::lower::collation_of(collation, set)?;
-                if set != c.charset() {
-                    return Err(mismatched_collation(c, set));
-                }
-                self.collate(e, c, Coercibility::Explicit)
-            }
+            Ast::Collate { expr, collation } => self.explicit_collation(expr, collation)?,
             Ast::Temporal { kind, text } => temporal_literal(*kind, text)?,
             Ast::Introduced {
                 charset: name,
@@ -389,16 +287,7 @@ impl Binder<'_> {
                 left,
                 all,
                 query,
-            } => {
-                let op = comparison(*op)
-                    .ok_or_else(|| SqlError::syntax("ANY and ALL need a comparison"))?;
-                let used = if *all {
-                    SubqueryUse::All(op)
-                } else {
-                    SubqueryUse::Any(op)
-                };
-                self.compared_subquery(left, *query, used)?
-            }
+            } => self.quantified(left, *op, *all, *query)?,
             Ast::Row(_) => return Err(wrong_columns(1)),
             Ast::Values(column) => self.insert_value(column)?,
             Ast::Default(_) => return Err(SqlError::unsupported("DEFAULT(column)")),
@@ -579,7 +468,7 @@ impl Binder<'_> {
         Ok(self.text_in_connection(make(ExprKind::Param(n), ty)))
     }
 
-    fn unknown_column(&self, name: &str) -> SqlError {
+    pub(super) fn unknown_column(&self, name: &str) -> SqlError {
         errors::BAD_FIELD_ERROR.with([&name, &self.scope.clause.name()])
     }
 
@@ -755,7 +644,7 @@ impl Binder<'_> {
     }
 
     /// An operand beside another: a constant string next to a temporal column is read as a temporal value once.
-    fn beside(&self, ast: &Ast, other: &Expr) -> SqlResult<Expr> {
+    pub(super) fn beside(&self, ast: &Ast, other: &Expr) -> SqlResult<Expr> {
         constant_beside(self.expr(ast)?, other, self.scope.env)
     }
 
@@ -874,7 +763,7 @@ impl Binder<'_> {
         Ok(())
     }
 
-    fn compare(&self, op: CmpOp, l: Expr, r: Expr) -> SqlResult<Expr> {
+    pub(super) fn compare(&self, op: CmpOp, l: Expr, r: Expr) -> SqlResult<Expr> {
         let r = constant_beside(r, &l, self.scope.env)?;
         let l = constant_beside(l, &r, self.scope.env)?;
         let (l, r) = json::compared(l, r);
@@ -945,7 +834,7 @@ impl Binder<'_> {
     }
 
     /// (a, b) IN ((c, d), ...).
-    fn row_in(&self, left: &Ast, list: &[Ast], negated: bool) -> SqlResult<Expr> {
+    pub(super) fn row_in(&self, left: &Ast, list: &[Ast], negated: bool) -> SqlResult<Expr> {
         let any = list
             .iter()
             .map(|r| match row_items(r) {
@@ -1058,7 +947,7 @@ impl Binder<'_> {
         ))
     }
 
-    fn collate(&self, e: Expr, c: Collation, coercibility: Coercibility) -> Expr {
+    pub(super) fn collate(&self, e: Expr, c: Collation, coercibility: Coercibility) -> Expr {
         let chars = e.ty.chars();
         let mut ty = ExprType::string(chars, c, coercibility, e.ty.nullable);
         // A column keeps its own kind.
@@ -1242,7 +1131,7 @@ impl Binder<'_> {
         )
     }
 
-    fn call(&self, func: &'static Function, args: Vec<Expr>) -> SqlResult<Expr> {
+    pub(super) fn call(&self, func: &'static Function, args: Vec<Expr>) -> SqlResult<Expr> {
         let args: Vec<Expr> = match func.takes {
             Takes::Anything => args,
             Takes::Numbers => args.into_iter().map(as_operand).collect(),
@@ -1436,179 +1325,6 @@ impl Binder<'_> {
         let ty = ExprType::of_column(source.table.columns()[c].ty, true);
         Ok(make(ExprKind::InsertValue(c), ty))
     }
-
-    fn aggregate(&self, func: AggFunc, name: &str, f: &Call) -> SqlResult<Expr> {
-        let distinct = f.distinct;
-        let frames = self.scope.frames();
-        if !self.scope.takes_aggregates() && !frames.iter().any(|f| f.0.scope.takes_aggregates()) {
-            return Err(invalid_aggregate());
-        }
-        // No aggregate inside of another.
-        let inner_scope = Scope {
-            aggregates: None,
-            in_aggregate: true,
-            windows: WindowsHere::InArgument,
-            ..*self.scope
-        };
-        let inner = Binder {
-            scope: &inner_scope,
-        };
-        let mut args = Vec::new();
-        for e in &f.args {
-            args.push(match inner.expr(e)? {
-                e if func.is_numeric() => as_operand(e),
-                e => e,
-            });
-        }
-        let several = func == AggFunc::GroupConcat || func == AggFunc::Count && distinct;
-        let pair = func == AggFunc::JsonObject;
-        if args.is_empty() && !f.star
-            || args.len() > 1 && !several && !pair
-            || pair && args.len() != 2
-        {
-            return Err(SqlError::syntax(format!(
-                "unexpected number of arguments of {name}()"
-            )));
-        }
-        let mut separator: Box<str> = ",".into();
-        let spread = matches!(
-            func,
-            AggFunc::StdPop | AggFunc::StdSamp | AggFunc::VarPop | AggFunc::VarSamp
-        );
-        if spread && distinct {
-            return Err(SqlError::syntax(format!("DISTINCT in {name}()")));
-        }
-        let values = args.len();
-        let mut order = Vec::new();
-        let mut limit = None;
-        if let Some(c) = &f.clauses {
-            if let Some(s) = &c.separator {
-                separator = s.as_str().into();
-            }
-            let has_order = !c.order_by.is_empty() || c.limit.is_some();
-            if has_order && (!func.is_list() || pair) {
-                return Err(SqlError::syntax(format!("unexpected clause in {name}()")));
-            }
-            for k in &c.order_by {
-                // A number means an argument.
-                let key = match inner.expr(&k.expr)? {
-                    Expr {
-                        kind: ExprKind::Literal(Value::Int(n)),
-                        ..
-                    } => {
-                        let i = usize::try_from(n).unwrap_or(0).wrapping_sub(1);
-                        match args.get(i).filter(|_| i < values) {
-                            Some(a) => a.clone(),
-                            None => return Err(inner.unknown_column(&n.to_string())),
-                        }
-                    }
-                    e => e,
-                };
-                args.push(key);
-                order.push(k.desc);
-            }
-            if let Some(l) = &c.limit {
-                limit = Some(inner.list_limit(l)?);
-            }
-        }
-        let sees_outer = |e: &Expr| e.any(&|e| matches!(e.kind, ExprKind::Outer(_)));
-        let is_subquery = |e: &Expr| e.any(&|e| matches!(e.kind, ExprKind::Subquery(_)));
-        if args.iter().any(sees_outer) && !args.iter().any(Expr::has_column) {
-            if args.iter().any(is_subquery) {
-                return Err(SqlError::unsupported(
-                    "subqueries in aggregates of outer columns",
-                ));
-            }
-            if let Some(e) = self.outer_aggregate((func, name, f), &frames)? {
-                return Ok(e);
-            }
-        }
-        let Some(collected) = self.scope.aggregates else {
-            return Err(invalid_aggregate());
-        };
-        let list = func.is_list().then(|| {
-            let variables = &self.scope.env.variables;
-            let max = variables.system(VariableScope::Session, "group_concat_max_len");
-            Box::new(ListOptions {
-                order,
-                limit,
-                max_len: match max {
-                    Ok(Value::Int(n)) => n.max(4) as usize,
-                    Ok(Value::UInt(n)) => n.max(4) as usize,
-                    _ => 1 << 20,
-                },
-            })
-        });
-        if matches!(func, AggFunc::Min | AggFunc::Max) {
-            // Members compare by their texts here.
-            args = args.into_iter().map(member_as_text).collect();
-        }
-        fixed::check_aggregate(func, distinct, &args[..values])?;
-        let ty = func.ty(&args[..values])?;
-        // COUNT(x) of something that is never NULL counts rows.
-        let a = Aggregate {
-            func,
-            distinct: distinct && !matches!(func, AggFunc::Min | AggFunc::Max),
-            args,
-            separator,
-            list,
-            ty,
-        };
-        let mut all = collected.borrow_mut();
-        let n = match all.iter().position(|x| *x == a) {
-            Some(n) => n,
-            None => {
-                all.push(a);
-                all.len() - 1
-            }
-        };
-        Ok(make(ExprKind::Aggregate(n), ty))
-    }
-
-    /// LIMIT of an aggregate that makes a list: how many are left out, and how many are taken.
-    fn list_limit(&self, l: &ast::Limit) -> SqlResult<(u64, u64)> {
-        let n = |e: &Ast| match self.expr(e)?.kind {
-            ExprKind::Literal(Value::Int(n)) => Ok(n as u64),
-            _ => Err(SqlError::unsupported("this LIMIT in an aggregate")),
-        };
-        Ok((l.offset.as_ref().map_or(Ok(0), n)?, n(&l.count)?))
-    }
-
-    /// An aggregate whose columns are all of queries around belongs to the innermost of these; `None` if it can't stand in
-    /// that query's clause: then it is one of this query. `frames`: what the scopes around had before its arguments were bound.
-    fn outer_aggregate(
-        &self,
-        (func, name, call): (AggFunc, &str, &Call),
-        frames: &[(&OuterScope<'_>, usize)],
-    ) -> SqlResult<Option<Expr>> {
-        let Some(around) = self.scope.outer else {
-            return Ok(None);
-        };
-        // Columns that only the aggregate looks at are not wanted here.
-        let seen: Vec<Vec<Expr>> = frames
-            .iter()
-            .map(|(f, n)| f.frame.borrow_mut().split_off(*n))
-            .collect();
-        let binder = Binder {
-            scope: around.scope,
-        };
-        match binder.aggregate(func, name, call) {
-            Ok(e) => Ok(Some(around.add(e))),
-            Err(e) if e.code == codes::INVALID_GROUP_FUNC_USE && !around.scope.in_aggregate => {
-                for ((f, n), seen) in frames.iter().zip(seen) {
-                    let mut frame = f.frame.borrow_mut();
-                    frame.truncate(*n);
-                    frame.extend(seen);
-                }
-                Ok(None)
-            }
-            Err(e) => Err(e),
-        }
-    }
-}
-
-fn invalid_aggregate() -> SqlError {
-    errors::INVALID_GROUP_FUNC_USE.plain()
 }
 
 /// 1630: a built-in function with a space in front of its parenthesis, where another of that name is meant.
@@ -1685,20 +1401,6 @@ fn bits(s: &str) -> SqlResult<Vec<u8>> {
         }
     }
     Ok(out)
-}
-
-/// What ESCAPE of LIKE gives: at most one character, `None` for NULL. Error 1210 for more, or for what is no constant.
-fn like_escape(e: &Expr, env: &StatementEnv) -> SqlResult<Option<String>> {
-    let text = match &e.kind {
-        ExprKind::Literal(Value::Null) => return Ok(None),
-        ExprKind::Literal(v) => v.as_ref().to_text(),
-        _ => return Err(wrong_arguments("ESCAPE")),
-    };
-    let least = usize::from(env.sql_mode.has(SqlMode::NO_BACKSLASH_ESCAPES));
-    match (least..=1).contains(&text.chars().count()) {
-        true => Ok(Some(text)),
-        false => Err(wrong_arguments("ESCAPE")),
-    }
 }
 
 /// Arguments that can be the result as values of its type.

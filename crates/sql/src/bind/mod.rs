@@ -6,15 +6,19 @@
 //! |---|---|
 //! | `scope.rs` | what names may mean where an expression stands |
 //! | `binder.rs` | names to positions, operators to nodes, constants to values |
+//! | `predicate.rs` | BETWEEN, IN, LIKE and their like |
+//! | `aggregate.rs` | calls of aggregates |
 //! | `operand.rs` | rows and subqueries among operands |
 //! | `subquery.rs` | subqueries and comparisons with them |
 //! | `windows.rs`, `window.rs` | the calls of window functions of a SELECT; their arguments and windows |
 //! | `param.rs` | parameters |
 //! | `table_rules.rs` | the expressions that a table's rows obey |
 
+mod aggregate;
 pub mod binder;
 pub mod operand;
 pub mod param;
+mod predicate;
 pub mod scope;
 pub mod subquery;
 pub mod table_rules;

@@ -1,0 +1,224 @@
+//! Calls of aggregates: their arguments, their clauses, and which query they belong to.
+
+use crate::bind::binder::{Binder, as_operand, member_as_text};
+use crate::bind::scope::{OuterScope, Scope};
+use crate::bind::windows::WindowsHere;
+use crate::env::VariableScope;
+use crate::expr::fixed;
+use crate::expr::node::{AggFunc, Aggregate, Expr, ExprKind, ListOptions, make};
+use narwal_syntax::ast::{self, Call, Expr as Ast};
+use narwal_types::errors;
+use narwal_types::errors::codes;
+use narwal_types::{SqlError, SqlResult, Value};
+
+/// What is said of the rows of a list: GROUP_CONCAT(x ORDER BY y SEPARATOR s LIMIT n).
+struct Clauses {
+    separator: Box<str>,
+    /// DESC of each key. The keys themselves stand behind the arguments.
+    order: Vec<bool>,
+    /// How many are left out, and how many are taken.
+    limit: Option<(u64, u64)>,
+}
+
+/// Error unless an aggregate takes so many arguments.
+fn check_count(func: AggFunc, name: &str, f: &Call, args: usize) -> SqlResult<()> {
+    let several = func == AggFunc::GroupConcat || func == AggFunc::Count && f.distinct;
+    let pair = func == AggFunc::JsonObject;
+    if args == 0 && !f.star || args > 1 && !several && !pair || pair && args != 2 {
+        return Err(SqlError::syntax(format!(
+            "unexpected number of arguments of {name}()"
+        )));
+    }
+    let spread = matches!(
+        func,
+        AggFunc::StdPop | AggFunc::StdSamp | AggFunc::VarPop | AggFunc::VarSamp
+    );
+    if spread && f.distinct {
+        return Err(SqlError::syntax(format!("DISTINCT in {name}()")));
+    }
+    Ok(())
+}
+
+/// The place of an aggregate among those of a query, to which it is added unless it is one of them.
+fn place_of(a: Aggregate, all: &mut Vec<Aggregate>) -> usize {
+    if let Some(n) = all.iter().position(|x| *x == a) {
+        return n;
+    }
+    all.push(a);
+    all.len() - 1
+}
+
+impl Binder<'_> {
+    /// Binds a call, and has the query collect it.
+    pub(super) fn aggregate(&self, func: AggFunc, name: &str, f: &Call) -> SqlResult<Expr> {
+        let frames = self.scope.frames();
+        if !self.scope.takes_aggregates() && !frames.iter().any(|f| f.0.scope.takes_aggregates()) {
+            return Err(invalid_aggregate());
+        }
+        // No aggregate inside of another.
+        let inner_scope = Scope {
+            aggregates: None,
+            in_aggregate: true,
+            windows: WindowsHere::InArgument,
+            ..*self.scope
+        };
+        let inner = Binder {
+            scope: &inner_scope,
+        };
+        let mut args = Vec::new();
+        for e in &f.args {
+            args.push(match inner.expr(e)? {
+                e if func.is_numeric() => as_operand(e),
+                e => e,
+            });
+        }
+        let values = args.len();
+        check_count(func, name, f, values)?;
+        let Clauses {
+            separator,
+            order,
+            limit,
+        } = inner.clauses(func, name, f, &mut args)?;
+        let sees_outer = |e: &Expr| e.any(&|e| matches!(e.kind, ExprKind::Outer(_)));
+        let is_subquery = |e: &Expr| e.any(&|e| matches!(e.kind, ExprKind::Subquery(_)));
+        if args.iter().any(sees_outer) && !args.iter().any(Expr::has_column) {
+            if args.iter().any(is_subquery) {
+                return Err(SqlError::unsupported(
+                    "subqueries in aggregates of outer columns",
+                ));
+            }
+            if let Some(e) = self.outer_aggregate((func, name, f), &frames)? {
+                return Ok(e);
+            }
+        }
+        let Some(collected) = self.scope.aggregates else {
+            return Err(invalid_aggregate());
+        };
+        let ends = matches!(func, AggFunc::Min | AggFunc::Max);
+        if ends {
+            // Members compare by their texts here.
+            args = args.into_iter().map(member_as_text).collect();
+        }
+        fixed::check_aggregate(func, f.distinct, &args[..values])?;
+        let ty = func.ty(&args[..values])?;
+        let list = (func.is_list()).then(|| {
+            Box::new(ListOptions {
+                order,
+                limit,
+                max_len: self.list_length(),
+            })
+        });
+        let call = Aggregate {
+            func,
+            distinct: f.distinct && !ends,
+            args,
+            separator,
+            list,
+            ty,
+        };
+        let n = place_of(call, &mut collected.borrow_mut());
+        Ok(make(ExprKind::Aggregate(n), ty))
+    }
+
+    /// Binds the clauses in a call. The keys of its ORDER BY go behind the arguments.
+    fn clauses(
+        &self,
+        func: AggFunc,
+        name: &str,
+        f: &Call,
+        args: &mut Vec<Expr>,
+    ) -> SqlResult<Clauses> {
+        let mut said = Clauses {
+            separator: ",".into(),
+            order: Vec::new(),
+            limit: None,
+        };
+        let Some(c) = &f.clauses else {
+            return Ok(said);
+        };
+        if let Some(s) = &c.separator {
+            said.separator = s.as_str().into();
+        }
+        let has_order = !c.order_by.is_empty() || c.limit.is_some();
+        if has_order && (!func.is_list() || func == AggFunc::JsonObject) {
+            return Err(SqlError::syntax(format!("unexpected clause in {name}()")));
+        }
+        let values = args.len();
+        for k in &c.order_by {
+            // A number means an argument.
+            let key = match self.expr(&k.expr)? {
+                Expr {
+                    kind: ExprKind::Literal(Value::Int(n)),
+                    ..
+                } => {
+                    let i = usize::try_from(n).unwrap_or(0).wrapping_sub(1);
+                    match args.get(i).filter(|_| i < values) {
+                        Some(a) => a.clone(),
+                        None => return Err(self.unknown_column(&n.to_string())),
+                    }
+                }
+                e => e,
+            };
+            args.push(key);
+            said.order.push(k.desc);
+        }
+        said.limit = c.limit.as_ref().map(|l| self.list_limit(l)).transpose()?;
+        Ok(said)
+    }
+
+    /// `group_concat_max_len`
+    fn list_length(&self) -> usize {
+        let variables = &self.scope.env.variables;
+        match variables.system(VariableScope::Session, "group_concat_max_len") {
+            Ok(Value::Int(n)) => n.max(4) as usize,
+            Ok(Value::UInt(n)) => n.max(4) as usize,
+            _ => 1 << 20,
+        }
+    }
+
+    /// LIMIT of an aggregate that makes a list: how many are left out, and how many are taken.
+    fn list_limit(&self, l: &ast::Limit) -> SqlResult<(u64, u64)> {
+        let n = |e: &Ast| match self.expr(e)?.kind {
+            ExprKind::Literal(Value::Int(n)) => Ok(n as u64),
+            _ => Err(SqlError::unsupported("this LIMIT in an aggregate")),
+        };
+        Ok((l.offset.as_ref().map_or(Ok(0), n)?, n(&l.count)?))
+    }
+
+    /// An aggregate whose columns are all of queries around belongs to the innermost of these; `None` if it can't stand in
+    /// that query's clause: then it is one of this query. `frames`: what the scopes around had before its arguments were bound.
+    fn outer_aggregate(
+        &self,
+        (func, name, call): (AggFunc, &str, &Call),
+        frames: &[(&OuterScope<'_>, usize)],
+    ) -> SqlResult<Option<Expr>> {
+        let Some(around) = self.scope.outer else {
+            return Ok(None);
+        };
+        // Columns that only the aggregate looks at are not wanted here.
+        let seen: Vec<Vec<Expr>> = frames
+            .iter()
+            .map(|(f, n)| f.frame.borrow_mut().split_off(*n))
+            .collect();
+        let binder = Binder {
+            scope: around.scope,
+        };
+        match binder.aggregate(func, name, call) {
+            Ok(e) => Ok(Some(around.add(e))),
+            Err(e) if e.code == codes::INVALID_GROUP_FUNC_USE && !around.scope.in_aggregate => {
+                for ((f, n), seen) in frames.iter().zip(seen) {
+                    let mut frame = f.frame.borrow_mut();
+                    frame.truncate(*n);
+                    frame.extend(seen);
+                }
+                Ok(None)
+            }
+            Err(e) => Err(e),
+        }
+    }
+}
+
+/// Error 1111: an aggregate where there can be none.
+fn invalid_aggregate() -> SqlError {
+    errors::INVALID_GROUP_FUNC_USE.plain()
+}

@@ -1,0 +1,173 @@
+//! Operators with words: BETWEEN, IN, LIKE, REGEXP, ANY and ALL, COLLATE.
+
+use crate::bind::binder::{Binder, as_operand, boxed, comparison};
+use crate::bind::operand::row_items;
+use crate::env::StatementEnv;
+use crate::expr::call::wrong_arguments;
+use crate::expr::func::Func;
+use crate::expr::functions::json;
+use crate::expr::node::{CmpOp, Coercibility, Expr, ExprKind, ExprType, SubqueryUse, make};
+use crate::expr::types;
+use crate::expr::types::bool_ty;
+use crate::like;
+use crate::lower::mismatched_collation;
+use narwal_syntax::ast::{BinaryOp, Expr as Ast};
+use narwal_syntax::sql_mode::SqlMode;
+use narwal_types::{Charset, SqlError, SqlResult, Value};
+
+/// `NOT e` or `e`.
+fn negated_if(negated: bool, e: Expr) -> Expr {
+    let ty = e.ty;
+    match negated {
+        true => make(ExprKind::Not(boxed(e)), ty),
+        false => e,
+    }
+}
+
+impl Binder<'_> {
+    /// `e BETWEEN low AND high`
+    pub(super) fn between(
+        &self,
+        e: &Ast,
+        (low, high): (&Ast, &Ast),
+        negated: bool,
+    ) -> SqlResult<Expr> {
+        let mut e = self.expr(e)?;
+        let mut lo = self.beside(low, &e)?;
+        let mut hi = self.beside(high, &e)?;
+        // A number among texts makes all three numbers.
+        let number = |e: &Expr| e.ty.ty.is_numeric() && !e.ty.null;
+        if e.ty.is_string() && number(&lo) != number(&hi) {
+            let double = ExprType::double(true);
+            let as_number = |e: Expr| match e.ty.is_string() {
+                true => as_operand(e).coerce(&double),
+                false => e,
+            };
+            (e, lo, hi) = (as_number(e), as_number(lo), as_number(hi));
+        }
+        let collation = types::compare_collation([&e, &lo, &hi], "between")?;
+        let nullable = e.ty.nullable || lo.ty.nullable || hi.ty.nullable;
+        Ok(make(
+            ExprKind::Between {
+                expr: boxed(e),
+                low: boxed(lo),
+                high: boxed(hi),
+                negated,
+                collation,
+            },
+            bool_ty(nullable),
+        ))
+    }
+
+    /// `e IN (list)`
+    pub(super) fn in_list(&self, e: &Ast, list: &[Ast], negated: bool) -> SqlResult<Expr> {
+        if row_items(e).is_some() {
+            return self.row_in(e, list, negated);
+        }
+        let e = self.expr(e)?;
+        let list = list
+            .iter()
+            .map(|x| self.beside(x, &e))
+            .collect::<SqlResult<Vec<_>>>()?;
+        // IN with one value is a comparison.
+        if let [one] = list.as_slice()
+            && (json::is_extract(&e) || json::is_extract(one))
+        {
+            let equal = self.compare(CmpOp::Eq, e, one.clone())?;
+            return Ok(negated_if(negated, equal));
+        }
+        let collation = types::compare_collation(std::iter::once(&e).chain(&list), "in")?;
+        let nullable = e.ty.nullable || list.iter().any(|x| x.ty.nullable);
+        Ok(make(
+            ExprKind::InList {
+                expr: boxed(e),
+                list,
+                negated,
+                collation,
+            },
+            bool_ty(nullable),
+        ))
+    }
+
+    /// `text LIKE pattern ESCAPE escape`
+    pub(super) fn like(
+        &self,
+        (text, pattern): (&Ast, &Ast),
+        escape: Option<&Ast>,
+        negated: bool,
+    ) -> SqlResult<Expr> {
+        let e = self.expr(text)?;
+        let p = self.expr(pattern)?;
+        let escape = match escape {
+            Some(x) => like_escape(&self.expr(x)?, self.scope.env)?,
+            None if self.scope.env.sql_mode.has(SqlMode::NO_BACKSLASH_ESCAPES) => {
+                Some(String::new())
+            }
+            None => None,
+        };
+        let collation = types::compare_collation([&e, &p], "like")?;
+        let escape = like::escape_char(escape.as_deref(), collation);
+        let nullable = e.ty.nullable || p.ty.nullable;
+        Ok(make(
+            ExprKind::Like {
+                expr: boxed(e),
+                pattern: boxed(p),
+                escape,
+                negated,
+                collation,
+            },
+            bool_ty(nullable),
+        ))
+    }
+
+    /// `text REGEXP pattern`
+    pub(super) fn regexp(&self, (text, pattern): (&Ast, &Ast), negated: bool) -> SqlResult<Expr> {
+        let args = vec![self.expr(text)?, self.expr(pattern)?];
+        types::compare_collation(&args, "regexp")?;
+        Ok(negated_if(negated, self.call(Func::Regexp, args)?))
+    }
+
+    /// `left op ANY (query)`, `left op ALL (query)`
+    pub(super) fn quantified(
+        &self,
+        left: &Ast,
+        op: BinaryOp,
+        all: bool,
+        query: usize,
+    ) -> SqlResult<Expr> {
+        let op = comparison(op).ok_or_else(|| SqlError::syntax("ANY and ALL need a comparison"))?;
+        let used = match all {
+            true => SubqueryUse::All(op),
+            false => SubqueryUse::Any(op),
+        };
+        self.compared_subquery(left, query, used)
+    }
+
+    /// `e COLLATE name`
+    pub(super) fn explicit_collation(&self, e: &Ast, name: &str) -> SqlResult<Expr> {
+        let e = self.expr(e)?;
+        let set = match e.ty.is_string() {
+            true => e.ty.ty.collation.charset(),
+            false => Charset::Utf8mb4,
+        };
+        let c = crate::lower::collation_of(name, set)?;
+        if set != c.charset() {
+            return Err(mismatched_collation(c, set));
+        }
+        Ok(self.collate(e, c, Coercibility::Explicit))
+    }
+}
+
+/// What ESCAPE of LIKE gives: at most one character, `None` for NULL. Error 1210 for more, or for what is no constant.
+fn like_escape(e: &Expr, env: &StatementEnv) -> SqlResult<Option<String>> {
+    let text = match &e.kind {
+        ExprKind::Literal(Value::Null) => return Ok(None),
+        ExprKind::Literal(v) => v.as_ref().to_text(),
+        _ => return Err(wrong_arguments("ESCAPE")),
+    };
+    let least = usize::from(env.sql_mode.has(SqlMode::NO_BACKSLASH_ESCAPES));
+    match (least..=1).contains(&text.chars().count()) {
+        true => Ok(Some(text)),
+        false => Err(wrong_arguments("ESCAPE")),
+    }
+}
