@@ -1,4 +1,4 @@
-//! ALTER TABLE and RENAME TABLE: what the new definition is, and whether the rows must be written anew for it.
+//! ALTER TABLE: what the new definition is, and whether the rows must be written anew for it.
 
 use super::column::{check_auto_increment, check_row_size, column_def};
 use super::database::reserved_schema;
@@ -11,19 +11,17 @@ use crate::ddl::index::{cant_drop, index_def, note_twice, prefix_of};
 use crate::ddl::run::engine_name;
 use crate::ddl::run::{Run, db_of};
 use crate::exec::dml::duplicate_entry;
-use crate::planner::resolve::no_such_table;
 use crate::quote::quote_ident;
 use crate::show::index_rank;
 use crate::virtual_tables::INFORMATION_SCHEMA;
 use narwal_engine::{
     CatalogChange, ColumnDef, DefaultDef, EngineError, IndexColumn, IndexDef, Table, TableDef,
-    ViewDef, same_rows,
+    same_rows,
 };
 use narwal_syntax::ast::TableName;
 use narwal_types::errors;
 use narwal_types::errors::codes;
 use narwal_types::{Collation, SqlError, SqlResult, TypeKind};
-use std::collections::HashMap;
 use std::sync::Arc;
 
 /// A column of the new definition.
@@ -65,15 +63,70 @@ fn cant_drop_what(what: &str, name: &str) -> SqlError {
 }
 
 /// The database that a table is to move to is not there.
-fn cant_rename(from: (&str, &str), to: (&str, &str)) -> SqlError {
+pub(super) fn cant_rename(from: (&str, &str), to: (&str, &str)) -> SqlError {
     errors::ERROR_ON_RENAME.text(format!(
             "Error on rename of './{}/{}' to './{}/{}' (errno: 168 \"Unknown (generic) error from engine\")",
             from.0, from.1, to.0, to.1
         ))
 }
 
-fn table_exists(name: &str) -> SqlError {
+/// Error 1050.
+pub(super) fn table_exists(name: &str) -> SqlError {
     errors::TABLE_EXISTS_ERROR.with([&name])
+}
+
+/// What an ALTER TABLE says of how it is done.
+#[derive(Default)]
+struct Asked {
+    /// AUTO_INCREMENT.
+    auto_increment: Option<u64>,
+    /// ALGORITHM: no copy of the rows.
+    no_copy: bool,
+    /// LOCK=NONE.
+    lock_none: bool,
+}
+
+/// The last ALGORITHM that is named.
+fn algorithm(actions: &[AlterAction]) -> &str {
+    let named = |a| match a {
+        AlterAction::Algorithm(a) => Some(String::as_str(a)),
+        _ => None,
+    };
+    actions.iter().rev().find_map(named).unwrap_or("INPLACE")
+}
+
+fn has_primary_key(d: &TableDef) -> bool {
+    d.indexes.iter().any(|i| i.name == "PRIMARY")
+}
+
+fn column_at(old: &TableDef, name: &str) -> Option<usize> {
+    old.columns.iter().position(|c| same(&c.name, name))
+}
+
+/// Error 4078 for a column that can't become what it shall be.
+fn check_retyped(old: &TableDef, columns: &[NewColumn]) -> SqlResult<()> {
+    for c in columns {
+        if let Some(was) = c.from.map(|f| &old.columns[f])
+            && !was.ty.may_become(&c.def.ty)
+        {
+            let (from, to) = (was.ty.family_name(), c.def.ty.family_name());
+            let column = &c.def.name;
+            return Err(SqlError::cannot_cast(
+                &from, &to, &old.db, &old.name, column,
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// MariaDB copies the rows for this, whatever the types of columns are.
+fn copies_rows(old: &TableDef, def: &TableDef, actions: &[AlterAction]) -> bool {
+    (has_primary_key(old) && !has_primary_key(def))
+        || def.checks.iter().any(|c| !old.checks.contains(c))
+        || actions.iter().any(|a| {
+            matches!(a, AlterAction::OrderBy)
+                || matches!(a, AlterAction::Algorithm(a) if a == "COPY")
+        })
 }
 
 impl Run<'_> {
@@ -131,26 +184,62 @@ impl Run<'_> {
             return Err(super::sequence::wrong_structure(table));
         }
         let draft = self.draft(old, actions)?;
-        let mut next = None;
-        let mut only_copy = false;
-        let mut lock_none = false;
+        let asked = self.asked(old, actions)?;
+        check_retyped(old, &draft.columns)?;
+        let retyped = draft.columns.iter().any(|c| {
+            c.from
+                .is_some_and(|f| copies_in_mariadb(&old.columns[f], &c.def))
+        });
+        if retyped && asked.no_copy {
+            return Err(errors::ALTER_OPERATION_NOT_SUPPORTED_REASON.text(format!(
+                "ALGORITHM={} is not supported. Reason: Cannot change column type. Try ALGORITHM=COPY",
+                algorithm(actions)
+            )));
+        }
+        // A temporary table is copied for anything but a new name.
+        let temporary = table.temporary
+            && !(actions.iter())
+                .all(|a| matches!(a, AlterAction::RenameTo(_) | AlterAction::KeysNoOp));
+        let copied = retyped || ignore || temporary || copies_rows(old, &draft.def, actions);
+        let in_place = !temporary && self.is_in_place(&draft);
+        let fills = draft.def.indexes.iter().any(|i| i.id == 0);
+        if asked.lock_none && (!in_place || fills) && self.db.table_rows(table) > 0 {
+            return Err(errors::ALTER_OPERATION_NOT_SUPPORTED_REASON.text("LOCK=NONE is not supported. Reason: Writers of the table wait while its rows are read for this change. Try LOCK=SHARED"
+                    .to_string()));
+        }
+        if in_place {
+            return self.alter_in_place(table, draft.def, asked.auto_increment, copied);
+        }
         let mut def = draft.def;
+        if draft.columns.iter().any(|c| c.def.auto_increment) {
+            let now = self.db.auto_increment(table).max(1);
+            let kept = (draft.columns.iter()).any(|c| c.def.auto_increment && c.from.is_some());
+            let next = if kept { now } else { 1 };
+            def.auto_increment_start = asked.auto_increment.unwrap_or(next);
+        }
+        let sources: Vec<Option<usize>> = draft.columns.iter().map(|c| c.from).collect();
+        let verify = self.env.foreign_key_checks && !draft.foreign.is_empty();
+        let rows = self.rebuild(table, def, &sources, ignore, verify)?;
+        Ok(if copied || verify { rows } else { 0 })
+    }
+
+    /// Reads what is said of how it is done, and notes what is not.
+    fn asked(&self, old: &TableDef, actions: &[AlterAction]) -> SqlResult<Asked> {
+        let mut asked = Asked::default();
         for a in actions {
             match a {
-                AlterAction::Options(o) => next = o.auto_increment.or(next),
+                AlterAction::Options(o) => {
+                    asked.auto_increment = o.auto_increment.or(asked.auto_increment);
+                }
                 AlterAction::Algorithm(a) => match a.as_str() {
-                    "DEFAULT" | "COPY" => only_copy = false,
-                    "INPLACE" | "NOCOPY" | "INSTANT" => only_copy = true,
-                    a => {
-                        return Err(errors::UNKNOWN_ALTER_ALGORITHM.with([&a]));
-                    }
+                    "DEFAULT" | "COPY" => asked.no_copy = false,
+                    "INPLACE" | "NOCOPY" | "INSTANT" => asked.no_copy = true,
+                    a => return Err(errors::UNKNOWN_ALTER_ALGORITHM.with([&a])),
                 },
                 AlterAction::Lock(l) => match l.as_str() {
-                    "DEFAULT" | "SHARED" | "EXCLUSIVE" => lock_none = false,
-                    "NONE" => lock_none = true,
-                    l => {
-                        return Err(errors::UNKNOWN_ALTER_LOCK.with([&l]));
-                    }
+                    "DEFAULT" | "SHARED" | "EXCLUSIVE" => asked.lock_none = false,
+                    "NONE" => asked.lock_none = true,
+                    l => return Err(errors::UNKNOWN_ALTER_LOCK.with([&l])),
                 },
                 AlterAction::KeysNoOp => self.env.note(
                     codes::ILLEGAL_HA,
@@ -159,7 +248,7 @@ impl Run<'_> {
                         old.engine, old.db, old.name
                     ),
                 ),
-                AlterAction::OrderBy if old.indexes.iter().any(|i| i.name == "PRIMARY") => {
+                AlterAction::OrderBy if has_primary_key(old) => {
                     self.env.warn(
                         codes::UNKNOWN_ERROR,
                         format!(
@@ -171,55 +260,14 @@ impl Run<'_> {
                 _ => {}
             }
         }
-        let sources = draft.columns;
-        for c in &sources {
-            if let Some(was) = c.from.map(|f| &old.columns[f])
-                && !was.ty.may_become(&c.def.ty)
-            {
-                let (from, to) = (was.ty.family_name(), c.def.ty.family_name());
-                return Err(SqlError::cannot_cast(
-                    &from,
-                    &to,
-                    &old.db,
-                    &old.name,
-                    &c.def.name,
-                ));
-            }
-        }
-        let retyped = sources.iter().any(|c| {
-            c.from
-                .is_some_and(|f| copies_in_mariadb(&old.columns[f], &c.def))
-        });
-        let primary = |d: &TableDef| d.indexes.iter().any(|i| i.name == "PRIMARY");
-        // A temporary table is copied for anything but a new name.
-        let temporary = table.temporary
-            && !(actions.iter())
-                .all(|a| matches!(a, AlterAction::RenameTo(_) | AlterAction::KeysNoOp));
-        let copied = retyped
-            || ignore
-            || temporary
-            || (primary(old) && !primary(&def))
-            || def.checks.iter().any(|c| !old.checks.contains(c))
-            || actions.iter().any(|a| {
-                matches!(a, AlterAction::OrderBy)
-                    || matches!(a, AlterAction::Algorithm(a) if a == "COPY")
-            });
-        if retyped && only_copy {
-            return Err(errors::ALTER_OPERATION_NOT_SUPPORTED_REASON.text(format!(
-                    "ALGORITHM={} is not supported. Reason: Cannot change column type. Try ALGORITHM=COPY",
-                    actions
-                        .iter()
-                        .rev()
-                        .find_map(|a| match a {
-                            AlterAction::Algorithm(a) => Some(a.as_str()),
-                            _ => None,
-                        })
-                        .unwrap_or("INPLACE")
-                )));
-        }
-        let in_place = same_rows(old, &def)
-            && !temporary
-            && sources.iter().enumerate().all(|(i, c)| {
+        Ok(asked)
+    }
+
+    /// The rows can stay as they are.
+    fn is_in_place(&self, draft: &Draft<'_>) -> bool {
+        let (old, def) = (draft.old, &draft.def);
+        same_rows(old, def)
+            && draft.columns.iter().enumerate().all(|(i, c)| {
                 c.from == Some(i)
                     && (c.def.nullable || !old.columns[i].nullable)
                     && (!c.def.auto_increment || old.columns[i].auto_increment)
@@ -227,32 +275,21 @@ impl Run<'_> {
                     && (c.def.check.is_none() || c.def.check == old.columns[i].check)
             })
             && def.checks.iter().all(|c| old.checks.contains(c))
-            && (draft.foreign.is_empty() || !self.env.foreign_key_checks);
-        let fills = def.indexes.iter().any(|i| i.id == 0);
-        if lock_none && (!in_place || fills) && self.db.table_rows(table) > 0 {
-            return Err(errors::ALTER_OPERATION_NOT_SUPPORTED_REASON.text("LOCK=NONE is not supported. Reason: Writers of the table wait while its rows are read for this change. Try LOCK=SHARED"
-                    .to_string()));
-        }
-        if !in_place {
-            if sources.iter().any(|c| c.def.auto_increment) {
-                let now = self.db.auto_increment(table).max(1);
-                let kept = sources
-                    .iter()
-                    .any(|c| c.def.auto_increment && c.from.is_some());
-                def.auto_increment_start = match next {
-                    Some(n) => n,
-                    None if kept => now,
-                    None => 1,
-                };
-            }
-            let sources: Vec<Option<usize>> = sources.iter().map(|c| c.from).collect();
-            let verify = self.env.foreign_key_checks && !draft.foreign.is_empty();
-            let rows = self.rebuild(table, def, &sources, ignore, verify)?;
-            return Ok(if copied || verify { rows } else { 0 });
-        }
-        let changed = def != *old;
+            && (draft.foreign.is_empty() || !self.env.foreign_key_checks)
+    }
+
+    /// Changes the definition alone, and what follows from it. `copied`: MariaDB would have copied the rows, and tells how
+    /// many.
+    fn alter_in_place(
+        &self,
+        table: &Arc<Table>,
+        def: TableDef,
+        next: Option<u64>,
+        copied: bool,
+    ) -> SqlResult<u64> {
+        let old = &table.def;
         let mut changes = Vec::new();
-        if changed {
+        if def != *old {
             changes.push(CatalogChange::AlterTable {
                 db: old.db.clone(),
                 name: old.name.clone(),
@@ -374,18 +411,43 @@ impl Run<'_> {
         actions: &[AlterAction],
         convert: Option<Collation>,
     ) -> SqlResult<()> {
-        let old = d.old;
-        let at = |name: &str| old.columns.iter().position(|c| same(&c.name, name));
-        let missing = |name: &str, if_exists: bool| -> SqlResult<()> {
-            let e = unknown_column(name, &old.name);
-            if !if_exists {
-                return Err(e);
+        let (gone, changed) = self.fates(d, actions)?;
+        self.old_columns(d, &gone, &changed, convert)?;
+        self.new_columns(d, actions, &gone)?;
+        follow_names(d);
+        if d.columns.is_empty() {
+            return Err(errors::CANT_REMOVE_ALL_FIELDS.plain());
+        }
+        for (i, c) in d.columns.iter().enumerate() {
+            if d.columns[..i]
+                .iter()
+                .any(|o| same(&o.def.name, &c.def.name))
+            {
+                return Err(duplicate_column(&c.def.name));
             }
-            self.env.note(e.code, e.message);
-            Ok(())
-        };
+        }
+        Ok(())
+    }
+
+    /// Error 1054, or a note with IF EXISTS.
+    fn missing_column(&self, old: &TableDef, name: &str, if_exists: bool) -> SqlResult<()> {
+        let e = unknown_column(name, &old.name);
+        if !if_exists {
+            return Err(e);
+        }
+        self.env.note(e.code, e.message);
+        Ok(())
+    }
+
+    /// Which old columns go, and which action changes each. Notes the new names of indexes, too.
+    fn fates<'a>(
+        &self,
+        d: &mut Draft<'_>,
+        actions: &'a [AlterAction],
+    ) -> SqlResult<(Vec<bool>, Vec<Option<&'a AlterAction>>)> {
+        let old = d.old;
         let mut gone = vec![false; old.columns.len()];
-        let mut changed: Vec<Option<&AlterAction>> = vec![None; old.columns.len()];
+        let mut changed = vec![None; old.columns.len()];
         for a in actions {
             match a {
                 AlterAction::Drop {
@@ -400,33 +462,52 @@ impl Run<'_> {
                     from: column,
                     if_exists,
                     ..
-                } => match at(column).filter(|i| !gone[*i]) {
+                } => match column_at(old, column).filter(|i| !gone[*i]) {
                     Some(i) => changed[i] = Some(a),
-                    None => missing(column, *if_exists)?,
+                    None => self.missing_column(old, column, *if_exists)?,
                 },
                 AlterAction::RenameIndex {
                     from,
                     to,
                     if_exists,
-                } => {
-                    let known = |n: &str| old.indexes.iter().any(|i| same(&i.name, n));
-                    if !known(from) || same(from, "PRIMARY") {
-                        let text = format!("Key '{from}' doesn't exist in table '{}'", old.name);
-                        if !if_exists {
-                            return Err(errors::KEY_DOES_NOT_EXISTS.text(text));
-                        }
-                        self.env.note(codes::KEY_DOES_NOT_EXISTS, text);
-                        continue;
-                    }
-                    if known(to) && !same(from, to) {
-                        return Err(errors::DUP_KEYNAME.with([&to]));
-                    }
-                    d.renamed.push((from.clone(), to.clone()));
-                }
+                } => self.rename_index(d, (from, to), *if_exists)?,
                 _ => {}
             }
         }
-        for (i, c) in old.columns.iter().enumerate() {
+        Ok((gone, changed))
+    }
+
+    fn rename_index(
+        &self,
+        d: &mut Draft<'_>,
+        (from, to): (&String, &String),
+        if_exists: bool,
+    ) -> SqlResult<()> {
+        let known = |n: &str| d.old.indexes.iter().any(|i| same(&i.name, n));
+        if !known(from) || same(from, "PRIMARY") {
+            let text = format!("Key '{from}' doesn't exist in table '{}'", d.old.name);
+            if !if_exists {
+                return Err(errors::KEY_DOES_NOT_EXISTS.text(text));
+            }
+            self.env.note(codes::KEY_DOES_NOT_EXISTS, text);
+            return Ok(());
+        }
+        if known(to) && !same(from, to) {
+            return Err(errors::DUP_KEYNAME.with([&to]));
+        }
+        d.renamed.push((from.clone(), to.clone()));
+        Ok(())
+    }
+
+    /// The old columns that stay where they are.
+    fn old_columns(
+        &self,
+        d: &mut Draft<'_>,
+        gone: &[bool],
+        changed: &[Option<&AlterAction>],
+        convert: Option<Collation>,
+    ) -> SqlResult<()> {
+        for (i, c) in d.old.columns.iter().enumerate() {
             if gone[i] {
                 continue;
             }
@@ -453,20 +534,31 @@ impl Run<'_> {
             }
             d.columns.push(column);
         }
+        Ok(())
+    }
+
+    /// Columns that are added or get another place, and new defaults.
+    fn new_columns(
+        &self,
+        d: &mut Draft<'_>,
+        actions: &[AlterAction],
+        gone: &[bool],
+    ) -> SqlResult<()> {
+        let old = d.old;
         for a in actions {
             match a {
                 AlterAction::Add {
                     elements,
                     place,
                     if_not_exists,
-                } => self.add(d, elements, place.as_ref(), *if_not_exists, &gone)?,
+                } => self.add(d, elements, place.as_ref(), *if_not_exists, gone)?,
                 AlterAction::Change {
                     column,
                     elements,
                     place: Some(place),
                     ..
                 } => {
-                    if let Some(i) = at(column).filter(|i| !gone[*i]) {
+                    if let Some(i) = column_at(old, column).filter(|i| !gone[*i]) {
                         let c = self.changed(d, elements, i)?;
                         insert_at(&mut d.columns, c, Some(place), &old.name)?;
                     }
@@ -476,10 +568,10 @@ impl Run<'_> {
                     default,
                     if_exists,
                 } => {
-                    let found =
-                        at(column).and_then(|i| d.columns.iter().position(|c| c.from == Some(i)));
+                    let found = column_at(old, column)
+                        .and_then(|i| d.columns.iter().position(|c| c.from == Some(i)));
                     let Some(n) = found else {
-                        missing(column, *if_exists)?;
+                        self.missing_column(old, column, *if_exists)?;
                         continue;
                     };
                     let mut def = d.columns[n].def.clone();
@@ -493,18 +585,6 @@ impl Run<'_> {
                     d.columns[n].def = self.checked(&spec, d)?;
                 }
                 _ => {}
-            }
-        }
-        follow_names(d);
-        if d.columns.is_empty() {
-            return Err(errors::CANT_REMOVE_ALL_FIELDS.plain());
-        }
-        for (i, c) in d.columns.iter().enumerate() {
-            if d.columns[..i]
-                .iter()
-                .any(|o| same(&o.def.name, &c.def.name))
-            {
-                return Err(duplicate_column(&c.def.name));
             }
         }
         Ok(())
@@ -647,6 +727,20 @@ impl Run<'_> {
 
     /// The new indexes; moves the columns into the definition.
     fn indexes(&self, d: &mut Draft<'_>) -> SqlResult<()> {
+        let mut kept = self.kept_indexes(d)?;
+        let columns = key_columns(d, &kept)?;
+        self.added_indexes(d, &columns, &mut kept)?;
+        if kept.len() > 64 {
+            return Err(errors::TOO_MANY_KEYS.text("Too many keys specified; max 64 keys allowed"));
+        }
+        kept.sort_by_key(|i| index_rank(i, &columns));
+        d.def.columns = columns;
+        d.def.indexes = kept;
+        Ok(())
+    }
+
+    /// The old indexes that stay, with the columns where they are now.
+    fn kept_indexes(&self, d: &Draft<'_>) -> SqlResult<Vec<IndexDef>> {
         let mut kept: Vec<IndexDef> = Vec::new();
         for ix in &d.old.indexes {
             if d.dropped.contains(&ix.name) {
@@ -690,42 +784,24 @@ impl Run<'_> {
             }
             kept.push(ix);
         }
-        let mut columns: Vec<ColumnDef> = d.columns.iter().map(|c| c.def.clone()).collect();
-        // A primary key makes its columns NOT NULL, before indexes look at them.
-        let of_new_key = |at: usize| {
-            let name = &d.columns[at].def.name;
-            let mut new = d.added.iter().filter(|i| i.primary);
-            new.any(|i| i.columns.iter().any(|(n, ..)| same(n, name)))
+        Ok(kept)
+    }
+
+    /// The indexes that are added, behind those that stay.
+    fn added_indexes(
+        &self,
+        d: &Draft<'_>,
+        columns: &[ColumnDef],
+        kept: &mut Vec<IndexDef>,
+    ) -> SqlResult<()> {
+        let old = |n: &str| {
+            let mut old = d.old.indexes.iter();
+            old.any(|i| same(&i.name, n) && !d.dropped.contains(&i.name))
         };
-        let of_key: Vec<(usize, bool)> = kept
-            .iter()
-            .filter(|i| i.name == "PRIMARY")
-            .flat_map(|i| i.columns.iter().map(|c| c.column))
-            .chain(d.added.iter().filter(|i| i.primary).flat_map(|i| {
-                i.columns
-                    .iter()
-                    .filter_map(|(n, ..)| columns.iter().position(|c| same(&c.name, n)))
-            }))
-            .map(|at| (at, of_new_key(at)))
-            .collect();
-        for (at, new) in of_key {
-            if new && d.columns[at].explicit_null {
-                return Err(errors::PRIMARY_CANT_HAVE_NULL.plain());
-            }
-            columns[at].nullable = false;
-            if columns[at].default == DefaultDef::Null {
-                columns[at].default = DefaultDef::None;
-            }
-            d.columns[at].def = columns[at].clone();
-        }
         for spec in &d.added {
             let known = match &spec.name {
                 _ if spec.primary => kept.iter().any(|i| i.name == "PRIMARY"),
-                Some(n) => d
-                    .old
-                    .indexes
-                    .iter()
-                    .any(|i| same(&i.name, n) && !d.dropped.contains(&i.name)),
+                Some(n) => old(n),
                 None => false,
             };
             if spec.primary && known {
@@ -741,131 +817,34 @@ impl Run<'_> {
                     .note(codes::DUP_KEYNAME, format!("Duplicate key name '{n}'"));
                 continue;
             }
-            let ix = index_def(spec, &columns, &kept, self.env)?;
-            note_twice(&ix, &kept, self.env);
+            let ix = index_def(spec, columns, kept, self.env)?;
+            note_twice(&ix, kept, self.env);
             kept.push(ix);
         }
-        if kept.len() > 64 {
-            return Err(errors::TOO_MANY_KEYS.text("Too many keys specified; max 64 keys allowed"));
-        }
-        kept.sort_by_key(|i| index_rank(i, &columns));
-        d.def.columns = columns;
-        d.def.indexes = kept;
         Ok(())
     }
+}
 
-    /// RENAME TABLE.
-    pub(super) fn rename_tables(
-        &self,
-        if_exists: bool,
-        pairs: &[(TableName, TableName)],
-    ) -> SqlResult<u64> {
-        // What the names before this pair have come to mean.
-        let mut now: HashMap<(String, String), Option<TableDef>> = HashMap::new();
-        let mut views: HashMap<(String, String), Option<Arc<ViewDef>>> = HashMap::new();
-        let mut changes = Vec::new();
-        for (from, to) in pairs {
-            let from = (db_of(from, self.env)?.to_string(), from.name.clone());
-            let to = (db_of(to, self.env)?.to_string(), to.name.clone());
-            let find = |at: &(String, String)| match now.get(at) {
-                Some(found) => found.clone(),
-                None => self.catalog.table(&at.0, &at.1).map(|t| t.def.clone()),
-            };
-            let view = match views.get(&from) {
-                Some(v) => v.clone(),
-                None => self.catalog.view(&from.0, &from.1).cloned(),
-            };
-            let taken = |at: &(String, String)| match views.get(at) {
-                Some(v) => v.is_some(),
-                None => self.catalog.view(&at.0, &at.1).is_some(),
-            };
-            if let Some(view) = view {
-                if from.0 != to.0 {
-                    return Err(errors::FORBID_SCHEMA_CHANGE.with([&from.0, &to.0]));
-                }
-                if find(&to).is_some() || taken(&to) {
-                    return Err(table_exists(&to.1));
-                }
-                let mut def = (*view).clone();
-                def.name.clone_from(&to.1);
-                changes.push(CatalogChange::DropView {
-                    db: from.0.clone(),
-                    name: from.1.clone(),
-                });
-                changes.push(CatalogChange::PutView(def.clone()));
-                views.insert(from, None);
-                views.insert(to, Some(def.into()));
-                continue;
-            }
-            let Some(mut def) = find(&from) else {
-                let e = no_such_table(&from.0, &from.1);
-                if !if_exists {
-                    return Err(e);
-                }
-                self.env.note(e.code, e.message);
-                continue;
-            };
-            if self.catalog.database(&to.0).is_none() {
-                return Err(cant_rename((&from.0, &from.1), (&to.0, &to.1)));
-            }
-            if find(&to).is_some() || taken(&to) {
-                return Err(table_exists(&to.1));
-            }
-            let was = Box::new(def.clone());
-            let children = self.catalog.references_to(&from.0, &from.1);
-            // Their keys follow.
-            let mut followers: Vec<((String, String), TableDef)> = Vec::new();
-            for (child, _) in children.iter().filter(|(t, _)| t.def.id != def.id) {
-                if followers.iter().any(|(_, f)| f.id == child.def.id) {
-                    continue; // for another of its keys
-                }
-                let name = (child.def.db.clone(), child.def.name.clone());
-                let was = find(&name).filter(|found| found.id == child.def.id);
-                let Some(was) = was else {
-                    return Err(SqlError::unsupported(
-                        "new names for a table and for one that refers to it in one statement",
-                    ));
-                };
-                let mut follows = was.clone();
-                for key in &mut follows.foreign_keys {
-                    if (key.parent_db.as_str(), key.parent.as_str()) == (&from.0, &from.1) {
-                        key.parent_db.clone_from(&to.0);
-                        key.parent.clone_from(&to.1);
-                    }
-                }
-                changes.push(CatalogChange::AlterTable {
-                    db: name.0.clone(),
-                    name: name.1.clone(),
-                    was: Box::new(was),
-                    def: follows.clone(),
-                });
-                followers.push((name, follows));
-            }
-            for key in &mut def.foreign_keys {
-                if (key.parent_db.as_str(), key.parent.as_str()) == (&from.0, &from.1) {
-                    key.parent_db.clone_from(&to.0);
-                    key.parent.clone_from(&to.1);
-                }
-            }
-            def.db.clone_from(&to.0);
-            def.name.clone_from(&to.1);
-            changes.push(CatalogChange::AlterTable {
-                db: from.0.clone(),
-                name: from.1.clone(),
-                was,
-                def: def.clone(),
-            });
-            now.insert(from, None);
-            now.insert(to, Some(def));
-            for (name, follows) in followers {
-                now.insert(name, Some(follows));
-            }
+/// A primary key makes its columns NOT NULL, before indexes look at them. Gives the columns after that.
+fn key_columns(d: &mut Draft<'_>, kept: &[IndexDef]) -> SqlResult<Vec<ColumnDef>> {
+    let mut columns: Vec<ColumnDef> = d.columns.iter().map(|c| c.def.clone()).collect();
+    let old = (kept.iter().filter(|i| i.name == "PRIMARY"))
+        .flat_map(|i| i.columns.iter().map(|c| c.column));
+    let new: Vec<usize> = (d.added.iter().filter(|i| i.primary))
+        .flat_map(|i| i.columns.iter())
+        .filter_map(|(n, ..)| columns.iter().position(|c| same(&c.name, n)))
+        .collect();
+    for at in old.chain(new.iter().copied()) {
+        if new.contains(&at) && d.columns[at].explicit_null {
+            return Err(errors::PRIMARY_CANT_HAVE_NULL.plain());
         }
-        if !changes.is_empty() {
-            self.submit(self.default_db(), self.text.to_string(), changes, false)?;
+        columns[at].nullable = false;
+        if columns[at].default == DefaultDef::Null {
+            columns[at].default = DefaultDef::None;
         }
-        Ok(0)
+        d.columns[at].def = columns[at].clone();
     }
+    Ok(columns)
 }
 
 /// Expressions that stay name the columns by their new names.

@@ -10,6 +10,7 @@ mod drop;
 mod foreign;
 mod index;
 mod rebuild;
+mod rename;
 mod run;
 mod sequence;
 mod temporary;

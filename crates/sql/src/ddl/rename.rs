@@ -1,0 +1,170 @@
+//! RENAME TABLE: tables and views one after the other, each by the names that those before it left.
+
+use crate::ddl::alter::{cant_rename, table_exists};
+use crate::ddl::run::{Run, db_of};
+use crate::planner::resolve::no_such_table;
+use narwal_engine::{CatalogChange, TableDef, ViewDef};
+use narwal_syntax::ast::TableName;
+use narwal_types::errors;
+use narwal_types::{SqlError, SqlResult};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Database and name.
+type Name = (String, String);
+
+/// A RENAME TABLE in the making.
+struct Renaming<'a, 'r> {
+    run: &'a Run<'r>,
+    /// What names have come to mean; `None`: nothing.
+    tables: HashMap<Name, Option<TableDef>>,
+    views: HashMap<Name, Option<Arc<ViewDef>>>,
+    changes: Vec<CatalogChange>,
+}
+
+impl Run<'_> {
+    /// RENAME TABLE.
+    pub(super) fn rename_tables(
+        &self,
+        if_exists: bool,
+        pairs: &[(TableName, TableName)],
+    ) -> SqlResult<u64> {
+        let mut renaming = Renaming {
+            run: self,
+            tables: HashMap::new(),
+            views: HashMap::new(),
+            changes: Vec::new(),
+        };
+        for (from, to) in pairs {
+            let from = (db_of(from, self.env)?.to_string(), from.name.clone());
+            let to = (db_of(to, self.env)?.to_string(), to.name.clone());
+            match renaming.view(&from) {
+                Some(view) => renaming.rename_view(&view, from, to)?,
+                None => renaming.rename_table(from, to, if_exists)?,
+            }
+        }
+        let changes = renaming.changes;
+        if !changes.is_empty() {
+            self.submit(self.default_db(), self.text.to_string(), changes, false)?;
+        }
+        Ok(0)
+    }
+}
+
+impl Renaming<'_, '_> {
+    /// What a name means as a table.
+    fn table(&self, at: &Name) -> Option<TableDef> {
+        match self.tables.get(at) {
+            Some(found) => found.clone(),
+            None => (self.run.catalog.table(&at.0, &at.1)).map(|t| t.def.clone()),
+        }
+    }
+
+    /// What a name means as a view.
+    fn view(&self, at: &Name) -> Option<Arc<ViewDef>> {
+        match self.views.get(at) {
+            Some(v) => v.clone(),
+            None => self.run.catalog.view(&at.0, &at.1).cloned(),
+        }
+    }
+
+    /// Error 1050 if a name means something.
+    fn check_free(&self, at: &Name) -> SqlResult<()> {
+        match self.table(at).is_some() || self.view(at).is_some() {
+            true => Err(table_exists(&at.1)),
+            false => Ok(()),
+        }
+    }
+
+    fn rename_view(&mut self, view: &ViewDef, from: Name, to: Name) -> SqlResult<()> {
+        if from.0 != to.0 {
+            return Err(errors::FORBID_SCHEMA_CHANGE.with([&from.0, &to.0]));
+        }
+        self.check_free(&to)?;
+        let mut def = view.clone();
+        def.name.clone_from(&to.1);
+        self.changes.push(CatalogChange::DropView {
+            db: from.0.clone(),
+            name: from.1.clone(),
+        });
+        self.changes.push(CatalogChange::PutView(def.clone()));
+        self.views.insert(from, None);
+        self.views.insert(to, Some(def.into()));
+        Ok(())
+    }
+
+    fn rename_table(&mut self, from: Name, to: Name, if_exists: bool) -> SqlResult<()> {
+        let Some(was) = self.table(&from) else {
+            let e = no_such_table(&from.0, &from.1);
+            if !if_exists {
+                return Err(e);
+            }
+            self.run.env.note(e.code, e.message);
+            return Ok(());
+        };
+        if self.run.catalog.database(&to.0).is_none() {
+            return Err(cant_rename((&from.0, &from.1), (&to.0, &to.1)));
+        }
+        self.check_free(&to)?;
+        let followers = self.followers(&was, &from, &to)?;
+        let mut def = was.clone();
+        point_keys(&mut def, &from, &to);
+        def.db.clone_from(&to.0);
+        def.name.clone_from(&to.1);
+        self.changes.push(CatalogChange::AlterTable {
+            db: from.0.clone(),
+            name: from.1.clone(),
+            was: Box::new(was),
+            def: def.clone(),
+        });
+        self.tables.insert(from, None);
+        self.tables.insert(to, Some(def));
+        for (name, follows) in followers {
+            self.tables.insert(name, Some(follows));
+        }
+        Ok(())
+    }
+
+    /// Other tables whose foreign keys name the table: the keys follow.
+    fn followers(
+        &mut self,
+        def: &TableDef,
+        from: &Name,
+        to: &Name,
+    ) -> SqlResult<Vec<(Name, TableDef)>> {
+        let children = self.run.catalog.references_to(&from.0, &from.1);
+        let mut followers: Vec<(Name, TableDef)> = Vec::new();
+        for (child, _) in children.iter().filter(|(t, _)| t.def.id != def.id) {
+            if followers.iter().any(|(_, f)| f.id == child.def.id) {
+                continue; // for another of its keys
+            }
+            let name = (child.def.db.clone(), child.def.name.clone());
+            let was = self.table(&name).filter(|found| found.id == child.def.id);
+            let Some(was) = was else {
+                return Err(SqlError::unsupported(
+                    "new names for a table and for one that refers to it in one statement",
+                ));
+            };
+            let mut follows = was.clone();
+            point_keys(&mut follows, from, to);
+            self.changes.push(CatalogChange::AlterTable {
+                db: name.0.clone(),
+                name: name.1.clone(),
+                was: Box::new(was),
+                def: follows.clone(),
+            });
+            followers.push((name, follows));
+        }
+        Ok(followers)
+    }
+}
+
+/// Makes the foreign keys that refer to a table refer to it by its new name.
+fn point_keys(def: &mut TableDef, from: &Name, to: &Name) {
+    for key in &mut def.foreign_keys {
+        if (&key.parent_db, &key.parent) == (&from.0, &from.1) {
+            key.parent_db.clone_from(&to.0);
+            key.parent.clone_from(&to.1);
+        }
+    }
+}
