@@ -7,7 +7,7 @@ use crate::exec::groups::Groups;
 use crate::exec::rows::row_of;
 use crate::expr::node::ImageRow;
 use crate::plan::query::IndexGroups;
-use crate::plan::query::{GroupPlan, SelectPlan};
+use crate::plan::query::{GroupPlan, SelectPlan, TablePlan};
 use narwal_engine::{KeyRange, ReadView, Transaction};
 use narwal_types::{RowLayout, SqlResult, key};
 use std::ops::Bound;
@@ -20,6 +20,133 @@ fn first_end(range: &Bound<Vec<u8>>, next: Option<&[u8]>) -> Bound<Vec<u8>> {
         }
         (_, Some(next)) => Bound::Excluded(next.to_vec()),
         (_, None) => range.clone(),
+    }
+}
+
+/// Groups while entries of an index come in.
+struct Gathering<'p, 'c, 'r> {
+    table: &'p TablePlan,
+    group: &'p GroupPlan,
+    by: &'p IndexGroups,
+    layout: &'p RowLayout,
+    ctx: &'c RunCtx<'r>,
+    /// The filter is looked at.
+    check: bool,
+    /// Rows are put together of what the index has.
+    needs_image: bool,
+    /// Groups behind these are of no use.
+    most: usize,
+    groups: Groups<'p>,
+    /// Those that did not fit into memory.
+    done: PutOut,
+    /// The clustered keys of rows that are to be read.
+    pks: Vec<Box<[u8]>>,
+    pk_bytes: u64,
+    image: Vec<u8>,
+    /// The key of the current group.
+    last: Vec<u8>,
+    /// Its entries.
+    in_group: u32,
+    steps: u32,
+}
+
+impl Gathering<'_, '_, '_> {
+    /// Takes an entry in: how many the current group has now, `None` for the entry of one group too many.
+    fn take(&mut self, key: &[u8], pk: &[u8]) -> SqlResult<Option<u32>> {
+        self.steps = self.steps.wrapping_add(1);
+        if self.steps & 0xff == 0 {
+            self.ctx.env.check_interrupt()?;
+        }
+        if self.needs_image {
+            self.by.rows.image(key, pk, &mut self.image)?;
+        }
+        if !self.table.matches(self.check, &self.image, self.ctx)? {
+            return Ok(Some(self.in_group));
+        }
+        let by = self.by;
+        let cut = by.prefix.cut(self.table.access.index, key, pk)?;
+        if self.groups.len() == 0 || cut != self.last.as_slice() {
+            if self.done.count() + self.groups.len() >= self.most {
+                return Ok(None);
+            }
+            self.begin(cut, pk)?;
+        }
+        self.in_group = self.in_group.saturating_add(1);
+        let row = ImageRow {
+            layout: self.layout,
+            row: &self.image,
+        };
+        self.groups.update_last(&row, self.ctx)?;
+        Ok(Some(self.in_group))
+    }
+
+    /// Begins a group. Those before it go out of memory if it is full.
+    fn begin(&mut self, cut: &[u8], pk: &[u8]) -> SqlResult<()> {
+        if self.groups.is_full_beside(self.pk_bytes) {
+            self.done.take(&mut self.groups, &mut self.pks, self.ctx)?;
+            self.pk_bytes = 0;
+        }
+        self.last.clear();
+        self.last.extend_from_slice(cut);
+        self.in_group = 0;
+        self.groups.add_accs();
+        if self.by.whole {
+            self.groups.add_row(&self.image)?;
+        } else if !self.group.row_columns.is_empty() {
+            self.pk_bytes += (size_of::<Box<[u8]>>() + pk.len()) as u64;
+            self.pks.push(pk.into());
+        }
+        Ok(())
+    }
+
+    /// Reads all entries of a range. False: there are groups enough.
+    fn read(&mut self, range: KeyRange, txn: &mut Transaction) -> SqlResult<bool> {
+        let t = self.table;
+        let (table, index) = (&t.table, t.access.index);
+        let mut enough = false;
+        txn.scan(table, index, range, false, ReadView::Snapshot, true)?
+            .each(|item| -> SqlResult<bool> {
+                enough = self.take(item.key, item.pk)?.is_none();
+                Ok(!enough)
+            })?;
+        Ok(!enough)
+    }
+
+    /// Reads a range, but seeks the next group once a group has `behind` entries and needs no more of them.
+    fn seek(&mut self, mut range: KeyRange, behind: u32, txn: &mut Transaction) -> SqlResult<()> {
+        let t = self.table;
+        let (table, index) = (&t.table, t.access.index);
+        let view = ReadView::Snapshot;
+        'seek: loop {
+            let mut scan = txn.scan(table, index, range.clone(), false, view, true)?;
+            while let Some(item) = scan.next()? {
+                let Some(n) = self.take(item.key, item.pk)? else {
+                    return Ok(());
+                };
+                if n < behind || !self.groups.last_is_decided() {
+                    continue;
+                }
+                // The last entry, then the next group.
+                drop(scan);
+                let next = key::successor(&self.last);
+                if !self.group.aggregates.is_empty() {
+                    let rest = KeyRange {
+                        start: range.start.clone(),
+                        end: first_end(&range.end, next.as_deref()),
+                    };
+                    let mut scan = txn.scan(table, index, rest, true, view, true)?;
+                    if let Some(item) = scan.next()? {
+                        self.take(item.key, item.pk)?;
+                    }
+                }
+                match next {
+                    Some(n) => range.start = Bound::Included(n),
+                    None => return Ok(()),
+                }
+                continue 'seek;
+            }
+            return Ok(());
+        }
     }
 }
 
@@ -37,117 +164,41 @@ impl SelectPlan {
         out: &mut Output<'_, '_>,
     ) -> SqlResult<()> {
         let Some(t) = &self.table else { return Ok(()) };
-        let (table, index) = (&t.table, t.access.index);
         let (ranges, check) = t.index_ranges(ctx)?;
-        // Groups behind these are of no use.
-        let most = if self.sort.is_empty() && g.having.is_none() {
-            keep
-        } else {
-            usize::MAX
+        let mut gathering = Gathering {
+            table: t,
+            group: g,
+            by,
+            layout,
+            ctx,
+            check,
+            needs_image: check || !g.aggregates.is_empty() || by.whole,
+            most: match self.sort.is_empty() && g.having.is_none() {
+                true => keep,
+                false => usize::MAX,
+            },
+            groups: Groups::new(g, Some(layout), ctx.env),
+            done: PutOut::default(),
+            pks: Vec::new(),
+            pk_bytes: 0,
+            image: Vec::new(),
+            last: Vec::new(),
+            in_group: 0,
+            steps: 0,
         };
-        let needs_image = check || !g.aggregates.is_empty() || by.whole;
-        let mut groups = Groups::new(g, Some(layout), ctx.env);
-        // Those that did not fit into memory.
-        let mut done = PutOut::default();
-        // The clustered keys of rows that are to be read.
-        let mut pks: Vec<Box<[u8]>> = Vec::new();
-        let mut pk_bytes = 0u64;
-        let mut image = Vec::new();
-        let mut last: Vec<u8> = Vec::new();
-        let mut steps = 0u32;
-        // Entries of the current group; `None` for the entry of one group too many.
-        let mut in_group = 0u32;
-        let mut take = |groups: &mut Groups<'_>,
-                        last: &mut Vec<u8>,
-                        key: &[u8],
-                        pk: &[u8]|
-         -> SqlResult<Option<u32>> {
-            steps = steps.wrapping_add(1);
-            if steps & 0xff == 0 {
-                ctx.env.check_interrupt()?;
-            }
-            if needs_image {
-                by.rows.image(key, pk, &mut image)?;
-            }
-            if !t.matches(check, &image, ctx)? {
-                return Ok(Some(in_group));
-            }
-            let cut = by.prefix.cut(index, key, pk)?;
-            if groups.len() == 0 || cut != last.as_slice() {
-                if done.count() + groups.len() >= most {
-                    return Ok(None);
-                }
-                if groups.is_full_beside(pk_bytes) {
-                    done.take(groups, &mut pks, ctx)?;
-                    pk_bytes = 0;
-                }
-                last.clear();
-                last.extend_from_slice(cut);
-                in_group = 0;
-                groups.add_accs();
-                if by.whole {
-                    groups.add_row(&image)?;
-                } else if !g.row_columns.is_empty() {
-                    pk_bytes += (size_of::<Box<[u8]>>() + pk.len()) as u64;
-                    pks.push(pk.into());
-                }
-            }
-            in_group = in_group.saturating_add(1);
-            groups.update_last(
-                &ImageRow {
-                    layout,
-                    row: &image,
-                },
-                ctx,
-            )?;
-            Ok(Some(in_group))
-        };
-        let view = ReadView::Snapshot;
-        for mut range in ranges {
-            let Some(skip_behind) = by.skip_behind.filter(|_| !check) else {
-                let mut enough = false;
-                txn.scan(table, index, range, false, view, true)?.each(
-                    |item| -> SqlResult<bool> {
-                        enough = take(&mut groups, &mut last, item.key, item.pk)?.is_none();
-                        Ok(!enough)
-                    },
-                )?;
-                if enough {
-                    break;
-                }
-                continue;
-            };
-            'seek: loop {
-                let mut scan = txn.scan(table, index, range.clone(), false, view, true)?;
-                while let Some(item) = scan.next()? {
-                    let Some(n) = take(&mut groups, &mut last, item.key, item.pk)? else {
-                        break 'seek;
-                    };
-                    if n < skip_behind || !groups.last_is_decided() {
-                        continue;
-                    }
-                    // The last entry, then the next group.
-                    drop(scan);
-                    let next = key::successor(&last);
-                    if !g.aggregates.is_empty() {
-                        let rest = KeyRange {
-                            start: range.start.clone(),
-                            end: first_end(&range.end, next.as_deref()),
-                        };
-                        let mut scan = txn.scan(table, index, rest, true, view, true)?;
-                        if let Some(item) = scan.next()? {
-                            take(&mut groups, &mut last, item.key, item.pk)?;
-                        }
-                    }
-                    match next {
-                        Some(n) => range.start = Bound::Included(n),
-                        None => break 'seek,
-                    }
-                    continue 'seek;
-                }
-                break;
+        for range in ranges {
+            match by.skip_behind.filter(|_| !check) {
+                Some(behind) => gathering.seek(range, behind, txn)?,
+                None if gathering.read(range, txn)? => {}
+                None => break,
             }
         }
+        let Gathering {
+            mut groups,
+            mut done,
+            mut pks,
+            ..
+        } = gathering;
         if done.count() > 0 {
             done.take(&mut groups, &mut pks, ctx)?;
             if !by.whole && !g.row_columns.is_empty() {
@@ -157,16 +208,12 @@ impl SelectPlan {
                 self.emit_put_out(g, layout, &done, keep, ctx, out)
             });
         }
-        if groups.is_spilled() {
-            for pk in &pks {
-                let row = row_of(txn, t, pk)?;
-                groups.add_row(&row)?;
-            }
-            return self.evaluating(txn, ctx, |ctx| self.emit_spilled(groups, keep, ctx, out));
-        }
         for pk in &pks {
             let row = row_of(txn, t, pk)?;
             groups.add_row(&row)?;
+        }
+        if groups.is_spilled() {
+            return self.evaluating(txn, ctx, |ctx| self.emit_spilled(groups, keep, ctx, out));
         }
         self.evaluating(txn, ctx, |ctx| self.emit_groups(&groups, keep, ctx, out))
     }

@@ -13,7 +13,7 @@ use crate::plan::dml::{
 };
 use crate::plan::query::Digits;
 use crate::plan::query::SortKey;
-use crate::plan::query::{Rows, TablePlan};
+use crate::plan::query::{Rows, SelectPlan, TablePlan};
 use crate::planner::condition::all_of;
 use crate::planner::condition::split_late;
 use crate::planner::condition::{in_clause, unknown_column};
@@ -24,8 +24,8 @@ use crate::privilege::Privilege;
 use narwal_engine::{DefaultDef, Table};
 use narwal_syntax::LiteralRows;
 use narwal_syntax::ast::{
-    Assignment, Delete, Expr as AstExpr, Insert, InsertSource, Literal, OrderItem, SetValue,
-    TableRef, Update,
+    Assignment, Delete, Expr as AstExpr, Insert, InsertSource, Literal, OrderItem, Select,
+    SetValue, TableRef, Update,
 };
 use narwal_types::convert::{NoWarnings, default_input, fits, implicit_default, store};
 use narwal_types::errors;
@@ -51,6 +51,18 @@ fn stored(written: &AstExpr, e: Expr, to: &ColumnType) -> Expr {
     match bits && to.is_numeric() {
         true => e.bits_as_number(),
         false => e.as_stored(to),
+    }
+}
+
+/// Error 1136 for a row of VALUES, counted from 1.
+fn count_error(row: usize) -> SqlError {
+    errors::WRONG_VALUE_COUNT_ON_ROW.with([&row])
+}
+
+fn check_count(values: usize, columns: usize, row: usize) -> SqlResult<()> {
+    match values == columns {
+        true => Ok(()),
+        false => Err(count_error(row)),
     }
 }
 
@@ -205,29 +217,13 @@ impl Resolver<'_> {
         if !i.on_duplicate.is_empty() {
             self.need_too(&target, &written, Privilege::Update)?;
         }
-        let n = table.def.columns.len();
         let unknown = |name: &str| unknown_column(name, "INSERT INTO");
         let mut columns = written.inserted(i.columns.as_deref(), unknown)?;
-        let mut given: Vec<Option<usize>> = vec![None; n];
-        for (at, c) in columns.iter().enumerate() {
-            given[*c] = Some(at);
-        }
-        let defaults = (0..n)
-            .map(
-                |c| match (self.default_value(&table, c)?, table.columns()[c].ty.kind) {
-                    // An ENUM's first member is its default.
-                    (DefaultValue::Missing(_), TypeKind::Enum(of)) => Ok(DefaultValue::Const(
-                        Member::of_enum(of, 1).map_or(Value::Null, Value::Member),
-                    )),
-                    (d, _) => Ok(d),
-                },
-            )
-            .collect::<SqlResult<Vec<_>>>()?;
+        let defaults = self.insert_defaults(&table)?;
         if self.env.sql_mode.strict() && !i.ignore {
             let missing = |c: usize| matches!(defaults[c], DefaultValue::Missing(_));
             written.hidden_without_default(missing)?;
         }
-        let count_error = |row: usize| errors::WRONG_VALUE_COUNT_ON_ROW.with([&row]);
         let parsed;
         let source = match &i.source {
             InsertSource::Literals(rows) if !self.stored_as_read(rows) => {
@@ -238,78 +234,35 @@ impl Resolver<'_> {
         };
         let rows = match source {
             InsertSource::Literals(rows) => {
-                if rows.columns() != columns.len() {
-                    return Err(count_error(1));
-                }
+                check_count(rows.columns(), columns.len(), 1)?;
                 RowSource::Literals(rows.clone())
             }
             InsertSource::Values(rows) => {
+                // `INSERT INTO t VALUES ()`: all defaults.
+                if rows.iter().all(Vec::is_empty) {
+                    if !columns.is_empty() && i.columns.is_some() {
+                        return Err(count_error(1));
+                    }
+                    columns.clear();
+                }
                 // A value may refer to columns given before it.
                 let scope = Scope {
                     sources: &written.sources,
                     planner: Some(&subqueries),
                     ..Scope::empty(self.env)
                 };
-                // `INSERT INTO t VALUES ()`: all defaults.
-                let all_empty = rows.iter().all(Vec::is_empty);
-                if all_empty {
-                    if !columns.is_empty() && i.columns.is_some() {
-                        return Err(count_error(1));
-                    }
-                    given.fill(None);
-                    columns.clear();
-                }
-                let mut out = Vec::with_capacity(rows.len());
-                for (r, row) in rows.iter().enumerate() {
-                    if row.len() != columns.len() {
-                        return Err(count_error(r + 1));
-                    }
-                    out.push(
-                        row.iter()
-                            .zip(&columns)
-                            .map(|(v, c)| {
-                                Ok(match v {
-                                    SetValue::Default | SetValue::Ignore => {
-                                        StoreValue::Default(defaults[*c].clone())
-                                    }
-                                    v if self.left_out(v).is_some() => {
-                                        StoreValue::Default(defaults[*c].clone())
-                                    }
-                                    SetValue::Expr(ast) => {
-                                        let e = bind(ast, &scope)
-                                            .map_err(|e| in_clause(e, "VALUES"))?;
-                                        match table.def.columns[*c].generated {
-                                            None => {
-                                                let to = &table.def.columns[*c].ty;
-                                                StoreValue::Expr(stored(ast, e, to))
-                                            }
-                                            Some(_) => StoreValue::Ignored(Box::new(e)),
-                                        }
-                                    }
-                                })
-                            })
-                            .collect::<SqlResult<Vec<_>>>()?,
-                    );
-                }
-                RowSource::Values(out)
+                RowSource::Values(self.insert_values(rows, &columns, &defaults, &scope, &table)?)
             }
             InsertSource::Select(s) => {
-                let mut plan = self.select(s)?;
-                if plan.columns.len() != columns.len() {
-                    return Err(count_error(1));
-                }
-                // Of the table itself the rows are kept first, as they would be shown, unless it is one that its key selects.
-                let one = |t: &TablePlan| {
-                    matches!(t.access.lookup, Lookup::Point(_)) && matches!(t.rows, Rows::Stored)
-                };
-                plan.digits = match plan.reads_table(&table) {
-                    _ if plan.distinct || plan.computes_over_rows() => Digits::Shown,
-                    true if !plan.table.as_ref().is_some_and(one) => Digits::OfConstants,
-                    _ => Digits::All,
-                };
+                let plan = self.inserted_rows(s, &table)?;
+                check_count(plan.columns.len(), columns.len(), 1)?;
                 RowSource::Select(Box::new(plan))
             }
         };
+        let mut given: Vec<Option<usize>> = vec![None; table.def.columns.len()];
+        for (at, c) in columns.iter().enumerate() {
+            given[*c] = Some(at);
+        }
         let on_duplicate = self.set_plans(&i.on_duplicate, &written, true, &subqueries)?;
         let on_update = Self::on_update(&table, &on_duplicate);
         let on_duplicate_runs = on_duplicate.iter().any(|s| runs_each_row(&s.value));
@@ -330,6 +283,67 @@ impl Resolver<'_> {
             check: written.check,
             returning: self.returning(&i.returning, &target, &i.subqueries)?,
         })
+    }
+
+    /// What each column gets that is given no value.
+    fn insert_defaults(&self, table: &Arc<Table>) -> SqlResult<Vec<DefaultValue>> {
+        let default = |c: usize| {
+            Ok(
+                match (self.default_value(table, c)?, table.columns()[c].ty.kind) {
+                    // An ENUM's first member is its default.
+                    (DefaultValue::Missing(_), TypeKind::Enum(of)) => DefaultValue::Const(
+                        Member::of_enum(of, 1).map_or(Value::Null, Value::Member),
+                    ),
+                    (d, _) => d,
+                },
+            )
+        };
+        (0..table.def.columns.len()).map(default).collect()
+    }
+
+    /// The rows of VALUES.
+    fn insert_values(
+        &self,
+        rows: &[Vec<SetValue>],
+        columns: &[usize],
+        defaults: &[DefaultValue],
+        scope: &Scope<'_>,
+        table: &Table,
+    ) -> SqlResult<Vec<Vec<StoreValue>>> {
+        let value = |(v, c): (&SetValue, &usize)| {
+            let ast = match v {
+                SetValue::Expr(ast) if self.left_out(v).is_none() => ast,
+                _ => return Ok(StoreValue::Default(defaults[*c].clone())),
+            };
+            let e = bind(ast, scope).map_err(|e| in_clause(e, "VALUES"))?;
+            let to = &table.def.columns[*c];
+            Ok(match to.generated {
+                None => StoreValue::Expr(stored(ast, e, &to.ty)),
+                Some(_) => StoreValue::Ignored(Box::new(e)),
+            })
+        };
+        let mut out = Vec::with_capacity(rows.len());
+        for (r, row) in rows.iter().enumerate() {
+            check_count(row.len(), columns.len(), r + 1)?;
+            let row = row.iter().zip(columns).map(value);
+            out.push(row.collect::<SqlResult<Vec<_>>>()?);
+        }
+        Ok(out)
+    }
+
+    /// The rows of INSERT ... SELECT.
+    fn inserted_rows(&self, s: &Select, table: &Arc<Table>) -> SqlResult<SelectPlan> {
+        let mut plan = self.select(s)?;
+        // Of the table itself the rows are kept first, as they would be shown, unless it is one that its key selects.
+        let one = |t: &TablePlan| {
+            matches!(t.access.lookup, Lookup::Point(_)) && matches!(t.rows, Rows::Stored)
+        };
+        plan.digits = match plan.reads_table(table) {
+            _ if plan.distinct || plan.computes_over_rows() => Digits::Shown,
+            true if !plan.table.as_ref().is_some_and(one) => Digits::OfConstants,
+            _ => Digits::All,
+        };
+        Ok(plan)
     }
 
     /// True if the connection's character set changes nothing of the rows' strings.

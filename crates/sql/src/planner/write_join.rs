@@ -15,7 +15,9 @@ use crate::planner::subqueries::Subqueries;
 use crate::planner::view_write::{joined, not_updatable_column, several_tables};
 use crate::privilege::Privilege;
 use narwal_engine::Table;
-use narwal_syntax::ast::{Select, SelectItem, SetValue, WriteJoin, WriteTargets};
+use narwal_syntax::ast::{
+    Assignment, Select, SelectItem, SetValue, TableName, WriteJoin, WriteTargets,
+};
 use narwal_types::convert::implicit_default;
 use narwal_types::errors;
 use narwal_types::{SqlError, SqlResult};
@@ -53,144 +55,26 @@ impl Resolver<'_> {
     pub fn write_join(&mut self, w: &WriteJoin) -> SqlResult<WriteJoinPlan> {
         let leaves = self.leaves(&w.select)?;
         let mut select: Select = w.select.clone();
-        let mut found: Vec<Changed> = Vec::new();
-        let delete = match &w.targets {
-            WriteTargets::Delete(names) => {
-                for name in names {
-                    let mut at = leaves
-                        .iter()
-                        .position(|l| {
-                            !l.source.inner
-                                && l.source.name == name.name
-                                && (name.db.as_ref()).is_none_or(|d| d.eq_ignore_ascii_case(l.db()))
-                        })
-                        .ok_or_else(|| {
-                            errors::UNKNOWN_TABLE
-                                .text(format!("Unknown table '{}' in MULTI DELETE", name.name))
-                        })?;
-                    let through = leaves[at].view().cloned();
-                    if let Some(v) = &through {
-                        let mut under = v.columns.iter().filter_map(Expr::as_column);
-                        let first = under.next().map(|(s, _)| s);
-                        // Its tables stand before it, as far as the source before them.
-                        let tables = (leaves[..at].iter().rev())
-                            .take_while(|l| l.source.inner)
-                            .filter(|l| l.view().is_none())
-                            .count();
-                        if tables > 1 {
-                            return Err(joined(&v.def));
-                        }
-                        let Some(first) = first else {
-                            return Err(not_updatable(&leaves[at].source.name, "DELETE"));
-                        };
-                        at = first;
-                    }
-                    if found.iter().any(|f| f.at == at) {
-                        return Err(not_unique(&name.name));
-                    }
-                    found.push(Changed {
-                        at,
-                        sets: Vec::new(),
-                        through,
-                    });
-                }
-                true
-            }
+        let (mut found, delete) = match &w.targets {
+            WriteTargets::Delete(names) => (deleted(&leaves, names)?, true),
             WriteTargets::Update(list) => {
+                let mut found = Vec::new();
                 for a in list {
-                    let (mut at, mut column) = assigned(&leaves, a.table.as_deref(), &a.column)?;
-                    let through = leaves[at].view().cloned();
-                    if let Some(v) = &through {
-                        let Some((s, c)) = v.columns[column].as_column() else {
-                            return Err(not_updatable_column(&a.column));
-                        };
-                        let other = |f: &Changed| {
-                            f.at != s && f.through.as_ref().is_some_and(|t| Arc::ptr_eq(t, v))
-                        };
-                        if found.iter().any(other) {
-                            return Err(several_tables(&v.def));
-                        }
-                        (at, column) = (s, c - leaves[s].source.base);
-                    }
-                    let Some(table) = &leaves[at].table else {
-                        return Err(not_updatable(&leaves[at].source.name, "UPDATE"));
-                    };
-                    let value = match &a.value {
-                        SetValue::Default => {
-                            NewValue::Default(match self.default_value(table, column)? {
-                                DefaultValue::Generate => DefaultValue::Missing(implicit_default(
-                                    &table.def.columns[column].ty,
-                                )),
-                                d => d,
-                            })
-                        }
-                        SetValue::Ignore => {
-                            return Err(SqlError::unsupported("IGNORE as a value here"));
-                        }
-                        SetValue::Expr(e) => {
-                            select.items.push(SelectItem::Expr {
-                                expr: e.clone(),
-                                alias: None,
-                                text: String::new(),
-                            });
-                            NewValue::Given(select.items.len() - 1)
-                        }
-                    };
-                    let set = (column, value);
-                    match found.iter_mut().find(|f| f.at == at) {
-                        Some(f) => f.sets.push(set),
-                        None => found.push(Changed {
-                            at,
-                            sets: vec![set],
-                            through,
-                        }),
-                    }
+                    self.assignment(a, &leaves, &mut select, &mut found)?;
                 }
-                false
+                (found, false)
             }
         };
         found.sort_by_key(|f| f.at);
         let mut targets = Vec::with_capacity(found.len());
         let mut row_keys = Vec::with_capacity(found.len());
         let mut names = Vec::with_capacity(found.len());
-        for Changed { at, sets, through } in found {
-            let leaf = &leaves[at];
-            let Some(table) = leaf.table.clone() else {
-                let verb = if delete { "DELETE" } else { "UPDATE" };
-                return Err(not_updatable(&leaf.source.name, verb));
-            };
-            let privilege = match delete {
-                true => Privilege::Delete,
-                false => Privilege::Update,
-            };
-            let mut check = None;
-            match &through {
-                None if table.temporary => {}
-                None => self.need(&table.def.db, &table.def.name, privilege),
-                Some(v) => {
-                    self.need(&v.def.db, &v.def.name, privilege);
-                    self.need_under(&v.def, &table, privilege);
-                    if !delete {
-                        let base = leaf.source.base;
-                        let own = base..base + leaf.source.width();
-                        check = ViewCheck::new(v, base, |c| own.contains(&c))?;
-                    }
-                }
-            }
-            let on_update = if delete {
-                Vec::new()
-            } else {
-                touched(&table, &sets)
-            };
+        for changed in found {
+            let at = changed.at;
+            targets.push(self.changed_table(changed, &leaves[at], delete)?);
             // Merged views give no rows.
             row_keys.push((leaves[..at].iter()).filter(|l| l.view().is_none()).count());
-            names.push(leaf.source.name.clone());
-            targets.push(Target {
-                table,
-                sets,
-                on_update,
-                check,
-            });
+            names.push(leaves[at].source.name.clone());
         }
         moved_twice(&targets, &names)?;
         let values = select.items.len();
@@ -215,6 +99,95 @@ impl Resolver<'_> {
         })
     }
 
+    /// Adds an assignment of UPDATE to those of its table. Its value becomes an item of the SELECT.
+    fn assignment(
+        &self,
+        a: &Assignment,
+        leaves: &[Leaf],
+        select: &mut Select,
+        found: &mut Vec<Changed>,
+    ) -> SqlResult<()> {
+        let (mut at, mut column) = assigned(leaves, a.table.as_deref(), &a.column)?;
+        let through = leaves[at].view().cloned();
+        if let Some(v) = &through {
+            let Some((s, c)) = v.columns[column].as_column() else {
+                return Err(not_updatable_column(&a.column));
+            };
+            let other =
+                |f: &Changed| f.at != s && f.through.as_ref().is_some_and(|t| Arc::ptr_eq(t, v));
+            if found.iter().any(other) {
+                return Err(several_tables(&v.def));
+            }
+            (at, column) = (s, c - leaves[s].source.base);
+        }
+        let Some(table) = &leaves[at].table else {
+            return Err(not_updatable(&leaves[at].source.name, "UPDATE"));
+        };
+        let value = match &a.value {
+            SetValue::Default => NewValue::Default(match self.default_value(table, column)? {
+                DefaultValue::Generate => {
+                    DefaultValue::Missing(implicit_default(&table.def.columns[column].ty))
+                }
+                d => d,
+            }),
+            SetValue::Ignore => return Err(SqlError::unsupported("IGNORE as a value here")),
+            SetValue::Expr(e) => {
+                select.items.push(SelectItem::Expr {
+                    expr: e.clone(),
+                    alias: None,
+                    text: String::new(),
+                });
+                NewValue::Given(select.items.len() - 1)
+            }
+        };
+        let set = (column, value);
+        match found.iter_mut().find(|f| f.at == at) {
+            Some(f) => f.sets.push(set),
+            None => found.push(Changed {
+                at,
+                sets: vec![set],
+                through,
+            }),
+        }
+        Ok(())
+    }
+
+    /// A table that is changed, with the privileges that this needs.
+    fn changed_table(&self, changed: Changed, leaf: &Leaf, delete: bool) -> SqlResult<Target> {
+        let Changed { sets, through, .. } = changed;
+        let (privilege, verb) = match delete {
+            true => (Privilege::Delete, "DELETE"),
+            false => (Privilege::Update, "UPDATE"),
+        };
+        let Some(table) = leaf.table.clone() else {
+            return Err(not_updatable(&leaf.source.name, verb));
+        };
+        let mut check = None;
+        match &through {
+            None if table.temporary => {}
+            None => self.need(&table.def.db, &table.def.name, privilege),
+            Some(v) => {
+                self.need(&v.def.db, &v.def.name, privilege);
+                self.need_under(&v.def, &table, privilege);
+                if !delete {
+                    let base = leaf.source.base;
+                    let own = base..base + leaf.source.width();
+                    check = ViewCheck::new(v, base, |c| own.contains(&c))?;
+                }
+            }
+        }
+        let on_update = match delete {
+            true => Vec::new(),
+            false => touched(&table, &sets),
+        };
+        Ok(Target {
+            table,
+            sets,
+            on_update,
+            check,
+        })
+    }
+
     /// The sources of a join in the order of the text, merged views behind their tables.
     fn leaves(&self, select: &Select) -> SqlResult<Vec<Leaf>> {
         let subqueries = Subqueries::new(self, &select.subqueries);
@@ -232,6 +205,51 @@ impl Resolver<'_> {
             source,
         };
         Ok(plan.sources.into_iter().map(&mut leaf).collect())
+    }
+}
+
+/// The tables that a DELETE names.
+fn deleted(leaves: &[Leaf], names: &[TableName]) -> SqlResult<Vec<Changed>> {
+    let mut found: Vec<Changed> = Vec::new();
+    for name in names {
+        let named = |l: &Leaf| {
+            !l.source.inner
+                && l.source.name == name.name
+                && (name.db.as_ref()).is_none_or(|d| d.eq_ignore_ascii_case(l.db()))
+        };
+        let mut at = leaves.iter().position(named).ok_or_else(|| {
+            errors::UNKNOWN_TABLE.text(format!("Unknown table '{}' in MULTI DELETE", name.name))
+        })?;
+        let through = leaves[at].view().cloned();
+        if let Some(v) = &through {
+            at = table_under(leaves, at, v)?;
+        }
+        if found.iter().any(|f| f.at == at) {
+            return Err(not_unique(&name.name));
+        }
+        found.push(Changed {
+            at,
+            sets: Vec::new(),
+            through,
+        });
+    }
+    Ok(found)
+}
+
+/// The one table of a merged view that stands at `at`, for DELETE.
+fn table_under(leaves: &[Leaf], at: usize, v: &MergedView) -> SqlResult<usize> {
+    let first = v.columns.iter().find_map(Expr::as_column);
+    // Its tables stand before it, as far as the source before them.
+    let tables = (leaves[..at].iter().rev())
+        .take_while(|l| l.source.inner)
+        .filter(|l| l.view().is_none())
+        .count();
+    if tables > 1 {
+        return Err(joined(&v.def));
+    }
+    match first {
+        Some((table, _)) => Ok(table),
+        None => Err(not_updatable(&leaves[at].source.name, "DELETE")),
     }
 }
 
