@@ -31,89 +31,10 @@ pub fn show_create_table(table: &Table, auto_increment: u64) -> String {
         if i > 0 {
             out.push_str(",\n");
         }
-        let _ = write!(out, "  {} {}", quote_ident(&c.name), c.type_name());
-        if c.ty.has_charset()
-            && c.ty.collation == Collation::Binary
-            && def.collation != Collation::Binary
-        {
-            out.push_str(" CHARACTER SET binary");
-        } else if c.ty.has_charset() && c.ty.collation != def.collation {
-            let _ = write!(
-                out,
-                " CHARACTER SET {} COLLATE {}",
-                c.ty.collation.charset().name(),
-                c.ty.collation.name()
-            );
-        }
-        if let Some(g) = &c.generated {
-            let kind = if g.stored { "STORED" } else { "VIRTUAL" };
-            let _ = write!(out, " GENERATED ALWAYS AS ({}) {kind}", g.expr);
-        }
-        let timestamp = matches!(c.ty.kind, narwal_types::TypeKind::Timestamp(_));
-        if !c.nullable {
-            out.push_str(" NOT NULL");
-        } else if timestamp && c.generated.is_none() {
-            out.push_str(" NULL");
-        }
-        if c.auto_increment {
-            out.push_str(" AUTO_INCREMENT");
-        } else if c.generated.is_none() {
-            match &c.default {
-                DefaultDef::None | DefaultDef::Null if c.nullable => {
-                    out.push_str(" DEFAULT NULL");
-                }
-                DefaultDef::None | DefaultDef::Null => {}
-                DefaultDef::CurrentTimestamp(f) => {
-                    let _ = write!(out, " DEFAULT {}", current_timestamp(*f));
-                }
-                DefaultDef::Text(t) if c.ty.is_numeric() => {
-                    let _ = write!(out, " DEFAULT {t}");
-                }
-                DefaultDef::Text(t) => {
-                    let _ = write!(out, " DEFAULT {}", quoted(t));
-                }
-                DefaultDef::Expr(e) => {
-                    let _ = write!(out, " DEFAULT {e}");
-                }
-            }
-        }
-        if let Some(f) = c.on_update {
-            let _ = write!(out, " ON UPDATE {}", current_timestamp(f));
-        }
-        if !c.comment.is_empty() {
-            let _ = write!(out, " COMMENT {}", quoted(&c.comment));
-        }
-        if let Some(check) = &c.check {
-            let _ = write!(out, " CHECK ({check})");
-        }
+        show_column(&mut out, c, def.collation);
     }
     for i in show_indexes(table) {
-        out.push_str(",\n  ");
-        if i.name == "PRIMARY" {
-            out.push_str("PRIMARY KEY");
-        } else {
-            if i.unique {
-                out.push_str("UNIQUE ");
-            }
-            let _ = write!(out, "KEY {}", quote_ident(&i.name));
-        }
-        out.push_str(" (");
-        for (n, c) in i.columns.iter().enumerate() {
-            if n > 0 {
-                out.push(',');
-            }
-            out.push_str(&quote_ident(&def.columns[c.column].name));
-            if let Some(p) = c.prefix {
-                let _ = write!(out, "({p})");
-            }
-            if c.desc {
-                out.push_str(" DESC");
-            }
-        }
-        out.push(')');
-        if !i.comment.is_empty() {
-            let _ = write!(out, " COMMENT {}", quoted(&i.comment));
-        }
+        show_index(&mut out, i, &def.columns);
     }
     for k in &def.foreign_keys {
         let _ = write!(out, ",\n  {}", k.clause(&def.db));
@@ -146,6 +67,88 @@ pub fn show_create_table(table: &Table, auto_increment: u64) -> String {
         let _ = write!(out, " COMMENT={}", quoted(&def.comment));
     }
     out
+}
+
+/// The line of a column. `collation`: the table's.
+fn show_column(out: &mut String, c: &ColumnDef, collation: Collation) {
+    let _ = write!(out, "  {} {}", quote_ident(&c.name), c.type_name());
+    let own = c.ty.collation;
+    if c.ty.has_charset() && own == Collation::Binary && collation != Collation::Binary {
+        out.push_str(" CHARACTER SET binary");
+    } else if c.ty.has_charset() && own != collation {
+        let _ = write!(
+            out,
+            " CHARACTER SET {} COLLATE {}",
+            own.charset().name(),
+            own.name()
+        );
+    }
+    if let Some(g) = &c.generated {
+        let kind = if g.stored { "STORED" } else { "VIRTUAL" };
+        let _ = write!(out, " GENERATED ALWAYS AS ({}) {kind}", g.expr);
+    }
+    let timestamp = matches!(c.ty.kind, narwal_types::TypeKind::Timestamp(_));
+    if !c.nullable {
+        out.push_str(" NOT NULL");
+    } else if timestamp && c.generated.is_none() {
+        out.push_str(" NULL");
+    }
+    if c.auto_increment {
+        out.push_str(" AUTO_INCREMENT");
+    } else if c.generated.is_none() {
+        show_default(out, c);
+    }
+    if let Some(f) = c.on_update {
+        let _ = write!(out, " ON UPDATE {}", current_timestamp(f));
+    }
+    if !c.comment.is_empty() {
+        let _ = write!(out, " COMMENT {}", quoted(&c.comment));
+    }
+    if let Some(check) = &c.check {
+        let _ = write!(out, " CHECK ({check})");
+    }
+}
+
+fn show_default(out: &mut String, c: &ColumnDef) {
+    let shown = match &c.default {
+        DefaultDef::None | DefaultDef::Null if c.nullable => "NULL".to_string(),
+        DefaultDef::None | DefaultDef::Null => return,
+        DefaultDef::CurrentTimestamp(f) => current_timestamp(*f),
+        DefaultDef::Text(t) if c.ty.is_numeric() => t.to_string(),
+        DefaultDef::Text(t) => quoted(t),
+        DefaultDef::Expr(e) => e.to_string(),
+    };
+    let _ = write!(out, " DEFAULT {shown}");
+}
+
+/// The line of an index, with the comma behind the line before.
+fn show_index(out: &mut String, i: &IndexDef, columns: &[ColumnDef]) {
+    out.push_str(",\n  ");
+    if i.name == "PRIMARY" {
+        out.push_str("PRIMARY KEY");
+    } else {
+        if i.unique {
+            out.push_str("UNIQUE ");
+        }
+        let _ = write!(out, "KEY {}", quote_ident(&i.name));
+    }
+    out.push_str(" (");
+    for (n, c) in i.columns.iter().enumerate() {
+        if n > 0 {
+            out.push(',');
+        }
+        out.push_str(&quote_ident(&columns[c.column].name));
+        if let Some(p) = c.prefix {
+            let _ = write!(out, "({p})");
+        }
+        if c.desc {
+            out.push_str(" DESC");
+        }
+    }
+    out.push(')');
+    if !i.comment.is_empty() {
+        let _ = write!(out, " COMMENT {}", quoted(&i.comment));
+    }
 }
 
 /// SHOW CREATE DATABASE's second column.

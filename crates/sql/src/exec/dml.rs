@@ -129,6 +129,18 @@ impl<'a> Storer<'a> {
         self.convert_with(column, v, true)
     }
 
+    /// As `convert`, but NULL stays for the AUTO_INCREMENT column: its number is drawn later.
+    fn convert_unless_drawn<'v>(
+        &self,
+        (column, auto): (usize, bool),
+        v: Cell<'v>,
+    ) -> SqlResult<Cell<'v>> {
+        match auto && v.as_ref().is_null() {
+            true => Ok(v),
+            false => self.convert(column, v),
+        }
+    }
+
     /// As `convert`, with or without notes.
     fn convert_with<'v>(&self, column: usize, v: Cell<'v>, notes: bool) -> SqlResult<Cell<'v>> {
         let def = &self.table.def.columns[column];
@@ -1039,96 +1051,34 @@ impl<'p> Inserter<'p> {
         let mut cells: SmallVec<[Option<Cell<'_>>; 12]> = SmallVec::new();
         cells.resize_with(plan.given.len(), || None);
         for c in plan.order.iter().copied() {
-            let g = &plan.given[c];
             let auto = table.auto_increment == Some(c);
-            let raw = match (g, exprs, values) {
+            let v = match (&plan.given[c], exprs, values) {
                 (None, ..) => storer.default(c, &plan.defaults[c])?,
-                (Some(i), Some(row), _) => match &row[*i] {
-                    StoreValue::Default(d) => storer.default(c, d)?,
-                    StoreValue::Ignored(e) => {
-                        let so_far = RowSoFar {
-                            cells: &cells,
-                            defaults: &plan.defaults,
-                        };
-                        storer.ignored(c, &storer.eval(e, &so_far)?.as_ref())?
-                    }
-                    StoreValue::Expr(e) => {
-                        let v = match e.kind {
-                            ExprKind::Literal(_) | ExprKind::Param(_) | ExprKind::Slot(_) => {
-                                storer.eval(e, &NoRow)?
-                            }
-                            _ if plan.row_wise && e.runs_each_row() => {
-                                let so_far = RowSoFar {
-                                    cells: &cells,
-                                    defaults: &plan.defaults,
-                                };
-                                Cell::Own(self.ctx.with_txn(txn, |ctx| {
-                                    let v = e.eval_unrounded(ctx, &so_far)?.into_value();
-                                    ctx.env.check_refused()?;
-                                    Ok(v)
-                                })?)
-                            }
-                            _ => Cell::Own(
-                                storer
-                                    .eval(
-                                        e,
-                                        &RowSoFar {
-                                            cells: &cells,
-                                            defaults: &plan.defaults,
-                                        },
-                                    )?
-                                    .into_value(),
-                            ),
-                        };
-                        if auto && v.as_ref().is_null() {
-                            v
-                        } else {
-                            storer.convert(c, v)?
-                        }
-                    }
-                },
+                (Some(i), Some(row), _) => {
+                    let so_far = RowSoFar {
+                        cells: &cells,
+                        defaults: &plan.defaults,
+                    };
+                    self.given(&storer, (c, auto), &row[*i], &so_far, txn)?
+                }
                 (Some(i), None, Some(row)) if table.def.columns[c].generated.is_some() => {
                     storer.ignored(c, &row[*i].as_ref())?
                 }
                 (Some(i), None, Some(row)) => {
-                    let v = Cell::Ref(row[*i].as_ref());
-                    if auto && v.as_ref().is_null() {
-                        v
-                    } else {
-                        storer.convert(c, v)?
-                    }
+                    storer.convert_unless_drawn((c, auto), Cell::Ref(row[*i].as_ref()))?
                 }
                 (Some(_), None, None) => Cell::Ref(ValueRef::Null),
             };
-            auto_null |= auto && raw.as_ref().is_null();
+            auto_null |= auto && v.as_ref().is_null();
             // Until its number is drawn an AUTO_INCREMENT column is 0 to the expressions behind it.
             cells[c] = Some(if auto && auto_null {
                 Cell::Ref(ValueRef::Int(0))
             } else {
-                raw
+                v
             });
         }
         if table.has_expressions {
-            for (c, g) in plan.given.iter().enumerate() {
-                let d = match (g, exprs) {
-                    (None, _) => &plan.defaults[c],
-                    (Some(i), Some(row)) => match &row[*i] {
-                        StoreValue::Default(d) => d,
-                        _ => continue,
-                    },
-                    _ => continue,
-                };
-                if let DefaultValue::Expr(e) = d {
-                    let v = storer.eval(
-                        e,
-                        &RowSoFar {
-                            cells: &cells,
-                            defaults: &plan.defaults,
-                        },
-                    )?;
-                    cells[c] = Some(Cell::Own(storer.convert(c, v)?.into_value()));
-                }
-            }
+            self.expression_defaults(&storer, exprs, &mut cells)?;
         }
         // Drawn when all other values are known to be good: a row that fails before uses no number up.
         if let Some(c) = table.auto_increment {
@@ -1150,6 +1100,67 @@ impl<'p> Inserter<'p> {
             c.test(table, &image, self.ctx)?;
         }
         self.insert(txn, image)
+    }
+
+    /// The value that VALUES gives a column: its place, and whether it is the AUTO_INCREMENT one.
+    fn given<'v>(
+        &self,
+        storer: &Storer<'v>,
+        (c, auto): (usize, bool),
+        value: &'v StoreValue,
+        so_far: &RowSoFar<'_>,
+        txn: &mut Transaction,
+    ) -> SqlResult<Cell<'v>> {
+        let e = match value {
+            StoreValue::Default(d) => return storer.default(c, d),
+            StoreValue::Ignored(e) => {
+                return storer.ignored(c, &storer.eval(e, so_far)?.as_ref());
+            }
+            StoreValue::Expr(e) => e,
+        };
+        let v = match e.kind {
+            ExprKind::Literal(_) | ExprKind::Param(_) | ExprKind::Slot(_) => {
+                storer.eval(e, &NoRow)?
+            }
+            _ if self.plan.row_wise && e.runs_each_row() => {
+                Cell::Own(self.ctx.with_txn(txn, |ctx| {
+                    let v = e.eval_unrounded(ctx, so_far)?.into_value();
+                    ctx.env.check_refused()?;
+                    Ok(v)
+                })?)
+            }
+            _ => Cell::Own(storer.eval(e, so_far)?.into_value()),
+        };
+        storer.convert_unless_drawn((c, auto), v)
+    }
+
+    /// Defaults that are expressions: they see the values that the row was given.
+    fn expression_defaults<'v>(
+        &self,
+        storer: &Storer<'v>,
+        exprs: Option<&[StoreValue]>,
+        cells: &mut [Option<Cell<'v>>],
+    ) -> SqlResult<()> {
+        let plan = self.plan;
+        for (c, g) in plan.given.iter().enumerate() {
+            let d = match (g, exprs) {
+                (None, _) => &plan.defaults[c],
+                (Some(i), Some(row)) => match &row[*i] {
+                    StoreValue::Default(d) => d,
+                    _ => continue,
+                },
+                _ => continue,
+            };
+            if let DefaultValue::Expr(e) = d {
+                let so_far = RowSoFar {
+                    cells: &*cells,
+                    defaults: &plan.defaults,
+                };
+                let v = storer.eval(e, &so_far)?;
+                cells[c] = Some(Cell::Own(storer.convert(c, v)?.into_value()));
+            }
+        }
+        Ok(())
     }
 
     /// Generates a value, or notes the given one.

@@ -435,29 +435,142 @@ pub fn format_kind(fmt: &str) -> TypeKind {
     }
 }
 
+/// What STR_TO_DATE() has read of a text.
+#[derive(Default)]
+struct Read {
+    year: u64,
+    month: u64,
+    day: u64,
+    hour: u64,
+    minute: u64,
+    second: u64,
+    micros: u64,
+    /// PM; `None`: the hours are those of a day.
+    pm: Option<bool>,
+    /// %j
+    day_of_year: Option<u64>,
+}
+
+/// Takes a number of `max` digits at most.
+fn take_number(s: &mut &str, max: usize) -> Option<u64> {
+    let n = s.bytes().take(max).take_while(u8::is_ascii_digit).count();
+    let v = s.get(..n)?.parse().ok()?;
+    *s = &s[n..];
+    Some(v)
+}
+
+/// Takes one of these names, or their first letters, and gives its place from 1.
+fn take_name(s: &mut &str, names: &[&str], letters: Option<usize>) -> Option<u64> {
+    for (i, n) in names.iter().enumerate() {
+        let n = letters.map_or(*n, |l| &n[..l]);
+        if s.get(..n.len()).is_some_and(|p| p.eq_ignore_ascii_case(n)) {
+            *s = &s[n.len()..];
+            return Some(i as u64 + 1);
+        }
+    }
+    None
+}
+
+/// A year of two digits.
+fn full_year(y: u64) -> u64 {
+    y + if y < 70 { 2000 } else { 1900 }
+}
+
+impl Read {
+    /// Reads what stands for `%c`.
+    fn part(&mut self, c: char, s: &mut &str) -> Option<()> {
+        let before = s.len();
+        match c {
+            'Y' => {
+                self.year = take_number(s, 4)?;
+                if before - s.len() <= 2 {
+                    self.year = full_year(self.year);
+                }
+            }
+            'y' => self.year = full_year(take_number(s, 2)?),
+            'm' | 'c' => self.month = take_number(s, 2)?,
+            'M' => self.month = take_name(s, &MONTHS, None)?,
+            'b' => self.month = take_name(s, &MONTHS, Some(3))?,
+            'd' | 'e' => self.day = take_number(s, 2)?,
+            'D' => {
+                self.day = take_number(s, 2)?;
+                *s = s.get(2..)?;
+            }
+            'H' | 'k' => self.hour = take_number(s, 2)?,
+            'h' | 'I' | 'l' => {
+                self.hour = take_number(s, 2)?;
+                if self.hour == 0 || self.hour > 12 {
+                    return None;
+                }
+                self.pm = self.pm.or(Some(false));
+            }
+            'i' => self.minute = take_number(s, 2)?,
+            's' | 'S' => self.second = take_number(s, 2)?,
+            'f' => {
+                let v = take_number(s, 6)?;
+                self.micros = v * 10u64.pow(6 - (before - s.len()) as u32);
+            }
+            'p' => {
+                self.pm = Some(match s.get(..2)?.to_ascii_uppercase().as_str() {
+                    "AM" => false,
+                    "PM" => true,
+                    _ => return None,
+                });
+                *s = &s[2..];
+            }
+            'W' => {
+                take_name(s, &DAYS, None)?;
+            }
+            'a' => {
+                take_name(s, &DAYS, Some(3))?;
+            }
+            'j' => self.day_of_year = Some(take_number(s, 3)?),
+            '%' => *s = s.strip_prefix('%')?,
+            _ => return None,
+        }
+        Some(())
+    }
+
+    /// The value, of the kind that the format says; `None` if there is no such time.
+    fn value(self, kind: TypeKind, rules: DateRules) -> Option<Value> {
+        let hour = match self.pm {
+            Some(pm) => self.hour % 12 + if pm { 12 } else { 0 },
+            None => self.hour,
+        };
+        let year = u16::try_from(self.year).ok()?;
+        let mut date = Date::new(year, self.month as u8, self.day as u8);
+        if let Some(n) = self.day_of_year {
+            date = Date::from_unix_days(Date::new(year, 1, 1).unix_days() + n as i64 - 1)?;
+        }
+        if self.month > 12 || self.day > 31 || self.minute > 59 || self.second > 59 {
+            return None;
+        }
+        let seconds = (hour * 60 + self.minute) * 60 + self.second;
+        let micros = seconds * SECOND as u64 + self.micros;
+        // A month takes any day up to the 31st.
+        let allowed = |d: &Date| {
+            let day = d.day.min(days_in_month(d.year, d.month));
+            rules.allows(&Date { day, ..*d }) || rules.allows(d)
+        };
+        match kind {
+            TypeKind::Time(fsp) => Some(Value::Time(Time::from_micros(micros as i64, fsp))),
+            TypeKind::Date => allowed(&date).then_some(Value::Date(date)),
+            kind => {
+                let fsp = match kind {
+                    TypeKind::DateTime(f) => f,
+                    _ => 0,
+                };
+                (hour < 24 && allowed(&date))
+                    .then_some(Value::DateTime(DateTime::new(date, micros, fsp)))
+            }
+        }
+    }
+}
+
 /// STR_TO_DATE(); `None` if the text does not follow the format.
 pub fn parse(text: &str, fmt: &str, rules: DateRules) -> Option<Value> {
     let mut s = text.trim_start();
-    let (mut y, mut m, mut d) = (0u64, 0u64, 0u64);
-    let (mut h, mut mi, mut sec, mut us) = (0u64, 0u64, 0u64, 0u64);
-    let mut pm: Option<bool> = None;
-    let mut yday = None;
-    let take = |s: &mut &str, max: usize| -> Option<u64> {
-        let n = s.bytes().take(max).take_while(u8::is_ascii_digit).count();
-        let v = s.get(..n)?.parse().ok()?;
-        *s = &s[n..];
-        Some(v)
-    };
-    let name = |s: &mut &str, names: &[&str], len: Option<usize>| -> Option<u64> {
-        for (i, n) in names.iter().enumerate() {
-            let n = len.map_or(*n, |l| &n[..l]);
-            if s.get(..n.len()).is_some_and(|p| p.eq_ignore_ascii_case(n)) {
-                *s = &s[n.len()..];
-                return Some(i as u64 + 1);
-            }
-        }
-        None
-    };
+    let mut read = Read::default();
     let expanded = fmt.replace("%T", "%H:%i:%s").replace("%r", "%h:%i:%s %p");
     let mut it = expanded.chars();
     while let Some(c) = it.next() {
@@ -476,88 +589,9 @@ pub fn parse(text: &str, fmt: &str, rules: DateRules) -> Option<Value> {
         if c != 'f' {
             s = s.trim_start();
         }
-        match c {
-            'Y' => {
-                let before = s.len();
-                y = take(&mut s, 4)?;
-                if before - s.len() <= 2 {
-                    y += if y < 70 { 2000 } else { 1900 };
-                }
-            }
-            'y' => {
-                y = take(&mut s, 2)?;
-                y += if y < 70 { 2000 } else { 1900 };
-            }
-            'm' | 'c' => m = take(&mut s, 2)?,
-            'M' => m = name(&mut s, &MONTHS, None)?,
-            'b' => m = name(&mut s, &MONTHS, Some(3))?,
-            'd' | 'e' => d = take(&mut s, 2)?,
-            'D' => {
-                d = take(&mut s, 2)?;
-                s = s.get(2..)?;
-            }
-            'H' | 'k' => h = take(&mut s, 2)?,
-            'h' | 'I' | 'l' => {
-                h = take(&mut s, 2)?;
-                if h == 0 || h > 12 {
-                    return None;
-                }
-                pm = pm.or(Some(false));
-            }
-            'i' => mi = take(&mut s, 2)?,
-            's' | 'S' => sec = take(&mut s, 2)?,
-            'f' => {
-                let before = s.len();
-                let v = take(&mut s, 6)?;
-                us = v * 10u64.pow(6 - (before - s.len()) as u32);
-            }
-            'p' => {
-                pm = Some(match s.get(..2)?.to_ascii_uppercase().as_str() {
-                    "AM" => false,
-                    "PM" => true,
-                    _ => return None,
-                });
-                s = &s[2..];
-            }
-            'W' => {
-                name(&mut s, &DAYS, None)?;
-            }
-            'a' => {
-                name(&mut s, &DAYS, Some(3))?;
-            }
-            'j' => yday = Some(take(&mut s, 3)?),
-            '%' => s = s.strip_prefix('%')?,
-            _ => return None,
-        }
+        read.part(c, &mut s)?;
     }
-    if let Some(pm) = pm {
-        h = h % 12 + if pm { 12 } else { 0 };
-    }
-    let mut date = Date::new(u16::try_from(y).ok()?, m as u8, d as u8);
-    if let Some(n) = yday {
-        date = Date::from_unix_days(Date::new(date.year, 1, 1).unix_days() + n as i64 - 1)?;
-    }
-    if m > 12 || d > 31 || mi > 59 || sec > 59 {
-        return None;
-    }
-    let micros = ((h * 60 + mi) * 60 + sec) * SECOND as u64 + us;
-    // A month takes any day up to the 31st.
-    let allowed = |d: &Date| {
-        let day = d.day.min(days_in_month(d.year, d.month));
-        rules.allows(&Date { day, ..*d }) || rules.allows(d)
-    };
-    match format_kind(fmt) {
-        TypeKind::Time(fsp) => Some(Value::Time(Time::from_micros(micros as i64, fsp))),
-        TypeKind::Date => allowed(&date).then_some(Value::Date(date)),
-        kind => {
-            let fsp = if let TypeKind::DateTime(f) = kind {
-                f
-            } else {
-                0
-            };
-            (h < 24 && allowed(&date)).then_some(Value::DateTime(DateTime::new(date, micros, fsp)))
-        }
-    }
+    read.value(format_kind(fmt), rules)
 }
 
 /// EXTRACT(unit FROM t).

@@ -102,6 +102,105 @@ impl Level<'_> {
             *leaf = full;
         }
     }
+
+    /// The select list in full, with the names of its columns. `shown`: what `*` means.
+    fn items(
+        &self,
+        items: &[SelectItem],
+        shown: &[At],
+        naming: Naming,
+    ) -> (Vec<SelectItem>, Vec<String>) {
+        let mut out = Vec::with_capacity(items.len());
+        let mut names: Vec<String> = Vec::with_capacity(items.len());
+        for item in items {
+            let SelectItem::Expr { expr, alias, text } = item else {
+                for (at, c) in star(self.sources, item, shown) {
+                    let name = self.sources[at].columns[c].clone();
+                    out.push(SelectItem::Expr {
+                        expr: self.sources[at].full(c),
+                        alias: (naming == Naming::All).then(|| name.clone()),
+                        text: name.clone(),
+                    });
+                    names.push(name);
+                }
+                continue;
+            };
+            let mut expr = expr.clone();
+            for_each_leaf(&mut expr, &mut |leaf| self.complete(leaf));
+            let name = match alias {
+                Some(a) => a.clone(),
+                None if text.chars().count() > MAX_NAME => format!("Name_exp_{}", names.len() + 1),
+                None => text.trim_start().to_string(),
+            };
+            out.push(SelectItem::Expr {
+                expr,
+                alias: match naming {
+                    Naming::All => Some(name.clone()),
+                    Naming::AsWritten => alias.clone(),
+                },
+                text: text.clone(),
+            });
+            names.push(name);
+        }
+        (out, names)
+    }
+
+    /// GROUP BY, ORDER BY and HAVING of `s` in full, in `out`, which has the select list in full already.
+    fn clauses(&self, s: &Select, out: &mut Select) {
+        // An item's expression in the place of its name. Items before a `*` keep their positions.
+        let replaced = |leaf: &AstExpr| {
+            let at = item_named(&s.items, leaf)?;
+            let plain = |i: &SelectItem| matches!(i, SelectItem::Expr { .. });
+            match out.items.get(at)? {
+                SelectItem::Expr { expr, .. } if s.items[..at].iter().all(plain) => {
+                    Some(AstExpr::Nested(Box::new(expr.clone())))
+                }
+                _ => None,
+            }
+        };
+        let mut group_by = s.group_by.clone();
+        for g in &mut group_by {
+            for_each_leaf(&mut g.expr, &mut |leaf| {
+                let was = leaf.clone();
+                self.complete(leaf);
+                if *leaf == was
+                    && let Some(e) = replaced(leaf)
+                {
+                    *leaf = e;
+                }
+            });
+        }
+        let mut order_by = s.order_by.clone();
+        for o in &mut order_by {
+            for_each_leaf(&mut o.expr, &mut |leaf| match replaced(leaf) {
+                Some(e) => *leaf = e,
+                None => self.complete(leaf),
+            });
+        }
+        out.group_by = group_by;
+        out.order_by = order_by;
+        if let Some(h) = &mut out.having {
+            for_each_leaf(h, &mut |leaf| {
+                if item_named(&s.items, leaf).is_none() {
+                    self.complete(leaf);
+                }
+            });
+        }
+    }
+}
+
+/// The item whose alias a name is.
+fn item_named(items: &[SelectItem], leaf: &AstExpr) -> Option<usize> {
+    let AstExpr::Column(name) = leaf else {
+        return None;
+    };
+    let is_alias = |item: &SelectItem| match item {
+        SelectItem::Expr { alias, .. } => {
+            (alias.as_ref()).is_some_and(|a| a.eq_ignore_ascii_case(name))
+        }
+        _ => false,
+    };
+    items.iter().position(is_alias)
 }
 
 struct Writer<'a, 'r> {
@@ -191,100 +290,12 @@ impl Writer<'_, '_> {
             sources: &sources,
             outer,
         };
-        out.items = Vec::with_capacity(s.items.len());
-        let mut names = Vec::with_capacity(s.items.len());
-        for item in &s.items {
-            match item {
-                SelectItem::Wildcard | SelectItem::TableWildcard(_) => {
-                    for (at, c) in star(&sources, item, &shown) {
-                        let name = sources[at].columns[c].clone();
-                        out.items.push(SelectItem::Expr {
-                            expr: sources[at].full(c),
-                            alias: (naming == Naming::All).then(|| name.clone()),
-                            text: name.clone(),
-                        });
-                        names.push(name);
-                    }
-                }
-                SelectItem::Expr { expr, alias, text } => {
-                    let mut expr = expr.clone();
-                    for_each_leaf(&mut expr, &mut |leaf| level.complete(leaf));
-                    let name = match alias {
-                        Some(a) => a.clone(),
-                        None if text.chars().count() > MAX_NAME => {
-                            format!("Name_exp_{}", names.len() + 1)
-                        }
-                        None => text.trim_start().to_string(),
-                    };
-                    out.items.push(SelectItem::Expr {
-                        expr,
-                        alias: match naming {
-                            Naming::All => Some(name.clone()),
-                            Naming::AsWritten => alias.clone(),
-                        },
-                        text: text.clone(),
-                    });
-                    names.push(name);
-                }
-            }
-        }
+        let (items, names) = level.items(&s.items, &shown, naming);
+        out.items = items;
         if let Some(w) = &mut out.where_ {
             for_each_leaf(w, &mut |leaf| level.complete(leaf));
         }
-        let item_named = |leaf: &AstExpr, given: bool| {
-            let AstExpr::Column(name) = leaf else {
-                return None;
-            };
-            s.items.iter().position(|item| match item {
-                SelectItem::Expr { alias, text, .. } => match alias {
-                    Some(a) => a.eq_ignore_ascii_case(name),
-                    None => !given && text.eq_ignore_ascii_case(name),
-                },
-                _ => false,
-            })
-        };
-        // An item's expression in the place of its name. Items before a `*` keep their positions.
-        let replaced = |leaf: &AstExpr| {
-            let at = item_named(leaf, true)?;
-            if s.items[..at]
-                .iter()
-                .any(|i| !matches!(i, SelectItem::Expr { .. }))
-            {
-                return None;
-            }
-            match out.items.get(at)? {
-                SelectItem::Expr { expr, .. } => Some(AstExpr::Nested(Box::new(expr.clone()))),
-                _ => None,
-            }
-        };
-        let mut group_by = s.group_by.clone();
-        for g in &mut group_by {
-            for_each_leaf(&mut g.expr, &mut |leaf| {
-                let was = leaf.clone();
-                level.complete(leaf);
-                if *leaf == was
-                    && let Some(e) = replaced(leaf)
-                {
-                    *leaf = e;
-                }
-            });
-        }
-        let mut order_by = s.order_by.clone();
-        for o in &mut order_by {
-            for_each_leaf(&mut o.expr, &mut |leaf| match replaced(leaf) {
-                Some(e) => *leaf = e,
-                None => level.complete(leaf),
-            });
-        }
-        out.group_by = group_by;
-        out.order_by = order_by;
-        if let Some(h) = &mut out.having {
-            for_each_leaf(h, &mut |leaf| {
-                if item_named(leaf, true).is_none() {
-                    level.complete(leaf);
-                }
-            });
-        }
+        level.clauses(s, &mut out);
         let exists = exists_in(s);
         for (n, q) in &mut out.subqueries {
             let mut full = self.query(q, Some(&level), Naming::AsWritten)?.0;
