@@ -96,7 +96,7 @@ fn show_column(out: &mut String, c: &ColumnDef, collation: Collation) {
     if c.auto_increment {
         out.push_str(" AUTO_INCREMENT");
     } else if c.generated.is_none() {
-        show_default(out, c);
+        push_default(out, c);
     }
     if let Some(f) = c.on_update {
         let _ = write!(out, " ON UPDATE {}", current_timestamp(f));
@@ -109,7 +109,7 @@ fn show_column(out: &mut String, c: &ColumnDef, collation: Collation) {
     }
 }
 
-fn show_default(out: &mut String, c: &ColumnDef) {
+fn push_default(out: &mut String, c: &ColumnDef) {
     let shown = match &c.default {
         DefaultDef::None | DefaultDef::Null if c.nullable => "NULL".to_string(),
         DefaultDef::None | DefaultDef::Null => return,

@@ -2,12 +2,9 @@
 
 use crate::bind::operand::{as_subquery, not_a_row, row_items, wrong_columns};
 use crate::bind::param::no_default_here;
-use crate::bind::scope::OuterScope;
 use crate::bind::scope::{Clause, Scope};
-use crate::bind::windows::WindowsHere;
 use crate::env::{StatementEnv, VariableScope};
 use crate::expr::IntervalUnit;
-use crate::expr::call::wrong_arguments;
 use crate::expr::fixed;
 use crate::expr::func::Func;
 use crate::expr::functions;
@@ -15,21 +12,18 @@ use crate::expr::functions::{json, year_of};
 use crate::expr::literal::{negate_literal, number};
 use crate::expr::node::make;
 use crate::expr::node::{
-    AggFunc, Aggregate, ArithOp, CmpOp, Coercibility, Expr, ExprKind, ExprType, ListOptions,
-    SubqueryUse,
+    AggFunc, ArithOp, CmpOp, Coercibility, Expr, ExprKind, ExprType, SubqueryUse,
 };
 use crate::expr::node::{Function, Results, StoredCall, Takes};
 use crate::expr::node::{NO_LENGTH, NOT_FIXED};
 use crate::expr::types;
 use crate::expr::types::bool_ty;
-use crate::like;
-use crate::lower::{charset, mismatched_collation};
+use crate::lower::charset;
 use crate::privilege::{Needs, Privilege};
 use narwal_syntax::ast::{
     self, BinaryOp, Call, CastType, Expr as Ast, FormatKind, IsTest, Literal, Qualified, Special,
     SystemVar, TableName, TemporalKind, TrimSide, UnaryOp, VarScope,
 };
-use narwal_syntax::sql_mode::SqlMode;
 use narwal_types::errors;
 use narwal_types::errors::codes;
 use narwal_types::temporal_parse::{DateRules, parse_datetime, parse_time};

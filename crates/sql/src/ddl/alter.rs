@@ -88,11 +88,12 @@ struct Asked {
 
 /// The last ALGORITHM that is named.
 fn algorithm(actions: &[AlterAction]) -> &str {
-    let named = |a| match a {
-        AlterAction::Algorithm(a) => Some(String::as_str(a)),
+    let mut last_first = actions.iter().rev();
+    let named = last_first.find_map(|a| match a {
+        AlterAction::Algorithm(a) => Some(a.as_str()),
         _ => None,
-    };
-    actions.iter().rev().find_map(named).unwrap_or("INPLACE")
+    });
+    named.unwrap_or("INPLACE")
 }
 
 fn has_primary_key(d: &TableDef) -> bool {
