@@ -39,6 +39,7 @@ impl Expr {
 
     /// One arm per kind of expression. What needs more than a few lines stands in `operators.rs`.
     fn eval_slow<'a>(&'a self, ctx: &EvalCtx<'a>, row: &'a dyn RowAccess) -> SqlResult<Val<'a>> {
+        ctx.env.check_stopped()?;
         match &self.kind {
             ExprKind::Column { .. }
             | ExprKind::Param(_)
@@ -313,6 +314,7 @@ impl Expr {
         let ExprKind::Arith { op, left, right } = &self.kind else {
             return self.eval_ref(ctx, row);
         };
+        ctx.env.check_stopped()?;
         let scale = match self.ty.ty.kind {
             TypeKind::Decimal(_, s) => Some(s),
             _ => None,

@@ -1,6 +1,6 @@
 //! Operators whose operands decide what else is looked at: AND, OR, comparisons, CASE.
 
-use crate::expr::compare::{compare, satisfied};
+use crate::expr::compare::{compare_one, satisfied};
 use crate::expr::node::{CmpOp, EvalCtx, Expr, RowAccess};
 use crate::expr::value::{Val, truth, with_text};
 use crate::like::like;
@@ -15,6 +15,7 @@ pub(super) fn and<'a>(
 ) -> SqlResult<Val<'a>> {
     let mut out = Some(true);
     for e in list {
+        ctx.env.check_stopped()?;
         match e.eval_truth(ctx, row)? {
             Some(true) => {}
             Some(false) => return Ok(Val::int(0)),
@@ -32,6 +33,7 @@ pub(super) fn or<'a>(
 ) -> SqlResult<Val<'a>> {
     let mut out = Some(false);
     for e in list {
+        ctx.env.check_stopped()?;
         match e.eval_truth(ctx, row)? {
             Some(false) => {}
             Some(true) => return Ok(Val::int(1)),
@@ -61,11 +63,16 @@ pub(super) fn comparison<'a>(
         true => right.eval_ref(ctx, row)?,
         false => right.eval_unrounded(ctx, row)?,
     };
-    Ok(match compare(l.as_ref(), r.as_ref(), collation, ctx.env) {
-        Some(o) => Val::int(satisfied(op, o) as i64),
-        None if op == CmpOp::NullSafeEq => Val::int((l.is_null() && r.is_null()) as i64),
-        None => Val::NULL,
-    })
+    Ok(
+        match compare_one(l.as_ref(), r.as_ref(), collation, ctx.env) {
+            Some(o) => {
+                ctx.env.check_stopped()?;
+                Val::int(satisfied(op, o) as i64)
+            }
+            None if op == CmpOp::NullSafeEq => Val::int((l.is_null() && r.is_null()) as i64),
+            None => Val::NULL,
+        },
+    )
 }
 
 /// `value BETWEEN low AND high`
@@ -78,9 +85,10 @@ pub(super) fn between<'a>(
     let v = value.eval_unrounded(ctx, row)?;
     let low = low.eval_unrounded(ctx, row)?;
     let high = high.eval_unrounded(ctx, row)?;
-    let order = |bound: &Val<'_>| compare(v.as_ref(), bound.as_ref(), collation, ctx.env);
+    let order = |bound: &Val<'_>| compare_one(v.as_ref(), bound.as_ref(), collation, ctx.env);
     let above = order(&low).map(|o| o != Ordering::Less);
     let below = order(&high).map(|o| o != Ordering::Greater);
+    ctx.env.check_stopped()?;
     Ok(match (above, below) {
         (Some(false), _) | (_, Some(false)) => Some(false),
         (Some(true), Some(true)) => Some(true),
@@ -109,12 +117,16 @@ pub(super) fn in_list<'a>(
     let mut found = Some(false);
     for e in list {
         let x = digits(e)?;
-        match compare(v.as_ref(), x.as_ref(), collation, ctx.env) {
-            Some(Ordering::Equal) => return Ok(Some(true)),
+        match compare_one(v.as_ref(), x.as_ref(), collation, ctx.env) {
+            Some(Ordering::Equal) => {
+                found = Some(true);
+                break;
+            }
             Some(_) => {}
             None => found = None,
         }
     }
+    ctx.env.check_stopped()?;
     Ok(found)
 }
 
@@ -152,9 +164,12 @@ pub(super) fn case_branch<'a>(
     for (when, then) in whens {
         let w = when.eval_unrounded(ctx, row)?;
         let hit = match &subject {
-            Some(s) => compare(s.as_ref(), w.as_ref(), collation, ctx.env) == Some(Ordering::Equal),
+            Some(s) => {
+                compare_one(s.as_ref(), w.as_ref(), collation, ctx.env) == Some(Ordering::Equal)
+            }
             None => truth(w.as_ref(), ctx.env) == Some(true),
         };
+        ctx.env.check_stopped()?;
         if hit {
             return Ok(Some(then));
         }
