@@ -179,6 +179,12 @@ pub(crate) struct Definition {
     pub event: Option<EventPart>,
 }
 
+/// A comment as it stands in a statement: quotes are doubled, as SHOW CREATE has them.
+pub(crate) fn quoted(text: &str) -> String {
+    let text = text.replace('\\', "\\\\").replace('\'', "''");
+    format!("'{}'", text.replace('\n', "\\n").replace('\r', "\\r"))
+}
+
 /// The key of a program. Names of routines have no case.
 pub(crate) fn key(kind: Stored, db: &str, name: &str) -> String {
     let name = match kind {
@@ -283,7 +289,7 @@ impl Definition {
             out.push_str("    SQL SECURITY INVOKER\n");
         }
         if !self.comment.is_empty() {
-            let text = narwal_sql::expr::quote(&self.comment);
+            let text = quoted(&self.comment);
             out.push_str(&format!("    COMMENT {text}\n"));
         }
         out
@@ -295,7 +301,7 @@ impl Definition {
         if let Some(e) = &self.event {
             let comment = match self.comment.as_str() {
                 "" => String::new(),
-                c => format!(" COMMENT {}", narwal_sql::expr::quote(c)),
+                c => format!(" COMMENT {}", quoted(c)),
             };
             return format!(
                 "{verb} {definer} EVENT {name} ON SCHEDULE {} ON COMPLETION {}PRESERVE {}{comment} DO {}",

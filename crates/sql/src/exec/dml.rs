@@ -1253,7 +1253,11 @@ impl<'p> Inserter<'p> {
         let mut image = Vec::with_capacity(RowLayout::room(&refs));
         layout.encode(&refs, &mut image)?;
         let image = storer.before(txn, None, image)?;
-        let missing = |c: usize| (plan.given[c].is_none()).then_some(&plan.defaults[c]);
+        let missing = |c: usize| {
+            let default = &plan.defaults[c];
+            let unknown = plan.given[c].is_none() && matches!(default, DefaultValue::Missing(_));
+            unknown.then_some(default)
+        };
         let mut image = storer.settle(image, plan.table.auto_increment, missing)?;
         if let Some((c, draw, _)) = auto {
             let now = ImageRow {

@@ -153,8 +153,7 @@ impl WriteJoinPlan {
             }
         }
         let new = patched(&table.layout, &old, &changes)?;
-        let triggered = before
-            || ctx.env.triggers(table, false, RowEvent::Update).is_some();
+        let triggered = before || ctx.env.triggers(table, false, RowEvent::Update).is_some();
         if !triggered && new[..] == old[..] {
             return Ok(false);
         }

@@ -111,6 +111,7 @@ impl ClientSession {
         if let Some(old) = &old
             && !self.may_replace(old, &e.name.name, e.creation)?
         {
+            self.warn_if_off();
             return Ok(());
         }
         if is_past(&part, self.now_seconds()) {
@@ -126,7 +127,7 @@ impl ClientSession {
         let log = def.create(super::super::define::verb(e.creation));
         let change = def.put()?;
         self.store_program(log, def.db.clone(), vec![change])?;
-        self.warn_if_off(&def);
+        self.warn_if_off();
         self.instance.events.ring();
         Ok(())
     }
@@ -136,13 +137,9 @@ impl ClientSession {
         self.env.note(note.code, note.message);
     }
 
-    /// An event that would run if the scheduler did.
-    fn warn_if_off(&self, def: &Definition) {
-        let enabled = def
-            .event
-            .as_ref()
-            .is_some_and(|e| e.status == EventStatus::Enabled);
-        if enabled && self.instance.global_value("event_scheduler").show() == "OFF" {
+    /// As in MariaDB, also of an event that would not run anyhow.
+    fn warn_if_off(&self) {
+        if self.instance.global_value("event_scheduler").show() == "OFF" {
             let text =
                 "Event scheduler is switched off, use SET GLOBAL event_scheduler=ON to enable it.";
             self.env.warn(errors::codes::UNKNOWN_ERROR, text);
@@ -156,7 +153,7 @@ impl ClientSession {
     /// On a replica an event waits until it is enabled there.
     fn status_here(&self, status: EventStatus) -> EventStatus {
         match status {
-            EventStatus::Enabled if self.applying.is_some() => EventStatus::ReplicaDisabled,
+            _ if self.applying.is_some() => EventStatus::ReplicaDisabled,
             s => s,
         }
     }
@@ -385,10 +382,7 @@ fn alter_text(def: &Definition, e: &AlterEvent, old: &Definition) -> String {
         text.push_str(status_of(s).clause());
     }
     if e.parts.comment.is_some() {
-        text.push_str(&format!(
-            " COMMENT {}",
-            narwal_sql::expr::quote(&def.comment)
-        ));
+        text.push_str(&format!(" COMMENT {}", definition::quoted(&def.comment)));
     }
     if e.parts.body.is_some() {
         text.push_str(&format!(" DO {}", def.body));
