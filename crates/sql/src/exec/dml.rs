@@ -1469,9 +1469,15 @@ impl<'p> Inserter<'p> {
         }
         self.note_existing(&new)?;
         self.give_back(txn, &new)?;
+        // BEFORE triggers may have undone the change.
+        let same = new[..] == old[..];
         update_row(txn, table, pk, old, new, env)?;
-        self.changed = true;
-        self.affected += 2;
+        self.changed |= !same;
+        self.affected += if same {
+            u64::from(env.client_found_rows)
+        } else {
+            2
+        };
         Ok(())
     }
 
