@@ -406,7 +406,7 @@ pub(crate) fn index_part(instance: &Instance, t: &Table, ix: &IndexDef, n: usize
         text("BTREE"),
         text(""),
         text(&ix.comment),
-        text("NO"),
+        text(if ix.ignored { "YES" } else { "NO" }),
     ]
 }
 

@@ -23,7 +23,7 @@ use narwal_engine::{LockMode, LockWait};
 use narwal_syntax::ast::{Expr as AstExpr, From, Limit, Literal, Select, SelectItem};
 use narwal_syntax::ast::{LockWait as Wait, UnaryOp};
 use narwal_types::errors;
-use narwal_types::{ResultColumn, SqlResult, Value};
+use narwal_types::{ResultColumn, SqlResult, TypeKind, Value};
 use smallvec::SmallVec;
 use std::cell::RefCell;
 
@@ -77,6 +77,9 @@ fn result_column(name: &str, e: &Expr, of: Option<(&Source, usize)>) -> ResultCo
         null_type: t.null,
         json: t.json,
     };
+    if !t.ty.is_string() || matches!(t.ty.kind, TypeKind::VarChar(u16::MAX)) {
+        c.length = t.width;
+    }
     if let Some((s, col)) = of {
         let table = &s.table;
         let def = &table.columns()[col];
@@ -104,6 +107,16 @@ fn result_column(name: &str, e: &Expr, of: Option<(&Source, usize)>) -> ResultCo
 }
 
 /// The source and the column that a select item names.
+/// A column's name as a statement has it, without its table's.
+fn written_name(ast: &AstExpr) -> Option<&str> {
+    match ast {
+        AstExpr::Column(name) => Some(name),
+        AstExpr::Qualified(q) => Some(&q.column),
+        AstExpr::Nested(inner) => written_name(inner),
+        _ => None,
+    }
+}
+
 fn source_of<'s>(ast: &AstExpr, e: &Expr, sources: &'s [Source]) -> Option<(&'s Source, usize)> {
     let found = e.as_column().and_then(|(at, c)| {
         let s = sources.get(at)?;
@@ -230,8 +243,7 @@ impl Resolver<'_> {
                             });
                             let at =
                                 found.ok_or_else(|| errors::BAD_TABLE_ERROR.with([&name.name]))?;
-                            let columns = 0..sources[at].table.columns().len();
-                            columns.map(|c| (at, c)).collect()
+                            sources[at].visible_columns().map(|c| (at, c)).collect()
                         }
                         _ => shown.clone(),
                     };
@@ -252,10 +264,11 @@ impl Resolver<'_> {
                     let of = source_of(expr, &e, &sources);
                     let name = match (alias, of) {
                         (Some(a), _) => a.clone(),
-                        // A column is named as it is defined; those of virtual tables as they were written.
-                        (None, Some((s, c))) if !s.is_virtual() => {
+                        // A table's column is named as it was written, one of a view or a query as that one has it.
+                        (None, Some((s, c))) if s.types.is_some() || s.view.is_some() => {
                             s.table.columns()[c].name.clone()
                         }
+                        (None, Some(_)) => written_name(expr).unwrap_or(text).to_string(),
                         _ => text.clone(),
                     };
                     columns.push(result_column(&name, &e, of));
