@@ -208,7 +208,7 @@ impl Binder<'_> {
             Ast::SystemVar(v) => self.system_variable(v)?,
             Ast::Assign { name, value } => {
                 let e = self.expr(value)?;
-                let ty = e.ty;
+                let ty = e.ty.without_zeros();
                 make(
                     ExprKind::SetUserVariable(name.as_str().into(), boxed(e)),
                     ty,
@@ -1144,8 +1144,9 @@ impl Binder<'_> {
         };
         let length =
             |n: Option<u64>| -> u16 { n.map_or(NO_LENGTH, |n| n.min(NO_LENGTH as u64 - 1) as u16) };
+        let nullable_text = nullable || self.scope.env.sql_mode.strict();
         let text = |n: Option<u64>| ExprType {
-            nullable,
+            nullable: nullable_text,
             coercibility: Coercibility::Implicit,
             decimals: NOT_FIXED,
             ..ExprType::of_column(

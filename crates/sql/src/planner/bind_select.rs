@@ -106,6 +106,10 @@ fn written_name(ast: &AstExpr) -> Option<&str> {
         AstExpr::Column(name) => Some(name),
         AstExpr::Qualified(q) => Some(&q.column),
         AstExpr::Nested(inner) => written_name(inner),
+        AstExpr::Unary {
+            op: UnaryOp::Plus,
+            expr,
+        } => written_name(expr),
         _ => None,
     }
 }

@@ -20,7 +20,6 @@ struct Numbers {
 
 impl Numbers {
     fn named(name: &str) -> Option<Self> {
-        let name = name.to_ascii_lowercase();
         let (from, rest) = name.strip_prefix("seq_")?.split_once("_to_")?;
         let (to, step) = rest.split_once("_step_").unwrap_or((rest, "1"));
         let number = |t: &str| match t.bytes().all(|b| b.is_ascii_digit()) {
@@ -82,7 +81,7 @@ mod tests {
             Some(rows.into_iter().map(number).collect())
         };
         assert_eq!(values("seq_1_to_3"), Some(vec![1, 2, 3]));
-        assert_eq!(values("SEQ_3_TO_1"), Some(vec![3, 2, 1]));
+        assert_eq!(values("seq_3_to_1"), Some(vec![3, 2, 1]));
         assert_eq!(values("seq_1_to_10_step_4"), Some(vec![1, 5, 9]));
         assert_eq!(values("seq_10_to_1_step_20"), Some(vec![10]));
         for none in [
@@ -91,6 +90,7 @@ mod tests {
             "seq_1_to_3_step_0",
             "seq_-1_to_3",
             "seq1",
+            "SEQ_1_to_3",
             "seq_1_to_3_x",
         ] {
             assert_eq!(values(none), None, "{none}");
