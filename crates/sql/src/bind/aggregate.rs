@@ -1,6 +1,6 @@
 //! Calls of aggregates: their arguments, their clauses, and which query they belong to.
 
-use crate::bind::binder::{Binder, as_operand, member_as_text};
+use crate::bind::binder::{Binder, as_operand, member_as_text, shown};
 use crate::bind::scope::{OuterScope, Scope};
 use crate::bind::windows::WindowsHere;
 use crate::env::VariableScope;
@@ -69,6 +69,7 @@ impl Binder<'_> {
         for e in &f.args {
             args.push(match inner.expr(e)? {
                 e if func.is_numeric() => as_operand(e),
+                e if func == AggFunc::GroupConcat => shown(e),
                 e => e,
             });
         }

@@ -1,6 +1,6 @@
 //! Operators with words: BETWEEN, IN, LIKE, REGEXP, ANY and ALL, COLLATE.
 
-use crate::bind::binder::{Binder, as_operand, boxed, comparison};
+use crate::bind::binder::{Binder, as_operand, boxed, comparison, shown};
 use crate::bind::operand::row_items;
 use crate::env::StatementEnv;
 use crate::expr::call::wrong_arguments;
@@ -106,6 +106,7 @@ impl Binder<'_> {
             None => None,
         };
         let collation = types::compare_collation([&e, &p], "like")?;
+        let (e, p) = (shown(e), shown(p));
         let escape = like::escape_char(escape.as_deref(), collation);
         let nullable = e.ty.nullable || p.ty.nullable;
         Ok(make(
@@ -122,7 +123,7 @@ impl Binder<'_> {
 
     /// `text REGEXP pattern`
     pub(super) fn regexp(&self, (text, pattern): (&Ast, &Ast), negated: bool) -> SqlResult<Expr> {
-        let args = vec![self.expr(text)?, self.expr(pattern)?];
+        let args = vec![shown(self.expr(text)?), self.expr(pattern)?];
         types::compare_collation(&args, "regexp")?;
         Ok(negated_if(negated, self.call(Func::Regexp, args)?))
     }

@@ -1,6 +1,6 @@
 //! ALTER TABLE: what the new definition is, and whether the rows must be written anew for it.
 
-use super::column::{check_auto_increment, check_row_size, column_def};
+use super::column::{check_auto_increment, check_row_size, column_def, some_are_visible};
 use super::database::reserved_schema;
 use super::foreign::after_alter;
 use crate::ast::{
@@ -40,6 +40,8 @@ struct Draft<'a> {
     /// Names of old indexes that go.
     dropped: Vec<String>,
     renamed: Vec<(String, String)>,
+    /// Names of old indexes, and whether they are IGNORED from now on.
+    ignored: Vec<(String, bool)>,
     added: Vec<IndexSpec>,
     foreign: Vec<ForeignKeySpec>,
     collation: Collation,
@@ -347,6 +349,7 @@ impl Run<'_> {
             columns: Vec::with_capacity(old.columns.len()),
             dropped: Vec::new(),
             renamed: Vec::new(),
+            ignored: Vec::new(),
             added: Vec::new(),
             foreign: Vec::new(),
             collation: old.collation,
@@ -472,6 +475,11 @@ impl Run<'_> {
                     to,
                     if_exists,
                 } => self.rename_index(d, (from, to), *if_exists)?,
+                AlterAction::IgnoreIndex {
+                    name,
+                    ignored,
+                    if_exists,
+                } => self.ignore_index(d, name, *ignored, *if_exists)?,
                 _ => {}
             }
         }
@@ -497,6 +505,28 @@ impl Run<'_> {
             return Err(errors::DUP_KEYNAME.with([&to]));
         }
         d.renamed.push((from.clone(), to.clone()));
+        Ok(())
+    }
+
+    fn ignore_index(
+        &self,
+        d: &mut Draft<'_>,
+        name: &String,
+        ignored: bool,
+        if_exists: bool,
+    ) -> SqlResult<()> {
+        if ignored && same(name, "PRIMARY") {
+            return Err(errors::PK_INDEX_CANT_BE_IGNORED.plain());
+        }
+        if !d.old.indexes.iter().any(|i| same(&i.name, name)) {
+            let missing = errors::KEY_DOES_NOT_EXISTS.with([name, &d.old.name]);
+            if !if_exists {
+                return Err(missing);
+            }
+            self.env.note(missing.code, missing.message.to_string());
+            return Ok(());
+        }
+        d.ignored.push((name.clone(), ignored));
         Ok(())
     }
 
@@ -783,6 +813,9 @@ impl Run<'_> {
             if let Some((_, to)) = d.renamed.iter().find(|(from, _)| same(from, &ix.name)) {
                 ix.name.clone_from(to);
             }
+            for (_, ignored) in d.ignored.iter().filter(|(name, _)| same(name, &ix.name)) {
+                ix.ignored = *ignored;
+            }
             kept.push(ix);
         }
         Ok(kept)
@@ -829,6 +862,7 @@ impl Run<'_> {
 /// A primary key makes its columns NOT NULL, before indexes look at them. Gives the columns after that.
 fn key_columns(d: &mut Draft<'_>, kept: &[IndexDef]) -> SqlResult<Vec<ColumnDef>> {
     let mut columns: Vec<ColumnDef> = d.columns.iter().map(|c| c.def.clone()).collect();
+    some_are_visible(&columns)?;
     let old = (kept.iter().filter(|i| i.name == "PRIMARY"))
         .flat_map(|i| i.columns.iter().map(|c| c.column));
     let new: Vec<usize> = (d.added.iter().filter(|i| i.primary))
