@@ -511,7 +511,7 @@ impl Run<'_> {
     fn ignore_index(
         &self,
         d: &mut Draft<'_>,
-        name: &String,
+        name: &str,
         ignored: bool,
         if_exists: bool,
     ) -> SqlResult<()> {
@@ -519,14 +519,14 @@ impl Run<'_> {
             return Err(errors::PK_INDEX_CANT_BE_IGNORED.plain());
         }
         if !d.old.indexes.iter().any(|i| same(&i.name, name)) {
-            let missing = errors::KEY_DOES_NOT_EXISTS.with([name, &d.old.name]);
+            let missing = errors::KEY_DOES_NOT_EXISTS.with([&name, &d.old.name]);
             if !if_exists {
                 return Err(missing);
             }
             self.env.note(missing.code, missing.message.to_string());
             return Ok(());
         }
-        d.ignored.push((name.clone(), ignored));
+        d.ignored.push((name.to_string(), ignored));
         Ok(())
     }
 
