@@ -86,6 +86,7 @@ impl PrivilegeSet {
     pub const SHOW_VIEW: PrivilegeSet = PrivilegeSet(1 << 21);
     pub const CREATE_ROUTINE: PrivilegeSet = PrivilegeSet(1 << 22);
     pub const ALTER_ROUTINE: PrivilegeSet = PrivilegeSet(1 << 23);
+    pub const EVENT: PrivilegeSet = PrivilegeSet(1 << 25);
     pub const TRIGGER: PrivilegeSet = PrivilegeSet(1 << 26);
     pub const SET_USER: PrivilegeSet = PrivilegeSet(1 << 29);
     pub const CREATE_USER: PrivilegeSet = PrivilegeSet(1 << 24);
@@ -123,6 +124,14 @@ impl PrivilegeSet {
 }
 
 impl PrivilegeSet {
+    /// All that can be granted on a routine, without GRANT OPTION.
+    pub const ALL_ROUTINE: PrivilegeSet = Self::EXECUTE.with(Self::ALTER_ROUTINE);
+    /// All that can be granted on single columns.
+    pub const ALL_COLUMN: PrivilegeSet = Self::SELECT
+        .with(Self::INSERT)
+        .with(Self::UPDATE)
+        .with(Self::REFERENCES);
+
     /// True if all of `other` are in the set.
     pub fn has(self, other: PrivilegeSet) -> bool {
         self.0 & other.0 == other.0

@@ -32,6 +32,7 @@ use crate::session::ClientSession;
 pub(crate) use crate::view::View;
 use definitions::REPLICA_STATUS;
 pub(crate) use definitions::{Definitions, all, definition};
+pub(crate) use mysql::MYSQL;
 use narwal_engine::Table;
 use narwal_sql::virtual_tables::{INFORMATION_SCHEMA, Wanted};
 use narwal_sql::{StatementEnv, VirtualRows, VirtualTables};
@@ -72,6 +73,9 @@ fn maker(name: &str) -> Maker {
         "USER_PRIVILEGES" => grants::user_privileges,
         "SCHEMA_PRIVILEGES" => grants::schema_privileges,
         "TABLE_PRIVILEGES" => grants::table_privileges,
+        "COLUMN_PRIVILEGES" => grants::column_privileges,
+        "APPLICABLE_ROLES" => grants::applicable_roles,
+        "ENABLED_ROLES" => grants::enabled_roles,
         "NARWAL_BINLOG_READERS" => readers::rows,
         "INNODB_TRX" => innodb::transactions,
         "INNODB_LOCKS" => innodb::locks,
@@ -84,7 +88,7 @@ fn maker(name: &str) -> Maker {
         "INNODB_SYS_FOREIGN_COLS" => innodb::foreign_columns,
         name if name.starts_with("INNODB_") => |view, _, _| innodb::nothing(view),
         REPLICA_STATUS => |view, _, _| show::table_rows(view),
-        // Of what Narwal has none: events, column privileges, files.
+        // Of what Narwal has none: events, files.
         _ => |_, _, _| Ok(Vec::new()),
     }
 }

@@ -190,6 +190,14 @@ pub(crate) fn parameters_of(def: &Definition) -> SqlResult<Vec<(&'static str, St
     Ok(list)
 }
 
+/// What CURRENT_USER() and CURRENT_ROLE() say inside of a program of this definer's.
+pub(crate) fn definer_names((user, host): &(String, String)) -> (Arc<str>, Option<Arc<str>>) {
+    match host.is_empty() {
+        true => ("@".into(), Some(user.as_str().into())),
+        false => (format!("{user}@{host}").into(), None),
+    }
+}
+
 /// The environment of a program, made of that of the statement that needs it.
 pub(crate) fn environment(outer: &StatementEnv, def: &Definition) -> StatementEnv {
     let mut env = outer.within();
@@ -199,7 +207,7 @@ pub(crate) fn environment(outer: &StatementEnv, def: &Definition) -> StatementEn
         env.collation = c;
     }
     if !def.invoker {
-        env.current_user = format!("{}@{}", def.definer.0, def.definer.1).into();
+        (env.current_user, env.current_role) = definer_names(&def.definer);
     }
     env
 }

@@ -1,6 +1,7 @@
 //! Definitions of stored programs, as the catalog keeps them: named objects that the engine does not look into. So they are
 //! in the log's annexes, checkpoints, backups and clones as accounts are.
 
+use crate::acl::RoutineKind;
 use narwal_engine::{Catalog, CatalogChange};
 use narwal_sql::show::quote_ident;
 use narwal_sql::{RowEvent, SqlMode};
@@ -22,6 +23,15 @@ impl Stored {
             Stored::Procedure => "PROCEDURE",
             Stored::Function => "FUNCTION",
             Stored::Trigger => "TRIGGER",
+        }
+    }
+
+    /// As privileges name it, if there are any on its kind.
+    pub(crate) fn routine(self) -> Option<RoutineKind> {
+        match self {
+            Stored::Procedure => Some(RoutineKind::Procedure),
+            Stored::Function => Some(RoutineKind::Function),
+            Stored::Trigger => None,
         }
     }
 
@@ -110,6 +120,21 @@ pub(crate) fn find(
         .transpose()
 }
 
+/// True if there is such a routine.
+pub(crate) fn routine_exists(
+    catalog: &Catalog,
+    kind: RoutineKind,
+    db: &str,
+    name: &str,
+) -> SqlResult<bool> {
+    let kind = match kind {
+        RoutineKind::Procedure => Stored::Procedure,
+        RoutineKind::Function => Stored::Function,
+        RoutineKind::Package | RoutineKind::PackageBody => return Ok(false),
+    };
+    Ok(find(catalog, kind, db, name)?.is_some())
+}
+
 fn read(text: &str) -> SqlResult<Definition> {
     serde_json::from_str(text)
         .map_err(|e| SqlError::unknown(format!("a stored program's definition: {e}")))
@@ -158,11 +183,7 @@ impl Definition {
     }
 
     pub(crate) fn definer_clause(&self) -> String {
-        format!(
-            "DEFINER={}@{}",
-            quote_ident(&self.definer.0),
-            quote_ident(&self.definer.1)
-        )
+        format!("DEFINER={}", narwal_sql::view::definer_text(&self.definer))
     }
 
     /// What stands between the head and the body, a line each.

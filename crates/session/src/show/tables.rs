@@ -64,7 +64,7 @@ impl ClientSession {
             return Ok(table);
         }
         let account = self.account();
-        if !account.on_table(&db, &t.name).has_any(needed) {
+        if !account.about_table(&db, &t.name).has_any(needed) {
             return Err(acl::table_denied(
                 command,
                 &account,
@@ -227,7 +227,6 @@ impl ClientSession {
         // MariaDB shows columns to who has a column privilege of any kind; a table's SELECT is the usual one.
         let t = self.table_named(table, "SELECT", any)?;
         let account = self.account();
-        let privileges = column_privileges(&account, &t);
         let mut g = Grid::new();
         g.text("Field", 64)
             .any("Type", TypeKind::Text(BlobSize::Medium), false);
@@ -242,6 +241,11 @@ impl ClientSession {
             g.text("Privileges", 80).text("Comment", 1024);
         }
         for (i, c) in t.columns().iter().enumerate() {
+            let privileges = column_privileges(&account, &t, &c.name);
+            // Columns that the account may do nothing with are not shown.
+            if privileges.is_empty() && !t.temporary {
+                continue;
+            }
             let mut row = vec![Value::str(c.name.as_str()), Value::str(c.type_name())];
             if full {
                 row.push(if c.ty.has_charset() {
