@@ -28,5 +28,3 @@ INSERT INTO rights.t VALUES (3);
 -- connect c
 -- connect c
 -- connect d
--- as root
-SET GLOBAL max_user_connections = 0;

@@ -4,7 +4,7 @@ GRANT PROXY ON b@'%' TO a@'%';
 SHOW GRANTS FOR a@'%';
 GRANT PROXY ON b@'%' TO a@'%' WITH GRANT OPTION;
 SHOW GRANTS FOR a@'%';
-SELECT Host, User, Proxied_host, Proxied_user, With_grant FROM mysql.proxies_priv WHERE user = 'a';
+SELECT Host, User, Proxied_host, Proxied_user FROM mysql.proxies_priv WHERE user = 'a';
 -- as a
 SELECT CURRENT_USER();
 GRANT PROXY ON a@'%' TO b@'%';

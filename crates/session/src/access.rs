@@ -63,7 +63,7 @@ impl ClientSession {
             }
             if n.table.is_empty() {
                 if !account.on_database(&n.db).has(wanted) {
-                    return Err(acl::database_denied(&account, &self.client.host, &n.db));
+                    return Err(acl::database_denied(&account, &n.db));
                 }
                 continue;
             }
@@ -108,6 +108,7 @@ impl ClientSession {
         let uses = self.env.column_uses.borrow_mut().take();
         planned?;
         let account = self.account();
+        let catalog = self.instance.database().catalog();
         for u in uses.map(|u| u.list).unwrap_or_default() {
             if is_virtual(&u.db) {
                 continue;
@@ -129,8 +130,14 @@ impl ClientSession {
             }
             return Err(match &u.through {
                 Some(t) => view::invalid(&t.db, &t.view),
+                None if u.of_all && catalog.view(&u.db, &u.table).is_none() => {
+                    let command = wanted.names().join(", ");
+                    let host = &self.client.host;
+                    acl::table_denied(&command, &account, host, &u.db, &u.table)
+                }
                 None => {
-                    acl::column_denied(wanted, &account, &self.client.host, &u.table, &u.column)
+                    let host = &self.client.host;
+                    acl::column_denied(wanted, &account, host, &u.table, &u.column)
                 }
             });
         }

@@ -898,8 +898,8 @@ pub(crate) fn column_denied(
 }
 
 /// Error 1044.
-pub(crate) fn database_denied(who: &Account, host: &str, db: &str) -> SqlError {
-    errors::DBACCESS_DENIED_ERROR.with([&who.user, &host, &db])
+pub(crate) fn database_denied(who: &Account, db: &str) -> SqlError {
+    errors::DBACCESS_DENIED_ERROR.with([&who.user, &who.host, &db])
 }
 
 /// Error 1227.

@@ -184,7 +184,7 @@ impl ClientSession {
                 Err(access_denied(&self.client, with_password))
             }
             Level::Database(Some(db)) if !account.on_pattern(db).has(wanted) => {
-                Err(acl::database_denied(&account, &self.client.host, db))
+                Err(acl::database_denied(&account, db))
             }
             Level::Table(Some(db), t) => {
                 let mut have = account.on_table(db, t);
@@ -201,8 +201,11 @@ impl ClientSession {
                 if !account.on_routine(*kind, db, name).has(wanted) =>
             {
                 let full = format!("{db}.{name}");
-                let (user, host) = (&account.user, &self.client.host);
-                Err(errors::PROCACCESS_DENIED_ERROR.with([&"grant", user, host, &full]))
+                let missing = wanted.without(account.on_routine(*kind, db, name));
+                let verb = missing.names().join(", ").to_lowercase();
+                let verb = verb.replace("grant option", "grant");
+                let (user, host) = (&account.user, &account.host);
+                Err(errors::PROCACCESS_DENIED_ERROR.with([&verb, user, host, &full]))
             }
             _ => Ok(()),
         }
@@ -235,8 +238,7 @@ impl ClientSession {
                 if crate::programs::routine_exists(&catalog, *kind, db, name)? {
                     return Ok(());
                 }
-                let full = format!("{db}.{name}");
-                Err(errors::SP_DOES_NOT_EXIST.with([&kind.word(), &full]))
+                Err(errors::SP_DOES_NOT_EXIST.with([&"FUNCTION or PROCEDURE", name]))
             }
             _ => Ok(()),
         }
@@ -346,8 +348,9 @@ impl ClientSession {
         let account = self.account();
         let anybody = (String::new(), "%".to_string());
         let may = |key| account.proxies.get(key).copied().unwrap_or(false);
-        if !self.internal && !may(&of) && !may(&anybody) {
-            let (user, host) = (&self.client.user, &self.client.host);
+        let own = self.is_self(&of.0, &of.1);
+        if !self.internal && !own && !may(&of) && !may(&anybody) {
+            let (user, host) = (&account.user, &account.host);
             return Err(errors::ACCESS_DENIED_NO_PASSWORD_ERROR.with([user, host]));
         }
         let instance = self.instance.clone();

@@ -202,8 +202,7 @@ impl ClientSession {
         if self.internal {
             return Ok(());
         }
-        let (user, host) = (&self.client.user, &self.client.host);
-        Err(errors::ACCESS_DENIED_NO_PASSWORD_ERROR.with([user, host]))
+        Err(errors::ACCESS_DENIED_NO_PASSWORD_ERROR.with([&user, &host]))
     }
 
     fn grant_role(
@@ -369,7 +368,7 @@ impl ClientSession {
             let account = self.account();
             let have = account.global.with(account.on_database("mysql"));
             if !have.has(PrivilegeSet::UPDATE) {
-                return Err(acl::database_denied(&account, &self.client.host, "mysql"));
+                return Err(acl::database_denied(&account, "mysql"));
             }
         }
         let instance = self.instance.clone();

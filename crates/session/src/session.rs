@@ -371,7 +371,7 @@ impl ClientSession {
         }
         let account = self.account();
         if !account.sees_database(db) {
-            return Err(acl::database_denied(&account, &self.client.host, db));
+            return Err(acl::database_denied(&account, db));
         }
         // The tables of `mysql` are there without a database, unless somebody has made one.
         if db != crate::information_schema::MYSQL

@@ -364,7 +364,7 @@ impl ClientSession {
         let (user, host) = self.resolve(name);
         if !self.is_self(&user, &host) && !self.account().global.has(PrivilegeSet::CREATE_USER) {
             let account = self.account();
-            return Err(acl::database_denied(&account, &self.client.host, "mysql"));
+            return Err(acl::database_denied(&account, "mysql"));
         }
         let instance = self.instance.clone();
         let _one_writer = instance.acl_writer.lock();
@@ -407,16 +407,19 @@ impl ClientSession {
         };
         let acl = self.instance.acl();
         let own = acl.get(&self.client.account_user, &self.client.account_host);
-        let enabled = self.role.iter().flat_map(|r| acl.with_granted(r));
-        let has = own.into_iter().flat_map(|a| a.roles.keys());
-        let mut roles = has.flat_map(|r| acl.with_granted(r)).chain(enabled);
+        let everybody = acl.role(PUBLIC);
+        let mut has = own.into_iter().chain(everybody);
         let visible = match host.is_empty() {
-            true => user == PUBLIC || roles.any(|r| r.user == user),
+            true => {
+                user == PUBLIC
+                    || self.role.as_deref() == Some(&*user)
+                    || has.any(|a| a.roles.contains_key(&user))
+            }
             false => self.is_self(&user, &host),
         };
         if !visible && !self.reads_accounts() {
             let account = self.account();
-            return Err(acl::database_denied(&account, &self.client.host, "mysql"));
+            return Err(acl::database_denied(&account, "mysql"));
         }
         let shown = acl.get(&user, &host).cloned();
         match shown {
@@ -435,7 +438,7 @@ impl ClientSession {
         let (user, host) = self.resolve(name);
         if !self.is_self(&user, &host) && !self.reads_accounts() {
             let account = self.account();
-            return Err(acl::database_denied(&account, &self.client.host, "mysql"));
+            return Err(acl::database_denied(&account, "mysql"));
         }
         self.instance
             .acl()

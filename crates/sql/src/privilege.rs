@@ -53,6 +53,8 @@ pub struct ColumnUse {
     pub privilege: Privilege,
     /// As in [`Needs`].
     pub through: Option<Box<Through>>,
+    /// It was not named: the statement uses all columns of the table.
+    pub of_all: bool,
 }
 
 /// The columns that a statement uses, noted while it is planned.
@@ -62,6 +64,8 @@ pub struct ColumnUses {
     pub list: Vec<ColumnUse>,
     /// The view that is open.
     pub(crate) through: Option<Box<Through>>,
+    /// What is found now stands in `*`, or in no list at all.
+    pub(crate) of_all: bool,
     /// Views that are read as derived tables: database, alias, name.
     pub(crate) derived: Vec<(String, String, String)>,
 }
@@ -76,6 +80,7 @@ impl ColumnUses {
             column: column.to_string(),
             privilege,
             through: self.through.clone(),
+            of_all: self.of_all,
         };
         if !self.list.contains(&used) {
             self.list.push(used);

@@ -178,12 +178,11 @@ impl ClientSession {
     }
 
     fn need_on_database(&mut self, db: &str, wanted: PrivilegeSet) -> SqlResult<()> {
-        let host = self.client.host.clone();
         let account = self.account();
         if self.internal || account.global.has(wanted) || account.on_database(db).has(wanted) {
             return Ok(());
         }
-        Err(acl::database_denied(&account, &host, db))
+        Err(acl::database_denied(&account, db))
     }
 
     fn need_alter_routine(&mut self, def: &Definition, verb: &str) -> SqlResult<()> {

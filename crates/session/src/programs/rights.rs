@@ -27,10 +27,14 @@ pub(crate) fn check_execute(store: &Store, def: &Definition, env: &StatementEnv)
     let Some(account) = current(store, env) else {
         return Ok(());
     };
-    if may(&account, def, PrivilegeSet::EXECUTE) {
-        return Ok(());
+    if !may(&account, def, PrivilegeSet::EXECUTE) {
+        return Err(denied(&account, def, "execute"));
     }
-    Err(denied(&account, def, "execute"))
+    // So may the definer.
+    match account_of(store, def, env)? {
+        Some(a) if !may(&a, def, PrivilegeSet::EXECUTE) => Err(denied(&a, def, "execute")),
+        _ => Ok(()),
+    }
 }
 
 /// The account has a privilege on a routine.

@@ -36,7 +36,7 @@ impl ClientSession {
         }
         let account = self.account();
         if !account.sees_database(&db) {
-            return Err(acl::database_denied(&account, &self.client.host, &db));
+            return Err(acl::database_denied(&account, &db));
         }
         if self.instance.database().catalog().database(&db).is_none() {
             return Err(unknown_database(&db));
@@ -64,7 +64,12 @@ impl ClientSession {
             return Ok(table);
         }
         let account = self.account();
-        if !account.about_table(&db, &t.name).has_any(needed) {
+        // A definition tells of all columns.
+        let have = match command {
+            "SHOW" => account.on_table(&db, &t.name),
+            _ => account.about_table(&db, &t.name),
+        };
+        if !have.has_any(needed) {
             return Err(acl::table_denied(
                 command,
                 &account,

@@ -236,7 +236,8 @@ impl Resolver<'_> {
                         _ => shown.clone(),
                     };
                     for (at, i) in wanted {
-                        let Some(e) = Expr::column(&base, at, i) else {
+                        let found = self.of_all(|| Expr::column(&base, at, i));
+                        let Some(e) = found else {
                             continue;
                         };
                         let name = &sources[at].table.columns()[i].name;

@@ -116,8 +116,8 @@ impl Written {
         }
     }
 
-    /// Notes that a column is written, where privileges on single columns are asked for.
-    pub fn note(&self, env: &StatementEnv, column: &str, privilege: Privilege) {
+    /// Notes that a column is written (`of_all`: among all of them), where privileges on single columns are asked for.
+    pub fn note(&self, env: &StatementEnv, column: &str, privilege: Privilege, of_all: bool) {
         if let Some(uses) = &mut *env.column_uses.borrow_mut()
             && !self.table().temporary
         {
@@ -125,7 +125,9 @@ impl Written {
                 Some(v) => (&v.def.db, &v.def.name),
                 None => (&self.table().def.db, &self.table().def.name),
             };
+            uses.of_all = of_all;
             uses.note(db, name, column, privilege);
+            uses.of_all = false;
         }
     }
 
