@@ -295,14 +295,33 @@ class MySQL(MariaDB):
 
     name = "MySQL"
 
+    def _own(self) -> list[str]:
+        """What an installation of its own needs: nothing of it may point at the system's folders."""
+        files = self.folder / "files"
+        files.mkdir(parents=True, exist_ok=True)
+        return [f"--secure-file-priv={files}", "--mysqlx=OFF", *([f"--basedir={self.basedir}"] if self.basedir else [])]
+
+    def _options(self) -> list[str]:
+        first = [f"--defaults-file={self.defaults_file}" if self.defaults_file else "--no-defaults"]
+        return first + self._own()
+
     def _install(self, datadir: Path, *settings: str) -> None:
+        # --initialize makes root@localhost only, and names are not resolved.
+        init = self.folder / "init.sql"
+        # A line for each: MySQL 8.0 reads the file so.
+        init.write_text("CREATE USER root@'127.0.0.1';\nGRANT ALL ON *.* TO root@'127.0.0.1' WITH GRANT OPTION;\n")
         done = subprocess.run(
-            [*self.loader, str(self.binary), "--no-defaults", *([f"--basedir={self.basedir}"] if self.basedir else []),
-             "--initialize-insecure", f"--datadir={datadir}", *self._user(), *settings],
+            [*self.loader, str(self.binary), "--no-defaults", *self._own(), "--initialize-insecure", f"--init-file={init}",
+             f"--datadir={datadir}", *self._user(), *settings],
             capture_output=True, text=True,
         )  # fmt: skip
         if done.returncode:
+            shutil.rmtree(datadir, ignore_errors=True)
             raise ServerDied(f"{self.binary} --initialize-insecure failed\n{(done.stdout + done.stderr)[-2000:]}")
+
+    def create(self) -> None:
+        if not self.datadir.exists():
+            self._install(self.datadir)
 
 
 class Narwal(Server):

@@ -210,7 +210,7 @@ fn comparison(op: BinaryOp) -> Option<CmpOp> {
 
 impl Binder<'_> {
     pub(super) fn expr(&self, ast: &Ast) -> SqlResult<Expr> {
-        narwal_memory::check()?;
+        self.scope.env.check_interrupt()?;
         Ok(match ast {
             Ast::Nested(e) => self.expr(e)?,
             Ast::Literal(l) => self.value(l)?,
@@ -756,13 +756,12 @@ impl Binder<'_> {
     }
 
     fn user_variable(&self, name: &str) -> Expr {
-        let v = self.scope.env.variables.user(name);
-        let mut ty = match &v {
-            Value::Null => ExprType::text(16_383, true),
-            Value::Int(_) => ExprType::bigint(false, true),
-            Value::Str(_) => ExprType::text(16_383, true),
-            v => ExprType::of_value(v),
-        };
+        let mut ty = ExprType::text(16_383, true);
+        (self.scope.env.variables).with_user(name, &mut |v| match v {
+            Value::Null | Value::Str(_) => {}
+            Value::Int(_) => ty = ExprType::bigint(false, true),
+            v => ty = ExprType::of_value(v),
+        });
         ty.nullable = true;
         ty.coercibility = Coercibility::Implicit;
         make(ExprKind::UserVariable(name.into()), ty)

@@ -109,19 +109,6 @@ impl Resolver<'_> {
         }
     }
 
-    /// Columns that are found in here are not named one by one.
-    pub fn of_all<T>(&self, find: impl FnOnce() -> T) -> T {
-        let set = |on| {
-            if let Some(uses) = &mut *self.env.column_uses.borrow_mut() {
-                uses.of_all = on;
-            }
-        };
-        set(true);
-        let found = find();
-        set(false);
-        found
-    }
-
     /// A view as a derived table.
     pub fn view_rows(&self, def: &ViewDef, select: &Select, t: &TableRef) -> SqlResult<Resolved> {
         let alias = t.alias.as_deref().unwrap_or(&t.name.name);
