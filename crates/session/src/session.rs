@@ -374,9 +374,7 @@ impl ClientSession {
             return Err(acl::database_denied(&account, db));
         }
         // The tables of `mysql` are there without a database, unless somebody has made one.
-        if db != crate::information_schema::MYSQL
-            && self.instance.database().catalog().database(db).is_none()
-        {
+        if db != "mysql" && self.instance.database().catalog().database(db).is_none() {
             return Err(unknown_database(db));
         }
         self.set_db(Some(db.into()));

@@ -32,7 +32,6 @@ use crate::session::ClientSession;
 pub(crate) use crate::view::View;
 use definitions::REPLICA_STATUS;
 pub(crate) use definitions::{Definitions, all, definition};
-pub(crate) use mysql::MYSQL;
 use narwal_engine::Table;
 use narwal_sql::virtual_tables::{INFORMATION_SCHEMA, Wanted};
 use narwal_sql::{StatementEnv, VirtualRows, VirtualTables};
