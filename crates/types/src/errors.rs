@@ -646,6 +646,18 @@ errors! {
         "{}";
     BINLOG_ROW_WRONG_TABLE_DEF: 1 = 1535, b"HY000", "ER_BINLOG_ROW_WRONG_TABLE_DEF",
         "{}";
+    EVENT_ALREADY_EXISTS: 1 = 1537, b"HY000", "ER_EVENT_ALREADY_EXISTS",
+        "Event '{}' already exists";
+    EVENT_DOES_NOT_EXIST: 1 = 1539, b"HY000", "ER_EVENT_DOES_NOT_EXIST",
+        "Unknown event '{}'";
+    EVENT_INTERVAL_NOT_POSITIVE_OR_TOO_BIG: 0 = 1542, b"HY000", "ER_EVENT_INTERVAL_NOT_POSITIVE_OR_TOO_BIG",
+        "INTERVAL is either not positive or too big";
+    EVENT_ENDS_BEFORE_STARTS: 0 = 1543, b"HY000", "ER_EVENT_ENDS_BEFORE_STARTS",
+        "ENDS is either invalid or before STARTS";
+    EVENT_EXEC_TIME_IN_THE_PAST: 0 = 1544, b"HY000", "ER_EVENT_EXEC_TIME_IN_THE_PAST",
+        "Event execution time is in the past. Event has been disabled";
+    EVENT_SAME_NAME: 0 = 1551, b"HY000", "ER_EVENT_SAME_NAME",
+        "Same old and new event name";
     DROP_INDEX_FK: 1 = 1553, b"HY000", "ER_DROP_INDEX_FK",
         "Cannot drop index '{}': needed in a foreign key constraint";
     CANT_CHANGE_TX_CHARACTERISTICS: 0 = 1568, b"25001", "ER_CANT_CHANGE_TX_CHARACTERISTICS",
@@ -656,6 +668,10 @@ errors! {
         "Incorrect parameter count in the call to native function '{}'";
     WRONG_PARAMETERS_TO_NATIVE_FCT: 1 = 1583, b"42000", "ER_WRONG_PARAMETERS_TO_NATIVE_FCT",
         "{}";
+    EVENT_CANNOT_CREATE_IN_THE_PAST: 0 = 1588, b"HY000", "ER_EVENT_CANNOT_CREATE_IN_THE_PAST",
+        "Event execution time is in the past and ON COMPLETION NOT PRESERVE is set. The event was dropped immediately after creation";
+    EVENT_CANNOT_ALTER_IN_THE_PAST: 0 = 1589, b"HY000", "ER_EVENT_CANNOT_ALTER_IN_THE_PAST",
+        "Event execution time is in the past and ON COMPLETION NOT PRESERVE is set. The event was not changed. Specify a time in the future";
     SLAVE_INCIDENT: 1 = 1590, b"HY000", "ER_SLAVE_INCIDENT",
         "{}";
     SLAVE_FATAL_ERROR: 1 = 1593, b"HY000", "ER_SLAVE_FATAL_ERROR",

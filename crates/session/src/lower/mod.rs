@@ -30,7 +30,7 @@ pub(crate) enum Work {
     Admin(Box<Admin>),
     /// A statement of the language of stored programs.
     Program(Box<Program>),
-    /// DROP PROCEDURE, FUNCTION, TRIGGER.
+    /// DROP PROCEDURE, FUNCTION, TRIGGER, EVENT.
     DropProgram(ProgramKind, DropObject<TableName>),
     /// ALTER PROCEDURE, ALTER FUNCTION.
     AlterRoutine(AlterRoutine),
@@ -68,7 +68,10 @@ pub(crate) fn work(statement: Statement, options: &ParseOptions) -> SqlResult<Wo
 fn definition(d: Ddl, options: &ParseOptions) -> SqlResult<Work> {
     Ok(match d {
         Ddl::DropProgram(
-            kind @ (ProgramKind::Procedure | ProgramKind::Function | ProgramKind::Trigger),
+            kind @ (ProgramKind::Procedure
+            | ProgramKind::Function
+            | ProgramKind::Trigger
+            | ProgramKind::Event),
             d,
         ) => Work::DropProgram(kind, d),
         Ddl::AlterRoutine(a) => Work::AlterRoutine(a),

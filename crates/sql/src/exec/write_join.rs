@@ -123,11 +123,13 @@ impl WriteJoinPlan {
             delete_row(txn, table, pk, &old, ctx.env)?;
             return Ok(true);
         }
+        let before = ctx.env.triggers(table, true, RowEvent::Update).is_some();
         let storer = Storer {
             table,
             ctx,
             mode: *mode,
             row_no,
+            triggered: before,
         };
         let mut changes: SmallVec<[(usize, Cell<'_>); 4]> = SmallVec::new();
         for (column, value) in &target.sets {
@@ -151,8 +153,7 @@ impl WriteJoinPlan {
             }
         }
         let new = patched(&table.layout, &old, &changes)?;
-        let triggered = ctx.env.triggers(table, true, RowEvent::Update).is_some()
-            || ctx.env.triggers(table, false, RowEvent::Update).is_some();
+        let triggered = before || ctx.env.triggers(table, false, RowEvent::Update).is_some();
         if !triggered && new[..] == old[..] {
             return Ok(false);
         }
