@@ -956,6 +956,10 @@ errors! {
         "Unknown SEQUENCE: '{}'";
     UNKNOWN_VIEW: 1 = 4092, b"42S02", "ER_UNKNOWN_VIEW",
         "Unknown VIEW: '{}'";
+    COMPRESSED_COLUMN_USED_AS_KEY: 1 = 4097, b"HY000", "ER_COMPRESSED_COLUMN_USED_AS_KEY",
+        "Compressed column '{}' can't be used in key specification";
+    UNKNOWN_COMPRESSION_METHOD: 1 = 4098, b"HY000", "ER_UNKNOWN_COMPRESSION_METHOD",
+        "Unknown compression method: {}";
     WRONG_NUMBER_OF_VALUES_IN_TVC: 0 = 4099, b"HY000", "ER_WRONG_NUMBER_OF_VALUES_IN_TVC",
         "The used table value constructor has a different number of values";
     WRONG_TYPE_FOR_PERCENTILE_FUNC: 1 = 4101, b"HY000", "ER_WRONG_TYPE_FOR_PERCENTILE_FUNC",
@@ -966,6 +970,8 @@ errors! {
         "Argument to the {} function does not belong to the range [0,1]";
     WRONG_TYPE_OF_ARGUMENT: 1 = 4104, b"HY000", "ER_WRONG_TYPE_OF_ARGUMENT",
         "{} function only accepts arguments that can be converted to numerical types";
+    INVISIBLE_NOT_NULL_WITHOUT_DEFAULT: 1 = 4108, b"HY000", "ER_INVISIBLE_NOT_NULL_WITHOUT_DEFAULT",
+        "Invisible column {} must have a default value";
     EMPTY_ROW_IN_TVC: 0 = 4141, b"HY000", "ER_EMPTY_ROW_IN_TVC",
         "Row with no elements is not allowed in table value constructor in this context";
     BACKUP_UNKNOWN_STAGE: 1 = 4149, b"HY000", "ER_BACKUP_UNKNOWN_STAGE",
@@ -982,6 +988,8 @@ errors! {
          the local infile capability";
     NOT_ALLOWED_IN_THIS_CONTEXT: 1 = 4172, b"HY000", "ER_NOT_ALLOWED_IN_THIS_CONTEXT",
         "'{}' is not allowed in this context";
+    PK_INDEX_CANT_BE_IGNORED: 0 = 4174, b"HY000", "ER_PK_INDEX_CANT_BE_IGNORED",
+        "A primary key cannot be marked as IGNORE";
     WITH_TIES_NEEDS_ORDER: 0 = 4180, b"HY000", "ER_WITH_TIES_NEEDS_ORDER",
         "FETCH ... WITH TIES requires ORDER BY clause to be present";
     WARN_SFORMAT_ERROR: 1 = 4183, b"HY000", "WARN_SFORMAT_ERROR",

@@ -17,7 +17,8 @@ use narwal_sql::{ParamDefault, ParseOptions, Stmt};
 use narwal_syntax::Statement;
 use narwal_syntax::ast::TableName;
 use narwal_syntax::ast::admin as ast;
-use narwal_syntax::ast::ddl::{AlterRoutine, Ddl, DropObject, ProgramKind};
+use narwal_syntax::ast::admin::{Scope, SetValue};
+use narwal_syntax::ast::ddl::{AlterRoutine, Ddl, DropObject, MetadataWait, ProgramKind};
 use narwal_syntax::ast::program::Program;
 use narwal_types::errors;
 use narwal_types::{SqlError, SqlResult};
@@ -39,6 +40,7 @@ pub(crate) enum Work {
         /// The outermost first.
         settings: Vec<Vec<SetItem>>,
         statement: Box<Statement>,
+        /// Its text; empty if that is the whole statement's.
         text: String,
     },
 }
@@ -55,13 +57,37 @@ pub(crate) fn work(statement: Statement, options: &ParseOptions) -> SqlResult<Wo
             });
         }
         Statement::Program(p) => return Ok(Work::Program(p)),
-        Statement::Ddl(d) => return definition(*d, options),
+        Statement::Ddl(mut d) => {
+            return match d.take_wait() {
+                None => definition(*d, options),
+                Some(wait) => Ok(waiting(wait, Statement::Ddl(d))),
+            };
+        }
         other => return Ok(Work::Sql(narwal_sql::lower(other, options)?)),
     };
     Ok(match admin {
         ast::Admin::Checksum { tables, .. } => Work::Sql(Stmt::ChecksumTable(tables)),
         a => Work::Admin(Box::new(admin_statement(a)?)),
     })
+}
+
+/// WAIT n and NOWAIT: the statement under other limits.
+fn waiting(wait: MetadataWait, statement: Statement) -> Work {
+    let seconds = match wait {
+        MetadataWait::No => 0,
+        MetadataWait::Seconds(n) => n,
+    };
+    let item = |name: &str| SetItem::System {
+        scope: Scope::Default,
+        name: name.to_string(),
+        value: SetValue::Expr(ast::Operand::number(seconds)),
+    };
+    let limits = ["lock_wait_timeout", "innodb_lock_wait_timeout"];
+    Work::Settings {
+        settings: vec![limits.map(item).into()],
+        statement: Box::new(statement),
+        text: String::new(),
+    }
 }
 
 /// Whose a definition is.

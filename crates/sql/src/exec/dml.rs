@@ -545,7 +545,7 @@ impl UpdatePlan {
                             pending.push(&record, env.table_room(), env)?;
                             Ok(false)
                         }
-                        Some(new) => self.write(txn, ctx, pk, old, new).map(|()| true),
+                        Some(new) => self.write(txn, ctx, pk, old, new),
                         None => Ok(false),
                     });
                 match done {
@@ -576,7 +576,7 @@ impl UpdatePlan {
         pending.each(env, &mut |mut record| {
             let (pk, old) = (take_bytes(&mut record)?, take_bytes(&mut record)?);
             match self.write(txn, ctx, pk, &Row::from(old), record.to_vec()) {
-                Ok(()) => changed += 1,
+                Ok(c) => changed += u64::from(c),
                 Err(e) if self.ignore && ignorable(&e) => {
                     skipped += 1;
                     env.warn_error(&e);
@@ -650,6 +650,7 @@ impl UpdatePlan {
         Ok(Some(new))
     }
 
+    /// True if the row is another one now: triggers also run for one that is not.
     fn write(
         &self,
         txn: &mut Transaction,
@@ -657,15 +658,17 @@ impl UpdatePlan {
         pk: &[u8],
         old: &Row,
         new: Vec<u8>,
-    ) -> SqlResult<()> {
+    ) -> SqlResult<bool> {
         let table = &self.target.table;
+        let differs = new[..] != old[..];
         if let Some(c) = table.auto_increment
             && self.sets.iter().any(|s| s.column == c)
         {
             // InnoDB does not raise the counter here, and a later INSERT then fails with 1062; we do raise it.
             observe(txn, table, c, &new)?;
         }
-        update_row(txn, table, pk, old, new, ctx.env)
+        update_row(txn, table, pk, old, new, ctx.env)?;
+        Ok(differs)
     }
 }
 

@@ -154,10 +154,14 @@ impl WriteJoinPlan {
         }
         let new = patched(&table.layout, &old, &changes)?;
         let triggered = before || ctx.env.triggers(table, false, RowEvent::Update).is_some();
-        if !triggered && new[..] == old[..] {
+        let same = new[..] == old[..];
+        if same && !triggered {
             return Ok(false);
         }
-        let new = touch(table, &target.on_update, new, ctx.env)?;
+        let new = match same {
+            true => new,
+            false => touch(table, &target.on_update, new, ctx.env)?,
+        };
         let new = storer.finish_row(txn, Some(&old), new)?;
         if let Some(c) = &target.check {
             c.test(table, &new, ctx)?;
@@ -167,7 +171,8 @@ impl WriteJoinPlan {
         {
             observe(txn, table, c, &new)?;
         }
+        let differs = new[..] != old[..];
         update_row(txn, table, pk, &old, new, ctx.env)?;
-        Ok(true)
+        Ok(differs)
     }
 }
