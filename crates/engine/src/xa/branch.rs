@@ -47,6 +47,7 @@ impl XaContext {
                 ..QueryContext::default()
             },
             suppress_use: true,
+            time_zone: "",
         }
     }
 }

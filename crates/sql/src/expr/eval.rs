@@ -278,11 +278,8 @@ impl Expr {
                 if v.is_null() {
                     return Ok(Val::NULL);
                 }
-                if e.ty.is_fixed_double()
-                    && self.ty.ty.is_string()
-                    && let ValueRef::Double(x) = v.as_ref()
-                {
-                    return self.cast(Val::text(e.ty.double_text(x)), ctx);
+                if e.ty.has_form() && self.ty.ty.is_string() {
+                    return self.cast(Val::text(e.ty.formed_text(v.as_ref())), ctx);
                 }
                 return self.cast(v, ctx);
             }

@@ -508,6 +508,12 @@ impl Parser<'_> {
         }
         self.select_into(true)?;
         s.locking = self.locking()?;
+        // Behind SELECTs that are put together it means the rows of the last one.
+        if let (Some(From::Set { rest, .. }), Some(_)) = (&mut s.from, &s.locking)
+            && let Some((_, last)) = rest.last_mut()
+        {
+            last.locking = s.locking.take();
+        }
         self.select_into(true)
     }
 
