@@ -1,5 +1,6 @@
 //! What a statement knows about its session: [`StatementEnv`], and where variables come from: [`VariableSource`].
 
+use crate::privilege::ColumnUses;
 use crate::privilege::Needs;
 use crate::{ParamDefault, ParamType};
 use narwal_engine::{CatalogChange, EngineError, Table, TableFill, Transaction};
@@ -323,8 +324,8 @@ pub struct ProgramEnv {
     pub sql_mode: SqlMode,
     /// The `collation_connection` that it was made under, if this server knows it.
     pub collation: Option<Collation>,
-    /// CURRENT_USER(): its definer, unless it runs with the rights of its caller.
-    pub current_user: Option<Arc<str>>,
+    /// CURRENT_USER() and CURRENT_ROLE(): its definer, unless it runs with the rights of its caller.
+    pub account: Option<(Arc<str>, Option<Arc<str>>)>,
 }
 
 /// The session's state as one statement sees it. The session owns it and refreshes it before each statement:
@@ -342,6 +343,10 @@ pub struct StatementEnv {
     pub collation: Collation,
     /// CURRENT_USER(): the account that it was matched with.
     pub current_user: Arc<str>,
+    /// CURRENT_ROLE(), if one is set.
+    pub current_role: Option<Arc<str>>,
+    /// Notes the columns that a statement uses while it is planned, if somebody asks.
+    pub column_uses: RefCell<Option<Box<ColumnUses>>>,
     /// The statement's time, microseconds since 1970 UTC: all NOW() of a statement are equal.
     pub now_micros: i64,
     /// LAST_INSERT_ID().
@@ -438,6 +443,19 @@ impl DerefMut for StatementEnv {
 }
 
 impl StatementEnv {
+    /// Columns that are found in here are not named one by one.
+    pub fn of_all<T>(&self, find: impl FnOnce() -> T) -> T {
+        let set = |on| {
+            if let Some(uses) = &mut *self.column_uses.borrow_mut() {
+                uses.of_all = on;
+            }
+        };
+        set(true);
+        let found = find();
+        set(false);
+        found
+    }
+
     /// An environment with MariaDB's defaults and no database.
     pub fn new(variables: Arc<dyn VariableSource>) -> Self {
         StatementEnv::of(Arc::new(SessionEnv::new(variables)), "".into())
@@ -452,6 +470,8 @@ impl StatementEnv {
             collation: Collation::Utf8mb4GeneralCi,
             current_user,
             now_micros: 0,
+            current_role: None,
+            column_uses: RefCell::default(),
             last_insert_id: 0,
             row_count: 0,
             found_rows: 0,
@@ -484,9 +504,12 @@ impl StatementEnv {
 
     /// For a program that runs inside of this statement: with the same session, and conditions of its own.
     pub fn within(&self, program: &ProgramEnv) -> Self {
-        let account = program.current_user.as_ref();
-        let account = account.unwrap_or(&self.current_user).clone();
-        let mut env = StatementEnv::of(self.session.clone(), account);
+        let (user, role) = match &program.account {
+            Some(definer) => definer.clone(),
+            None => (self.current_user.clone(), self.current_role.clone()),
+        };
+        let mut env = StatementEnv::of(self.session.clone(), user);
+        env.current_role = role;
         env.db = Some(program.db.clone());
         env.sql_mode = program.sql_mode;
         env.collation = program.collation.unwrap_or(self.collation);

@@ -231,13 +231,21 @@ pub(crate) fn parameters_of(def: &Definition) -> SqlResult<Vec<(&'static str, St
     Ok(list)
 }
 
+/// What CURRENT_USER() and CURRENT_ROLE() say inside of a program of this definer's.
+pub(crate) fn definer_names((user, host): &(String, String)) -> (Arc<str>, Option<Arc<str>>) {
+    match host.is_empty() {
+        true => ("@".into(), Some(user.as_str().into())),
+        false => (format!("{user}@{host}").into(), None),
+    }
+}
+
 /// What a program's statements have from its definition.
 pub(crate) fn env_of(def: &Definition) -> ProgramEnv {
     ProgramEnv {
         db: def.db.as_str().into(),
         sql_mode: def.mode(),
         collation: Collation::from_name(&def.charset.1),
-        current_user: (!def.invoker).then(|| format!("{}@{}", def.definer.0, def.definer.1).into()),
+        account: (!def.invoker).then(|| definer_names(&def.definer)),
     }
 }
 
