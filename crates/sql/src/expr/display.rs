@@ -1,7 +1,8 @@
 //! Expressions as text, for messages (error 1690 names the expression).
 
 use super::functions::json::SCALAR;
-use crate::expr::node::{ArithOp, CmpOp, Expr, ExprKind};
+use crate::expr::node::{Aggregate, ArithOp, CmpOp, Expr, ExprKind};
+use crate::expr::window::{Computes, WindowCall, WindowKey};
 use narwal_types::Value;
 use std::fmt;
 
@@ -167,5 +168,42 @@ impl fmt::Display for Expr {
             }
             ExprKind::SetUserVariable(name, e) => write!(f, "@{name}:={e}"),
         }
+    }
+}
+
+impl fmt::Display for Aggregate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let distinct = if self.distinct { "distinct " } else { "" };
+        write!(
+            f,
+            "{}({distinct}{})",
+            self.func.name(),
+            List(&self.args, ",")
+        )
+    }
+}
+
+impl fmt::Display for WindowKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.expr, if self.desc { " desc" } else { "" })
+    }
+}
+
+/// A call without its frame, as printed plans have it.
+impl fmt::Display for WindowCall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.computes {
+            Computes::Func(func, args) => write!(f, "{func:?}({})", List(args, ","))?,
+            Computes::Aggregate(a) => write!(f, "{a}")?,
+        }
+        for (word, keys) in [("partition by", &self.partition), ("order by", &self.order)] {
+            for (i, k) in keys.iter().enumerate() {
+                match i {
+                    0 => write!(f, " {word} {k}")?,
+                    _ => write!(f, ", {k}")?,
+                }
+            }
+        }
+        Ok(())
     }
 }

@@ -12,6 +12,7 @@
 //! | `index_rows.rs` | rows made of the entries of an index |
 //! | `made.rs` | made-up tables, whose images the rows of joins and derived tables are |
 //! | `view_check.rs` | WITH CHECK OPTION |
+//! | `print.rs` | plans as text, for tests |
 //! | `explain.rs` | plans as EXPLAIN prints them |
 
 pub mod access;
@@ -21,6 +22,7 @@ pub mod fit;
 pub mod index_rows;
 pub mod interval;
 pub mod made;
+mod print;
 pub mod query;
 pub mod sarg;
 pub mod view_check;

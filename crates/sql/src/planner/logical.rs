@@ -1,10 +1,13 @@
-//! A FROM whose names are known: what the rules work on before it becomes a physical plan.
+//! The logical plan of a SELECT: what it says, with all names known. Rules change it before it becomes a physical plan.
 
 use crate::bind::scope::{OuterScope, Source, SubqueryPlanner};
 use crate::expr::node::Expr;
-use crate::plan::query::{LockSpec, Rows, SortKey};
+use crate::expr::window::WindowCall;
+use crate::plan::query::{GroupPlan, LimitPlan, LockSpec, Rows, SortKey};
 use crate::star::At;
 use narwal_syntax::ast::IndexHint;
+use narwal_types::ResultColumn;
+use std::fmt;
 
 /// A FROM whose names are known.
 pub struct FromPlan {
@@ -110,4 +113,124 @@ pub struct Resolved {
     pub source: Source,
     /// Where its rows are.
     pub rows: Rows,
+}
+
+/// A SELECT whose names are known.
+pub struct LogicalSelect {
+    /// Its sources in the order of the text, merged views behind their tables.
+    pub sources: Vec<Source>,
+    /// What gives the rows of FROM.
+    pub body: Body,
+    /// WHERE, with the conditions of merged views.
+    pub filter: Option<Expr>,
+    /// Conditions whose subqueries run for each row, once a rule has parted them from `filter`.
+    pub late: Option<Expr>,
+    /// The select list.
+    pub items: Vec<Expr>,
+    /// What the client is told of it.
+    pub columns: Vec<ResultColumn>,
+    /// Groups: their keys and aggregates.
+    pub group: Option<GroupPlan>,
+    /// HAVING.
+    pub having: Option<Expr>,
+    /// Calls of window functions, in the select list and in ORDER BY.
+    pub windows: Vec<WindowCall>,
+    /// ORDER BY, without constants, or that of a merged view.
+    pub order: Vec<SortKey>,
+    /// There is an ORDER BY in the text.
+    pub order_written: bool,
+    /// DISTINCT.
+    pub distinct: bool,
+    /// LIMIT.
+    pub limit: Option<LimitPlan>,
+    /// So many rows of FROM are enough, if that is known.
+    pub enough: Option<u64>,
+    /// SQL_CALC_FOUND_ROWS.
+    pub calc_found_rows: bool,
+    /// FOR UPDATE, LOCK IN SHARE MODE.
+    pub lock: Option<LockSpec>,
+    /// Number of the statement's parameters.
+    pub params: usize,
+    /// STRAIGHT_JOIN.
+    pub straight: bool,
+}
+
+/// Expressions one behind the other.
+fn list<E: fmt::Display>(
+    f: &mut fmt::Formatter<'_>,
+    name: &str,
+    exprs: impl Iterator<Item = E>,
+) -> fmt::Result {
+    for (i, e) in exprs.enumerate() {
+        match i {
+            0 => write!(f, "{name} {e}")?,
+            _ => write!(f, ", {e}")?,
+        }
+    }
+    writeln!(f)
+}
+
+/// The steps from the inside to the outside, one a line.
+impl fmt::Display for LogicalSelect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.body {
+            Body::Nothing => {}
+            Body::One(r, _) => writeln!(f, "from {}", r.source.name)?,
+            Body::Join(leaves, tree) => writeln!(f, "from {}", Shown(tree, leaves))?,
+        }
+        for (name, e) in [("where", &self.filter), ("for each row", &self.late)] {
+            if let Some(e) = e {
+                writeln!(f, "{name} {e}")?;
+            }
+        }
+        if let Some(g) = &self.group {
+            list(f, "group by", g.keys.iter().map(|k| &k.expr))?;
+            if !g.aggregates.is_empty() {
+                list(f, "aggregates", g.aggregates.iter())?;
+            }
+        }
+        if let Some(h) = &self.having {
+            writeln!(f, "having {h}")?;
+        }
+        for c in &self.windows {
+            writeln!(f, "window {c}")?;
+        }
+        list(f, "select", self.items.iter())?;
+        if self.distinct {
+            writeln!(f, "distinct")?;
+        }
+        if !self.order.is_empty() {
+            list(f, "order by", self.order.iter())?;
+        }
+        Ok(())
+    }
+}
+
+/// A join as text.
+struct Shown<'a>(&'a Tree, &'a Leaves);
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Tree::Leaf(i) => f.write_str(&self.1[*i].0.source.name),
+            Tree::Join {
+                left,
+                right,
+                outer,
+                on,
+            } => {
+                let word = if *outer { "left join" } else { "join" };
+                write!(
+                    f,
+                    "({} {word} {}",
+                    Shown(left, self.1),
+                    Shown(right, self.1)
+                )?;
+                for (i, e) in on.iter().enumerate() {
+                    write!(f, " {} {e}", if i == 0 { "on" } else { "and" })?;
+                }
+                f.write_str(")")
+            }
+        }
+    }
 }

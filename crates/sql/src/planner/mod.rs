@@ -3,21 +3,25 @@
 //! | file | holds |
 //! |---|---|
 //! | `resolve.rs` | names to tables, and the privileges that they need |
-//! | `logical.rs` | a FROM whose names are known |
+//! | `logical.rs` | the logical plan: what a SELECT says, with all names known |
 //! | `from.rs`, `set.rs`, `view.rs` | FROM, UNION and WITH, merged views |
-//! | `select.rs`, `subqueries.rs` | SELECT, and the subqueries in it |
+//! | `select.rs` | SELECT: from its names over the rules to its plan |
+//! | `bind_select.rs`, `subqueries.rs` | the clauses of a SELECT bound, and the subqueries in it |
 //! | `window.rs` | the sorts that window functions need |
 //! | `rules/` | what makes a plan better, one file each |
+//! | `physical.rs` | from the logical plan to the physical one |
 //! | `dml.rs`, `write_join.rs`, `view_write.rs`, `returning.rs`, `load.rs` | statements that change rows |
 //! | `condition.rs` | conditions and their conjuncts |
 //! | `estimate.rs`, `statistics.rs` | sizes of tables and ranges; ANALYZE |
 
+pub mod bind_select;
 pub mod condition;
 pub mod dml;
 pub mod estimate;
 pub mod from;
 pub mod load;
 pub mod logical;
+pub mod physical;
 pub mod resolve;
 pub mod returning;
 pub mod rules;
@@ -29,3 +33,6 @@ pub mod view;
 pub mod view_write;
 pub mod window;
 pub mod write_join;
+
+#[cfg(test)]
+mod tests;

@@ -1,7 +1,7 @@
 //! The subqueries of a SELECT or a statement, planned as they are met.
 
 use crate::bind::scope::{OuterScope, Planned, Scope, SubqueryPlanner};
-use crate::expr::node::{Expr, ExprType, SubqueryUse};
+use crate::expr::node::{Expr, ExprKind, ExprType, SubqueryUse};
 use crate::plan::made::column_type;
 use crate::plan::query::{Out, SubPlan};
 use crate::planner::resolve::Resolver;
@@ -42,9 +42,17 @@ impl<'a> Subqueries<'a> {
     }
 
     /// True if each run of one may give something else.
-    pub(crate) fn is_volatile(&self, index: usize) -> bool {
+    fn is_volatile(&self, index: usize) -> bool {
         let plans = self.plans.borrow();
         plans.get(index).is_some_and(|s| s.volatile)
+    }
+
+    /// True if an expression may give something else each time.
+    pub fn changes(&self, e: &Expr) -> bool {
+        e.any(&|e| match &e.kind {
+            ExprKind::Subquery(s) => self.is_volatile(s.index),
+            _ => e.changes(),
+        })
     }
 
     /// True if one gives groups.

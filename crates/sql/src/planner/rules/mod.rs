@@ -2,6 +2,8 @@
 //!
 //! | file | does |
 //! |---|---|
+//! | `having.rs` | HAVING without groups is another WHERE |
+//! | `rollup.rs` | WITH ROLLUP reads keys where groups put them |
 //! | `semi_join.rs` | IN and EXISTS become sources that are looked up |
 //! | `once.rs` | what is written several times is computed once |
 //! | `join_order.rs` | the order in which sources are read |
@@ -10,6 +12,8 @@
 
 pub mod access_path;
 pub mod group_index;
+pub mod having;
 pub mod join_order;
 pub mod once;
+pub mod rollup;
 pub mod semi_join;

@@ -1,0 +1,531 @@
+//! The names of a SELECT: its clauses are bound one after the other, and make a logical plan.
+
+use crate::bind::bind;
+use crate::bind::scope::{Clause, OuterScope, Scope, Source};
+use crate::bind::window::{bind_windows, check_named, refuse_window};
+use crate::bind::windows::{Windows, WindowsHere};
+use crate::expr::node::{AggFunc, Aggregate, Expr, ExprKind, ExprType};
+use crate::plan::query::{GroupPlan, LimitPlan, LockSpec, SortKey};
+use crate::planner::condition::all_of;
+use crate::planner::logical::{Body, FromPlan, LogicalSelect};
+use crate::planner::resolve::Resolver;
+use crate::planner::subqueries::Subqueries;
+use crate::star::At;
+use narwal_engine::{LockMode, LockWait};
+use narwal_syntax::ast::{
+    Expr as AstExpr, From, Limit, Literal, Locking, OrderItem, Select, SelectItem, TableName,
+};
+use narwal_syntax::ast::{LockWait as Wait, UnaryOp};
+use narwal_types::errors;
+use narwal_types::{ResultColumn, SqlResult, Value};
+use smallvec::SmallVec;
+use std::cell::RefCell;
+
+fn number_literal(e: &AstExpr) -> Option<&str> {
+    match e {
+        AstExpr::Literal(Literal::Number(n)) => Some(n),
+        _ => None,
+    }
+}
+
+/// What a locking clause does about the locks of others.
+fn lock_wait(wait: Wait) -> LockWait {
+    match wait {
+        Wait::Default => LockWait::Wait,
+        Wait::Seconds(0) | Wait::NoWait => LockWait::NoWait,
+        Wait::Seconds(n) => LockWait::UpTo(std::time::Duration::from_secs(n)),
+        Wait::SkipLocked => LockWait::SkipLocked,
+    }
+}
+
+/// An integer in GROUP BY or ORDER BY: the place of a selected expression, or of none.
+fn position(e: &AstExpr) -> Option<i128> {
+    match e {
+        AstExpr::Unary {
+            op: UnaryOp::Minus,
+            expr,
+        } => position(expr).map(|n| -n),
+        AstExpr::Nested(inner) => position(inner),
+        e => number_literal(e)?.parse().ok(),
+    }
+}
+
+/// Describes an output column.
+/// `of`: the column that it is, by its place in its source.
+fn result_column(name: &str, e: &Expr, of: Option<(&Source, usize)>) -> ResultColumn {
+    let t: ExprType = e.ty();
+    let mut c = ResultColumn {
+        db: String::new(),
+        table: String::new(),
+        org_table: String::new(),
+        name: name.to_string(),
+        org_name: String::new(),
+        ty: t.ty,
+        nullable: t.nullable,
+        length: 0,
+        decimals: t.decimals,
+        primary_key: false,
+        unique_key: false,
+        multiple_key: false,
+        auto_increment: false,
+        null_type: t.null,
+        json: t.json,
+    };
+    if let Some((s, col)) = of {
+        let table = &s.table;
+        let def = &table.columns()[col];
+        c.db = table.def.db.clone();
+        c.table = s.name.clone();
+        c.org_table = table.def.name.clone();
+        c.org_name = def.name.clone();
+        c.auto_increment = def.auto_increment;
+        for i in table.indexes.iter() {
+            let Some(at) = i.parts.iter().position(|p| p.column == col) else {
+                continue;
+            };
+            if i.name == "PRIMARY" {
+                c.primary_key = true;
+            } else if at == 0 {
+                if i.unique && i.parts.len() == 1 {
+                    c.unique_key = true;
+                } else {
+                    c.multiple_key = true;
+                }
+            }
+        }
+    }
+    c
+}
+
+/// The source and the column that a select item names.
+fn source_of<'s>(ast: &AstExpr, e: &Expr, sources: &'s [Source]) -> Option<(&'s Source, usize)> {
+    let found = e.as_column().and_then(|(at, c)| {
+        let s = sources.get(at)?;
+        Some((s, c - s.base))
+    });
+    match found {
+        Some((s, c)) if !s.inner => Some((s, c)),
+        _ if !matches!(ast, AstExpr::Column(_) | AstExpr::Qualified(_)) => None,
+        // A column of a merged view.
+        _ => sources.iter().filter(|s| !s.inner).find_map(|s| {
+            let of = s.view.as_ref()?;
+            Some((s, of.columns.iter().position(|x| x.kind == e.kind)?))
+        }),
+    }
+}
+
+/// The select list while a SELECT is bound.
+struct SelectList {
+    items: Vec<Expr>,
+    columns: Vec<ResultColumn>,
+    /// Names by which other clauses know items: see [`Scope::aliases`].
+    aliases: Vec<(String, Expr)>,
+    /// See [`Scope::items`].
+    plain: Vec<(String, Expr)>,
+    /// Items that have a name of their own, by their places.
+    own_names: SmallVec<[usize; 8]>,
+    /// Other clauses may name items.
+    named: bool,
+}
+
+impl SelectList {
+    fn of(s: &Select, shown: &[At], scope: &Scope<'_>) -> SqlResult<SelectList> {
+        let mut list = SelectList {
+            items: Vec::with_capacity(s.items.len()),
+            columns: Vec::with_capacity(s.items.len()),
+            aliases: Vec::new(),
+            plain: Vec::new(),
+            own_names: SmallVec::new(),
+            named: !s.order_by.is_empty() || !s.group_by.is_empty() || s.having.is_some(),
+        };
+        for item in &s.items {
+            match item {
+                SelectItem::Wildcard => list.star(shown, scope)?,
+                SelectItem::TableWildcard(name) => list.table_star(name, scope)?,
+                SelectItem::Expr { expr, alias, text } => {
+                    list.expr((expr, text), alias.as_ref(), scope)?;
+                }
+            }
+        }
+        Ok(list)
+    }
+
+    /// True if a later clause may need to know which of several tables' columns the list has.
+    fn needs_plain(&self, scope: &Scope<'_>) -> bool {
+        self.named && scope.sources.len() > 1
+    }
+
+    /// `*`, or the columns that it stands for.
+    fn star(&mut self, wanted: &[At], scope: &Scope<'_>) -> SqlResult<()> {
+        if scope.sources.is_empty() {
+            return Err(errors::NO_TABLES_USED.plain());
+        }
+        for &(at, i) in wanted {
+            let Some(e) = Expr::column(scope, at, i) else {
+                continue;
+            };
+            let source = &scope.sources[at];
+            let name = &source.table.columns()[i].name;
+            self.columns
+                .push(result_column(name, &e, Some((source, i))));
+            if self.needs_plain(scope) {
+                self.plain.push((name.clone(), e.clone()));
+            }
+            self.items.push(e);
+        }
+        Ok(())
+    }
+
+    /// `t.*`
+    fn table_star(&mut self, name: &TableName, scope: &Scope<'_>) -> SqlResult<()> {
+        if scope.sources.is_empty() {
+            return Err(errors::NO_TABLES_USED.plain());
+        }
+        let found = scope.sources.iter().position(|s| {
+            !s.inner && s.is_named(&name.name) && name.db.as_ref().is_none_or(|d| s.is_in(d))
+        });
+        let at = found.ok_or_else(|| errors::BAD_TABLE_ERROR.with([&name.name]))?;
+        let columns = 0..scope.sources[at].table.columns().len();
+        let wanted: Vec<At> = columns.map(|c| (at, c)).collect();
+        self.star(&wanted, scope)
+    }
+
+    fn expr(
+        &mut self,
+        (expr, text): (&AstExpr, &String),
+        alias: Option<&String>,
+        scope: &Scope<'_>,
+    ) -> SqlResult<()> {
+        let e = bind(expr, scope)?;
+        let of = source_of(expr, &e, scope.sources);
+        let name = match (alias, of) {
+            (Some(a), _) => a.clone(),
+            // A column is named as it is defined; those of virtual tables as they were written.
+            (None, Some((s, c))) if !s.is_virtual() => s.table.columns()[c].name.clone(),
+            _ => text.clone(),
+        };
+        self.columns.push(result_column(&name, &e, of));
+        if alias.is_some() || e.as_column().is_none() {
+            self.own_names.push(self.items.len());
+        } else if self.needs_plain(scope) {
+            self.plain.push((name, e.clone()));
+        }
+        self.items.push(e);
+        Ok(())
+    }
+
+    /// Makes the names known to other clauses, once it is known which clauses there are: windows of the list's own calls
+    /// may name items, too.
+    fn settle_names(&mut self, windows: &Windows<'_>, subqueries: &Subqueries<'_>) {
+        self.named |= !windows.is_empty();
+        if !self.named {
+            return;
+        }
+        for &n in &self.own_names {
+            let e = &self.items[n];
+            let e = match subqueries.changes(e) {
+                true => e.as_item(n),
+                false => e.clone(),
+            };
+            self.aliases.push((self.columns[n].name.clone(), e));
+        }
+    }
+
+    /// The items as other clauses name them, if that is not as they are.
+    fn marked(&self, subqueries: &Subqueries<'_>) -> Option<Vec<Expr>> {
+        let changes = |e: &Expr| subqueries.changes(e);
+        (self.named && self.items.iter().any(changes)).then(|| {
+            let mark = |(n, e): (usize, &Expr)| match changes(e) {
+                true => e.as_item(n),
+                false => e.clone(),
+            };
+            self.items.iter().enumerate().map(mark).collect()
+        })
+    }
+}
+
+impl Resolver<'_> {
+    /// Binds LIMIT's operands.
+    pub fn limit(&self, limit: Option<&Limit>) -> SqlResult<Option<LimitPlan>> {
+        let env = self.env;
+        let Some(l) = limit else {
+            if env.select_limit == u64::MAX {
+                return Ok(None);
+            }
+            return Ok(Some(LimitPlan {
+                offset: None,
+                count: None,
+            }));
+        };
+        Ok(Some(LimitPlan {
+            offset: l.offset.as_ref().map(|e| self.limit_value(e)).transpose()?,
+            count: Some(self.limit_value(&l.count)?),
+        }))
+    }
+
+    /// One operand.
+    pub fn limit_value(&self, e: &AstExpr) -> SqlResult<Expr> {
+        let mut x = bind(e, &Scope::empty(self.env))?;
+        // Numbers beyond BIGINT mean no limit.
+        if let (ExprKind::Literal(v), Some(n)) = (&x.kind, number_literal(e))
+            && !matches!(v, Value::Int(_) | Value::UInt(_))
+        {
+            x.kind = ExprKind::Literal(Value::UInt(n.parse().unwrap_or(u64::MAX)));
+        }
+        Ok(x)
+    }
+
+    /// Binds a SELECT: what it says, before any rule.
+    pub fn logical_select(
+        &self,
+        s: &Select,
+        subqueries: &Subqueries<'_>,
+        outer: Option<&OuterScope<'_>>,
+    ) -> SqlResult<LogicalSelect> {
+        let env = self.env;
+        let FromPlan {
+            sources,
+            body,
+            merged,
+            shown,
+        } = self.from(s.from.as_ref(), subqueries, outer)?;
+        let aggregates = RefCell::new(Vec::<Aggregate>::new());
+        check_named(&s.windows)?;
+        let windows = Windows::new(&s.windows);
+        let base = Scope {
+            sources: &sources,
+            aggregates: Some(&aggregates),
+            planner: Some(subqueries),
+            outer,
+            ..Scope::empty(env)
+        };
+        let list = self.select_list(s, &shown, &base, &windows, subqueries)?;
+        let marked = list.marked(subqueries);
+        let items = marked.as_deref().unwrap_or(&list.items);
+        let where_ = Scope {
+            clause: Clause::Where,
+            aggregates: None,
+            ..base
+        };
+        let where_ = s.where_.as_ref().map(|w| bind(w, &where_)).transpose()?;
+        let behind = Scope {
+            aliases: &list.aliases,
+            items: &list.plain,
+            ..base
+        };
+        let keys = self.group_keys(s, items, &behind)?;
+        let having = having(s, &keys, &behind)?;
+        let mut order = self.order_keys(s, items, &windows, &behind)?;
+        let calls = Scope {
+            aliases: &list.aliases,
+            ..base
+        };
+        let calls = bind_windows(windows.calls.take(), &calls)?;
+        let aggregates = aggregates.into_inner();
+        order.retain(|k| !k.expr.is_const());
+        let filter = match merged.filter.is_empty() {
+            true => where_,
+            false => all_of(merged.filter.into_iter().chain(where_).collect()),
+        };
+        let grouped = !keys.is_empty() || !aggregates.is_empty();
+        if s.order_by.is_empty() && !grouped && !s.distinct {
+            order = merged.order;
+        }
+        if grouped && env.sql_mode.has(narwal_syntax::SqlMode::ONLY_FULL_GROUP_BY) {
+            self.full_group_by(&list.items, &keys)?;
+        }
+        let limit = self.limit(s.limit.as_ref())?;
+        let all_rows =
+            grouped || !calls.is_empty() || s.distinct || s.calc_found_rows || having.is_some();
+        let enough = match (&limit, &s.limit) {
+            (Some(l), Some(_)) if !all_rows => rows_of(l),
+            _ => None,
+        };
+        let group = grouped.then(|| GroupPlan {
+            counts_only: aggregates.iter().all(|a| counts_rows(a, &sources)),
+            aggregates,
+            rollup: s.rollup,
+            ..GroupPlan::of(keys)
+        });
+        Ok(LogicalSelect {
+            lock: s.locking.as_ref().and_then(|l| lock_spec(l, &body)),
+            sources,
+            body,
+            filter,
+            late: None,
+            items: list.items,
+            columns: list.columns,
+            group,
+            having,
+            windows: calls,
+            order,
+            order_written: !s.order_by.is_empty(),
+            distinct: s.distinct,
+            limit,
+            enough,
+            calc_found_rows: s.calc_found_rows,
+            params: s.params,
+            straight: s.straight || s.from.as_ref().is_some_and(From::is_straight),
+        })
+    }
+
+    /// Binds the select list, where window functions may stand.
+    fn select_list(
+        &self,
+        s: &Select,
+        shown: &[At],
+        base: &Scope<'_>,
+        windows: &Windows<'_>,
+        subqueries: &Subqueries<'_>,
+    ) -> SqlResult<SelectList> {
+        let env = self.env;
+        let params_before = env.params_bound.get();
+        let scope = Scope {
+            windows: WindowsHere::Allowed(windows),
+            ..*base
+        };
+        let mut list = SelectList::of(s, shown, &scope)?;
+        list.settle_names(windows, subqueries);
+        if env.params_bound.get() != params_before {
+            env.params_typed.set(true);
+        }
+        Ok(list)
+    }
+
+    fn group_keys(&self, s: &Select, items: &[Expr], scope: &Scope<'_>) -> SqlResult<Vec<SortKey>> {
+        let scope = Scope {
+            clause: Clause::GroupBy,
+            aggregates: None,
+            ..*scope
+        };
+        let key = |g: &OrderItem| {
+            let key = self.order_item(&g.expr, g.desc, items, &scope)?;
+            refuse_window(&key.expr)?;
+            match key.expr.has_aggregate() {
+                true => Err(errors::WRONG_GROUP_FIELD.plain()),
+                false => Ok(key),
+            }
+        };
+        s.group_by.iter().map(key).collect()
+    }
+
+    fn order_keys(
+        &self,
+        s: &Select,
+        items: &[Expr],
+        windows: &Windows<'_>,
+        scope: &Scope<'_>,
+    ) -> SqlResult<Vec<SortKey>> {
+        let scope = Scope {
+            clause: Clause::OrderBy,
+            windows: WindowsHere::Allowed(windows),
+            ..*scope
+        };
+        let key = |o: &OrderItem| self.order_item(&o.expr, o.desc, items, &scope);
+        let order: Vec<SortKey> = s.order_by.iter().map(key).collect::<SqlResult<_>>()?;
+        if matches!(s.from, Some(From::Set { .. }))
+            && let Some(n) = order.iter().position(|k| k.expr.has_window())
+        {
+            return Err(errors::AGGREGATE_ORDER_FOR_UNION.with([&(n + 1)]));
+        }
+        Ok(order)
+    }
+
+    pub(crate) fn order_item(
+        &self,
+        e: &AstExpr,
+        desc: bool,
+        items: &[Expr],
+        scope: &Scope<'_>,
+    ) -> SqlResult<SortKey> {
+        if let Some(n) = position(e) {
+            let at = usize::try_from(n).ok().and_then(|n| n.checked_sub(1));
+            let item = at
+                .and_then(|i| items.get(i))
+                .ok_or_else(|| errors::BAD_FIELD_ERROR.with([&n, &scope.clause.name()]))?;
+            return Ok(SortKey {
+                expr: item.clone(),
+                desc,
+            });
+        }
+        Ok(SortKey {
+            expr: bind(e, scope)?,
+            desc,
+        })
+    }
+
+    fn full_group_by(&self, items: &[Expr], keys: &[SortKey]) -> SqlResult<()> {
+        fn ok(e: &Expr, keys: &[SortKey]) -> bool {
+            if keys.iter().any(|k| *k.expr.without_mark() == *e) {
+                return true;
+            }
+            if matches!(e.kind, ExprKind::Column { .. }) {
+                return false;
+            }
+            let mut fine = true;
+            e.for_each_child(&mut |c| fine &= ok(c, keys));
+            fine
+        }
+        for e in items {
+            if !ok(e, keys) {
+                return Err(errors::WRONG_FIELD_WITH_GROUP.plain());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Binds HAVING: columns that groups are made by hide the names of items there.
+fn having(s: &Select, keys: &[SortKey], scope: &Scope<'_>) -> SqlResult<Option<Expr>> {
+    let Some(h) = &s.having else { return Ok(None) };
+    let grouped: Vec<(usize, usize)> = keys.iter().filter_map(|k| k.expr.as_column()).collect();
+    let scope = Scope {
+        clause: Clause::Having,
+        grouped: &grouped,
+        ..*scope
+    };
+    let h = bind(h, &scope)?;
+    refuse_window(&h)?;
+    Ok(Some(h))
+}
+
+/// The locks that a locking clause asks for; a SELECT without rows of tables takes none.
+fn lock_spec(l: &Locking, body: &Body) -> Option<LockSpec> {
+    let mode = match l.exclusive {
+        true => LockMode::Exclusive,
+        false => LockMode::Shared,
+    };
+    (!matches!(body, Body::Nothing)).then(|| LockSpec {
+        mode,
+        wait: lock_wait(l.wait),
+        changes: false,
+    })
+}
+
+/// How many rows a LIMIT looks at, if its operands say so.
+fn rows_of(l: &LimitPlan) -> Option<u64> {
+    let offset = l.offset.as_ref().map_or(0, |o| known(Some(o)).unwrap_or(0));
+    known(l.count.as_ref()).map(|c| c.saturating_add(offset))
+}
+
+fn known(e: Option<&Expr>) -> Option<u64> {
+    match &e?.kind {
+        ExprKind::Literal(Value::Int(i)) => u64::try_from(*i).ok(),
+        ExprKind::Literal(Value::UInt(u)) => Some(*u),
+        _ => None,
+    }
+}
+
+/// COUNT(*), or COUNT of what is never NULL.
+fn counts_rows(a: &Aggregate, sources: &[Source]) -> bool {
+    a.func == AggFunc::Count
+        && !a.distinct
+        && match a.args.as_slice() {
+            [] => true,
+            [e] => match e.as_column() {
+                Some((at, c)) => !sources[at].column_type(c - sources[at].base).nullable,
+                None => matches!(&e.kind, ExprKind::Literal(v) if !v.is_null()),
+            },
+            _ => false,
+        }
+}
