@@ -74,6 +74,18 @@ impl Out<'_> {
         }
     }
 
+    /// Where the reader will say that it stands when it has got this event, the last one of its group, which ends at `end`.
+    fn place_behind(&mut self, event: &[u8], end: u64) -> Result<u64, DumpError> {
+        if !self.dialect.is_mysql() {
+            return Ok(end);
+        }
+        Ok(match self.dialect.render(event, &mut self.buffer)? {
+            Rendered::AsIs => self.counted + event.len() as u64,
+            Rendered::Replaced => self.counted + self.buffer.len() as u64,
+            Rendered::LeftOut => self.counted,
+        })
+    }
+
     /// Sends the events in the buffer.
     fn replaced(&mut self, ack: bool) -> Result<(), DumpError> {
         let buffer = std::mem::take(&mut self.buffer);
@@ -478,22 +490,24 @@ impl<'a, G: Groups> Dump<'a, G> {
         } else {
             head.start_pos
         };
-        let ack = match &mut self.semi {
-            Some(semi) => semi.wants_ack(&GroupEnd {
-                file_no: head.file_no,
-                end_pos: end,
-                seq: head.seq,
-                gtid: head.gtid,
-            }),
-            None => false,
-        };
         if let Dialect::MySql(translator) = &mut self.out.dialect {
             translator.begin_group(head.len);
         }
         let mut at = from;
         while let Some(event) = self.groups.next_event()? {
             at += event.len() as u64;
-            self.out.event(event, ack && at >= end)?;
+            let mut ack = false;
+            if let Some(semi) = &mut self.semi
+                && at >= end
+            {
+                ack = semi.wants_ack(&GroupEnd {
+                    file_no: head.file_no,
+                    end_pos: self.out.place_behind(event, end)?,
+                    seq: head.seq,
+                    gtid: head.gtid,
+                });
+            }
+            self.out.event(event, ack)?;
             self.said = u32::try_from(at).unwrap_or(self.said);
         }
         self.pos = end;

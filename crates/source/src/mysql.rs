@@ -2,8 +2,8 @@
 
 use crate::rendered::Rendered;
 use narwal_binlog::{
-    BinlogError, Event, EventReader, GtidEvent, LogicalClock, RawEvent, Xid, event_type,
-    gtid_flags, put_mysql_gtid, put_mysql_query, put_query_for_mysql, put_rows_v2,
+    BinlogError, Event, EventReader, GtidEvent, LogicalClock, RawEvent, event_type, gtid_flags,
+    put_mysql_gtid, put_mysql_query, put_query_for_mysql, put_rows_v2,
 };
 
 /// Translates a stream of events. It remembers what later events of a group, and later groups, depend on.
@@ -15,8 +15,6 @@ pub(crate) struct Translator {
     commit_id: Option<u64>,
     /// Bytes of the group that comes, as it stands in the log.
     group_len: u64,
-    /// The XA transaction that the group prepares.
-    prepares: Option<Xid>,
 }
 
 impl Translator {
@@ -46,7 +44,7 @@ impl Translator {
                 put_rows_v2(out, event)?;
                 return Ok(Rendered::Replaced);
             }
-            event_type::GTID | event_type::QUERY | event_type::XA_PREPARE => {}
+            event_type::GTID | event_type::QUERY => {}
             event_type::ANNOTATE_ROWS | event_type::BINLOG_CHECKPOINT | event_type::GTID_LIST => {
                 return Ok(Rendered::LeftOut);
             }
@@ -71,12 +69,7 @@ impl Translator {
                 put_mysql_query(out, &raw.header, "COMMIT");
             }
             Event::Query(query) => put_query_for_mysql(out, &raw.header, &query)?,
-            _ => {
-                if let Some(xid) = self.prepares.take() {
-                    put_mysql_query(out, &raw.header, &format!("XA END {xid}"));
-                }
-                out.extend_from_slice(event);
-            }
+            _ => return Ok(Rendered::AsIs),
         }
         Ok(Rendered::Replaced)
     }
@@ -103,14 +96,12 @@ impl Translator {
             self.clock,
             self.group_len,
         );
-        self.prepares = None;
-        if gtid.flags2 & gtid_flags::PREPARED_XA != 0 {
-            self.prepares = raw.xid()?;
-            if let Some(xid) = &self.prepares {
-                put_mysql_query(out, &raw.header, &format!("XA START {xid}"));
-            }
-        } else if !standalone {
-            put_mysql_query(out, &raw.header, "BEGIN");
+        let prepared = gtid.flags2 & gtid_flags::PREPARED_XA != 0;
+        match raw.xid()?.filter(|_| prepared) {
+            // XA END is in the group.
+            Some(xid) => put_mysql_query(out, &raw.header, &format!("XA START {xid}")),
+            None if standalone => {}
+            None => put_mysql_query(out, &raw.header, "BEGIN"),
         }
         Ok(())
     }
