@@ -6,6 +6,7 @@ business (a result, NULL with a warning, an error), but the server goes on. Text
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 
 SETUP = [
@@ -284,9 +285,90 @@ def kept() -> Iterable[tuple[str, list]]:
     yield "load data without line ends", ["LOAD DATA INFILE '/dev/zero' INTO TABLE w (a)"]
 
 
+NUMBERS = itertools.count()
+
+
+def program(body: str) -> list[str]:
+    """A procedure of the entry's own, called."""
+    name = f"hostile_{next(NUMBERS)}"
+    return [f"CREATE OR REPLACE PROCEDURE {name}() {body}", f"CALL {name}()"]
+
+
+def programs() -> Iterable[tuple[str, list]]:
+    yield "a program that doubles its variable", program("BEGIN DECLARE x LONGTEXT DEFAULT 'ab'; LOOP SET x = CONCAT(x, x); END LOOP; END")
+    yield "a program that doubles a user variable", ["SET @pd = 'ab'", *program("BEGIN LOOP SET @pd = CONCAT(@pd, IF(LENGTH(@pd) < 16000000, @pd, '')); END LOOP; END")]
+    yield "a program of many variables", program("BEGIN " + "".join(f"DECLARE v{n} LONGTEXT DEFAULT {H}; " for n in range(300)) + "SELECT LENGTH(v1); END")
+    yield "a program of a million statements", [lambda: "CREATE OR REPLACE PROCEDURE hostile2() BEGIN " + many(400_000, "SET @a = 1;", " ") + " END", "CALL hostile2()"]
+    yield "a program of nested blocks", [lambda: "CREATE OR REPLACE PROCEDURE hostile3() " + "BEGIN " * 100_000 + "END; " * 100_000]
+    yield "a program of nested loops", [lambda: "CREATE OR REPLACE PROCEDURE hostile4() BEGIN " + "IF 1 THEN " * 50_000 + "SET @a = 1;" + " END IF;" * 50_000 + " END", "CALL hostile4()"]
+    yield "a program of a long condition", [lambda: "CREATE OR REPLACE PROCEDURE hostile5() BEGIN IF " + many(500_000, "1 = 1", " AND ") + " THEN SET @a = 1; END IF; END", "CALL hostile5()"]
+    yield "a program that calls itself", ["SET max_sp_recursion_depth = 255", "CREATE OR REPLACE PROCEDURE deep(n INT) BEGIN DECLARE x LONGTEXT DEFAULT REPEAT('a', 8000000); CALL deep(n + 1); END", "CALL deep(1)"]
+    yield "programs that call each other", ["SET max_sp_recursion_depth = 255", "CREATE OR REPLACE PROCEDURE ping(n INT) CALL pong(n + 1)",
+                                            "CREATE OR REPLACE PROCEDURE pong(n INT) BEGIN DECLARE y LONGTEXT DEFAULT REPEAT('b', 8000000); CALL ping(n + 1); END", "CALL ping(1)"]  # fmt: skip
+    yield "a function that calls itself", ["CREATE OR REPLACE FUNCTION again(n INT) RETURNS INT RETURN again(n + 1)", "SELECT again(1)"]
+    yield "a function without an end in each row", ["CREATE OR REPLACE FUNCTION endless(n INT) RETURNS INT BEGIN LOOP SET n = n + 1; IF n < 0 THEN RETURN n; END IF; END LOOP; END", "SELECT SUM(endless(id)) FROM t"]
+    yield "a function that returns much", ["CREATE OR REPLACE FUNCTION much(n INT) RETURNS LONGTEXT RETURN REPEAT('a', n)", f"SELECT LENGTH(CONCAT_WS(',', {many(200, 'much(16000000)')}))", "SELECT GROUP_CONCAT(much(100000 + id)) FROM t"]
+    yield "a function that keeps much", ["CREATE OR REPLACE FUNCTION keeps(n INT) RETURNS INT BEGIN DECLARE a, b, c, d LONGTEXT DEFAULT REPEAT('a', 8000000); RETURN n; END", "SELECT SUM(keeps(id)) FROM t"]
+    yield "an aggregate of long texts", ["CREATE OR REPLACE AGGREGATE FUNCTION joined(x LONGTEXT) RETURNS LONGTEXT BEGIN DECLARE all_of LONGTEXT DEFAULT ''; DECLARE CONTINUE HANDLER FOR NOT FOUND RETURN all_of; LOOP FETCH GROUP NEXT ROW; SET all_of = CONCAT(all_of, x, x); END LOOP; END", "SELECT LENGTH(joined(REPEAT(v, 1000))) FROM t", "SELECT k, LENGTH(joined(REPEAT(v, 100))) FROM t GROUP BY k"]
+    yield "a handler that fails and goes on", program("BEGIN DECLARE CONTINUE HANDLER FOR SQLEXCEPTION BEGIN END; LOOP SIGNAL SQLSTATE '45000'; END LOOP; END")
+    yield "messages that are long", program(f"BEGIN DECLARE CONTINUE HANDLER FOR SQLEXCEPTION BEGIN END; DECLARE x LONGTEXT DEFAULT {H}; LOOP SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = x; END LOOP; END")
+    yield "warnings in a program without an end", program("BEGIN DECLARE i INT; LOOP SET i = 'a' + 1; SIGNAL SQLSTATE '01000'; END LOOP; END")
+    yield "many cursors", program("BEGIN " + "".join(f"DECLARE c{n} CURSOR FOR SELECT a.v, b.v FROM t a, t b; " for n in range(100)) + "".join(f"OPEN c{n}; " for n in range(100)) + "END")
+    yield "a cursor over long rows", program("BEGIN DECLARE n INT DEFAULT 0; DECLARE x LONGTEXT; DECLARE c CURSOR FOR SELECT REPEAT(v, 100000) FROM t; OPEN c; LOOP FETCH c INTO x; END LOOP; END")
+    yield "a cursor that opens in a loop", program("BEGIN LOOP BEGIN DECLARE c CURSOR FOR SELECT a.v FROM t a, t b; OPEN c; END; END LOOP; END")
+    yield "dynamic statements in a loop", program(f"BEGIN DECLARE n INT DEFAULT 0; LOOP SET n = n + 1; EXECUTE IMMEDIATE CONCAT('PREPARE dyn', n, ' FROM ', QUOTE(CONCAT('SELECT ', REPEAT('1,', 100000), '1'))); END LOOP; END")
+    yield "results without an end", program("BEGIN LOOP SELECT v, v, v FROM t; END LOOP; END")
+    yield "arguments that are long", ["CREATE OR REPLACE PROCEDURE taking(" + ",".join(f"a{n} LONGTEXT" for n in range(200)) + ") SELECT LENGTH(a1)", f"CALL taking({many(200, H)})"]
+    yield "out parameters that are long", ["CREATE OR REPLACE PROCEDURE giving(" + ",".join(f"OUT a{n} LONGTEXT" for n in range(100)) + ") BEGIN " + "".join(f"SET a{n} = {M}; " for n in range(100)) + "END", "CALL giving(" + ",".join(f"@o{n}" for n in range(100)) + ")"]
+    yield "a trigger that fills another table", ["CREATE OR REPLACE TABLE tr1 (a INT)", f"CREATE OR REPLACE TRIGGER tr1_t AFTER INSERT ON tr1 FOR EACH ROW INSERT INTO w (a, b, c) SELECT {H}, {H}, NEW.a FROM t", "INSERT INTO tr1 VALUES (1)", "DROP TABLE tr1"]
+    yield "a trigger without an end", ["CREATE OR REPLACE TABLE tr2 (a LONGTEXT)", "CREATE OR REPLACE TRIGGER tr2_t BEFORE INSERT ON tr2 FOR EACH ROW BEGIN LOOP SET NEW.a = CONCAT(NEW.a, NEW.a); END LOOP; END", "INSERT INTO tr2 SELECT v FROM t", "DROP TABLE tr2"]
+    yield "many triggers of one table", ["CREATE OR REPLACE TABLE tr3 (a INT)", *[f"CREATE TRIGGER tr3_{n} BEFORE INSERT ON tr3 FOR EACH ROW SET @t{n} = {H}" for n in range(100)], "INSERT INTO tr3 VALUES (1)", "DROP TABLE tr3"]
+    yield "a package of much", [lambda: "CREATE OR REPLACE PROCEDURE texts() SELECT '" + "a" * 15_000_000 + "'", *["CALL texts()"] * 30, "SHOW CREATE PROCEDURE texts"]
+
+
+def others() -> Iterable[tuple[str, list]]:
+    yield "windows of huge frames", ["SELECT SUM(a.k) OVER (ORDER BY a.id ROWS BETWEEN 4000000000 PRECEDING AND 4000000000 FOLLOWING) FROM t a, t b"]
+    yield "a window of long texts", ["SELECT LENGTH(FIRST_VALUE(REPEAT(v, 10000)) OVER (ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)) FROM t"]
+    yield "last_value over growing frames", ["SELECT MAX(LENGTH(x)) FROM (SELECT LAST_VALUE(REPEAT(v, 5000)) OVER (ORDER BY k, id ROWS 3000 PRECEDING) x FROM t) d"]
+    yield "group_concat as a window", ["SET group_concat_max_len = 4294967295", "SELECT LENGTH(GROUP_CONCAT(v) OVER (ORDER BY id)) FROM t", "SELECT MAX(LENGTH(x)) FROM (SELECT GROUP_CONCAT(a.v) OVER (PARTITION BY a.k) x FROM t a, t b) d"]
+    yield "json_arrayagg as a window", ["SELECT LENGTH(JSON_ARRAYAGG(v) OVER (ORDER BY id)) FROM t"]
+    yield "a hundred windows of a join", [lambda: "SELECT " + ",".join(f"RANK() OVER (PARTITION BY a.k, b.k + {n} ORDER BY a.v, b.v DESC)" for n in range(100)) + " FROM t a, t b"]
+    yield "ntile and percentiles of a join", ["SELECT NTILE(1000000000) OVER (ORDER BY a.v, b.v), PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY a.id + b.id) OVER (PARTITION BY a.k) FROM t a, t b"]
+    yield "lead of long defaults", [f"SELECT LENGTH(LEAD(v, 8000000, {H}) OVER (ORDER BY id)) FROM t"]
+    yield "conversions 60 deep", [f"SELECT LENGTH({many(30, 'CONVERT(CONVERT(', '')}{H}{many(30, ' USING latin1) USING utf8mb4)', '')})"]
+    yield "conversions of a wide text", ["SELECT LENGTH(CONVERT(CONVERT(REPEAT('ä', 8000000) USING latin1) USING utf8mb4))", f"SELECT LENGTH(CONCAT_WS(',', {many(100, 'CONVERT(REPEAT(' + chr(39) + 'ä' + chr(39) + ', 8000000) USING latin1)')}))"]
+    yield "conversions of each row", ["SELECT SUM(LENGTH(CONVERT(REPEAT(a.v, 10000) USING latin1))), COUNT(DISTINCT CONVERT(REPEAT(a.v, 1000) USING utf8mb3)) FROM t a, t b"]
+    yield "sformat of much", [f"SELECT LENGTH(SFORMAT('{many(50, '{}', '')}', {many(50, H)}))", "SELECT SFORMAT('{:>{}}', 'a', 2147483647)", "SELECT SFORMAT('{0:1000000000}{0:1000000000}', 'a')"]
+    yield "views 200 deep", ["CREATE OR REPLACE VIEW n0 AS SELECT v FROM t", *[f"CREATE OR REPLACE VIEW n{n} AS SELECT CONCAT(v, v) v FROM n{n - 1}" for n in range(1, 60)], "SELECT LENGTH(v) FROM n59"]
+    yield "views that double", ["CREATE OR REPLACE VIEW d0 AS SELECT id FROM t", *[f"CREATE OR REPLACE VIEW d{n} AS SELECT a.id FROM d{n - 1} a, d{n - 1} b" for n in range(1, 12)], "SELECT COUNT(*) FROM d11"]
+    yield "a view of a union of many", [lambda: "CREATE OR REPLACE VIEW un AS " + many(2_000, "SELECT v FROM t", " UNION ALL "), "SELECT COUNT(DISTINCT v) FROM un", "SELECT a.v FROM un a, un b ORDER BY 1"]
+    yield "65,000 parameters", [lambda: f"PREPARE pp FROM 'SELECT {many(65_000, '?')}'", lambda: "EXECUTE pp USING " + many(65_000, "REPEAT(1, 100000)")]
+    yield "more parameters than there are", [lambda: f"PREPARE pp FROM 'SELECT {many(2_000_000, '?')}'"]
+    yield "load data of long fields", ["LOAD DATA INFILE '/dev/zero' INTO TABLE w FIELDS TERMINATED BY 'never' LINES TERMINATED BY 'too' (a, b, c)", "LOAD DATA INFILE '/dev/zero' INTO TABLE w LINES STARTING BY 'x' TERMINATED BY 'y' (@a) SET a = CONCAT(@a, @a)"]
+    yield "load xml without an end", ["LOAD XML INFILE '/dev/zero' INTO TABLE w"]
+    yield "prepared statements by the thousand", [f"PREPARE q{n} FROM 'SELECT COUNT(*) FROM t a JOIN t b USING (id) WHERE a.v LIKE ? AND b.k IN ({numbers(50)})'" for n in range(3_000)]
+    yield "prepared again and again", [*["PREPARE again FROM 'SELECT * FROM t ORDER BY v'", "EXECUTE again"] * 30, "DEALLOCATE PREPARE again"]
+    yield "user variables in a join", ["SET @s = ''", "SELECT COUNT(@s := CONCAT(@s, a.v, b.v)) FROM t a, t b", "SELECT LENGTH(@s)"]
+    yield "user variables of long names", [lambda: "SET " + ",".join(f"@`{'n' * 60}{n}` = {n}" for n in range(200_000))]
+    yield "sequences by the thousand", [*[f"CREATE OR REPLACE SEQUENCE sq{n}" for n in range(300)], lambda: "SELECT " + ",".join(f"NEXTVAL(sq{n % 300})" for n in range(50_000)), "SELECT SUM(NEXTVAL(sq1)) FROM t a, t b"]
+    yield "xml of much", [f"SELECT LENGTH(EXTRACTVALUE(CONCAT('<a>', REPEAT('<b>x</b>', 1000000), '</a>'), '//b'))", "SELECT LENGTH(EXTRACTVALUE(CONCAT(REPEAT('<a>', 1000000), REPEAT('</a>', 1000000)), '//a'))", f"SELECT LENGTH(UPDATEXML(CONCAT('<a>', REPEAT('<b/>', 1000000), '</a>'), '//b', {H}))"]
+    yield "xpath of much", [lambda: "SELECT EXTRACTVALUE('<a><b>1</b></a>', '" + "/a" * 1_000_000 + "')", lambda: "SELECT EXTRACTVALUE('<a><b>1</b></a>', '" + "(" * 1_000_000 + "1" + ")" * 1_000_000 + "')"]
+    yield "handler of long rows", ["HANDLER w OPEN", "HANDLER w READ FIRST LIMIT 1000000", "HANDLER w CLOSE", *[f"HANDLER t OPEN AS h{n}" for n in range(2_000)], "HANDLER h1 READ FIRST LIMIT 100000000"]
+    yield "returning much", [f"INSERT INTO w (a) SELECT {H} FROM t LIMIT 40 RETURNING a, a, CONCAT(a, a)", "DELETE FROM w RETURNING *"]
+    yield "json_table of much", [f"SELECT COUNT(*) FROM JSON_TABLE(CONCAT('[', REPEAT('1,', 7000000), '1]'), '$[*]' COLUMNS (a INT PATH '$', b LONGTEXT PATH '$')) j, t", "SELECT COUNT(DISTINCT j.b) FROM t, JSON_TABLE(CONCAT('[', REPEAT(CONCAT('\"', v, '\",'), 10000), '1]'), '$[*]' COLUMNS (b LONGTEXT PATH '$', NESTED PATH '$' COLUMNS (c TEXT PATH '$'))) j"]
+    yield "natural sort keys of much", [f"SELECT LENGTH(NATURAL_SORT_KEY(REPEAT('1a', 8000000)))", "SELECT NATURAL_SORT_KEY(REPEAT(a.v, 1000)) FROM t a, t b ORDER BY 1"]
+    yield "values without an end", [lambda: "VALUES " + many(1_500_000, "(1,'a',3)"), "WITH v(a) AS (VALUES (1), (2)) SELECT COUNT(*) FROM " + ", ".join(f"v v{n}" for n in range(40))]
+    yield "with recursive of long rows", ["WITH RECURSIVE r AS (SELECT 1 n, CAST('a' AS CHAR(16000000)) v UNION ALL SELECT n + 1, CONCAT(v, v) FROM r) SELECT MAX(LENGTH(v)) FROM r", "WITH RECURSIVE r AS (SELECT 1 n, CAST(REPEAT('a', 1000000) AS CHAR(16000000)) v UNION SELECT n + 1, CONCAT(n, v) FROM r) SELECT COUNT(*) FROM r"]
+    yield "an intersection of joins", ["SELECT a.v, b.id FROM t a, t b INTERSECT ALL SELECT a.v, b.id FROM t b, t a EXCEPT ALL SELECT v, id FROM t"]
+    yield "one expression of thousands of long variables", [f"SET @x = {M[:-1]} - 100)", lambda: "SELECT 9 IN (" + many(5_000, "SHA2(@x, 512)") + ")", lambda: "SELECT CONCAT_WS('', " + many(5_000, "@x") + ")", lambda: "SELECT GREATEST(" + many(5_000, "@x") + ")"]
+    yield "updates of long values", [f"INSERT INTO w (a) SELECT {H} FROM t LIMIT 20", *["UPDATE w SET a = CONCAT(a, 'b'), b = a, c = REVERSE(a)"] * 3, "DELETE FROM w"]
+    yield "savepoints of long values", ["BEGIN", *[f"SAVEPOINT s{n}" for n in range(2_000)], *[f"INSERT INTO w (a) VALUES ({H})", "SAVEPOINT long_one"] * 20, "ROLLBACK"]
+    yield "alter table of long rows", [f"CREATE OR REPLACE TABLE al AS SELECT id, REPEAT(v, 20) v FROM t", "ALTER TABLE al ADD COLUMN x LONGTEXT AS (REPEAT(v, 100)) STORED, ADD KEY (v(200))", "DROP TABLE IF EXISTS al"]
+
+
 def statements() -> list[tuple[str, list]]:
     """All: names and the statements of a session, texts or functions that make them."""
-    groups = (the_four, nested_functions, one_function, json, aggregates, rows, recursion, texts, kept)
+    groups = (the_four, nested_functions, one_function, json, aggregates, rows, recursion, texts, kept, programs, others)
     found = [entry for group in groups for entry in group()]
     names = [name for name, _ in found]
     assert len(set(names)) == len(names), [n for n in names if names.count(n) > 1]

@@ -213,6 +213,58 @@ def test_kill_query_inside_of_functions_of_hundreds_of_megabytes(roomy, value):
         assert c.value("SELECT 1") == "1"
 
 
+#: Each is short over 16 MiB, and thousands of them make one expression.
+SHORT = [
+    "SHA2({}, 512)", "MD5({})", "CRC32({})", "LENGTH({})", "({} + 1)", "(-{})", "({} | 1)", "(NOT {})", "({} XOR 1)", "({} IS TRUE)",
+    "GREATEST({}, {})", "({} = {})", "({} IN ({}, {}))", "({} BETWEEN {} AND {})", "FIELD({}, {})", "INTERVAL(1, {})", "STRCMP({}, {})",
+    "LENGTH(CONCAT({}, 'a'))", "LENGTH(COALESCE({}, 1))", "LENGTH(IF(1, {}, 2))", "NULLIF({}, {})", "LENGTH(CAST({} AS BINARY))",
+    "CAST({} AS SIGNED)", "LENGTH(CONVERT({} USING latin1))", "LENGTH({} COLLATE utf8mb4_bin)", "({} LIKE 'b%a')", "LENGTH(UPPER({}))",
+    "CASE {} WHEN 'a' THEN 1 WHEN {} THEN 2 END", "JSON_VALID({})", "INSTR({}, 'b')", "({} REGEXP 'b')", "CAST({} AS DATE)",
+    "DATE_ADD({}, INTERVAL 1 DAY)", "ROUND({})", "LENGTH(@y := {})", "(({}, 1) = ({}, 1))", "LENGTH(HEX({}))", "QUOTE({}) IS NULL",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("short", SHORT)
+def test_kill_query_inside_of_an_expression_of_thousands(roomy, short):
+    with Client(roomy) as c, Client(roomy) as other:
+        c.ok("SET @x = REPEAT('1', 16777216)")
+        number = c.value("SELECT CONNECTION_ID()")
+        one = "((" + short.replace("{}", "@x") + ") IS NULL)"
+        running = c.background("SELECT 9 IN (" + ",".join([one] * 5000) + ")")
+        time.sleep(0.7)
+        assert running.blocked(0.01), "too short to be ended"
+        began = time.monotonic()
+        other.ok(f"KILL QUERY {number}")
+        answer = running.answer(60)
+        took = time.monotonic() - began
+        assert answer.error == 1317, answer
+        assert took < PATIENCE, took
+        assert c.value("SELECT LENGTH(@x)") == "16777216"
+
+
+@pytest.mark.parametrize("value", ["x IN ({y})", "COALESCE({n})", "CASE x {w} END"])
+def test_kill_query_inside_of_one_call_over_thousands_of_columns(roomy, value):
+    """The texts of rows are not copied: one call, or one operator, goes over all of them. (FIELD and its like ask for memory for all
+    of their texts, and get none.)"""
+    with Client(roomy) as c, Client(roomy) as other:
+        c.ok("CREATE DATABASE IF NOT EXISTS wide")
+        c.ok("USE wide")
+        c.ok("CREATE OR REPLACE TABLE t (x LONGTEXT COLLATE utf8mb4_unicode_ci, y LONGTEXT COLLATE utf8mb4_unicode_ci)")
+        c.ok("INSERT INTO t VALUES (REPEAT('ä', 4000000), CONCAT(REPEAT('Ä', 4000000), 'x'))")
+        number = c.value("SELECT CONNECTION_ID()")
+        for name, one in {"y": "y", "n": "IF(x = y, 1, NULL)", "w": "WHEN y THEN 1"}.items():
+            value = value.replace("{" + name + "}", (" " if name == "w" else ",").join([one] * 4000))
+        running = c.background(f"SELECT ({value}) IS NULL FROM t")
+        time.sleep(0.7)
+        assert running.blocked(0.01), "too short to be ended"
+        began = time.monotonic()
+        other.ok(f"KILL QUERY {number}")
+        answer = running.answer(60)
+        took = time.monotonic() - began
+        assert answer.error == 1317, answer
+        assert took < PATIENCE, took
+
+
 def test_what_the_kernel_refuses_fails_alone(roomy):
     pid = roomy.process.pid
     with Client(roomy) as c, Client(roomy) as other:

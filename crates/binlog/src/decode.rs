@@ -351,6 +351,29 @@ impl<'a> QueryEvent<'a> {
         })
     }
 
+    /// `time_zone`, if the event names one.
+    ///
+    /// # Errors
+    /// [`BinlogError::Truncated`] if a variable is cut off.
+    pub fn time_zone(&self) -> Result<Option<&'a [u8]>, BinlogError> {
+        let mut reader = Reader::new(self.status_vars, "a status variable");
+        while !reader.is_empty() {
+            let skipped = match reader.u8()? {
+                0x05 => {
+                    let len = usize::from(reader.u8()?);
+                    return reader.bytes(len).map(Some);
+                }
+                0x00 | 0x03 => 4,
+                0x01 => 8,
+                0x04 => 6,
+                0x06 => usize::from(reader.u8()?),
+                _ => break,
+            };
+            reader.bytes(skipped)?;
+        }
+        Ok(None)
+    }
+
     /// The session settings among the status variables; defaults for those that are missing. A variable of
     /// unknown length ends the reading, as it must.
     ///

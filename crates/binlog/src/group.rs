@@ -641,6 +641,11 @@ impl GroupBuilder {
         vars.extend_from_slice(&context.charset_client.to_le_bytes());
         vars.extend_from_slice(&context.collation_connection.to_le_bytes());
         vars.extend_from_slice(&context.collation_server.to_le_bytes());
+        if let Ok(len @ 1..) = u8::try_from(query.time_zone.len()) {
+            vars.push(0x05); // TIME_ZONE
+            vars.push(len);
+            vars.extend_from_slice(query.time_zone.as_bytes());
+        }
 
         let body = 13 + vars.len() + query.db.len() + 1;
         let len = (HEADER_LEN + body + CHECKSUM_LEN).saturating_add(query.sql.len());
@@ -746,6 +751,8 @@ pub struct DdlQuery<'a> {
     pub context: QueryContext,
     /// The statement names its database itself (CREATE and DROP DATABASE): readers need not select `db`.
     pub suppress_use: bool,
+    /// `time_zone`, of a statement whose meaning depends on it; else empty.
+    pub time_zone: &'a str,
 }
 
 /// A complete event group that does not yet know its place.

@@ -91,6 +91,7 @@ fn ddl_gtid_event_with_checksum() {
             ..QueryContext::default()
         },
         suppress_use: true,
+        time_zone: "",
     };
     let group = GroupBuilder::ddl(3, &query).unwrap();
     let len = group.len();

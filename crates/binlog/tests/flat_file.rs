@@ -130,6 +130,7 @@ fn ddl(db: &str, sql: &str) -> PendingGroup {
         sql: sql.as_bytes(),
         context: QueryContext::default(),
         suppress_use: sql.starts_with("create database"),
+        time_zone: "",
     };
     GroupBuilder::ddl(7, &query).unwrap()
 }

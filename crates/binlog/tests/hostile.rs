@@ -90,6 +90,7 @@ fn sample() -> Vec<u8> {
         sql: b"create table x",
         context: QueryContext::default(),
         suppress_use: false,
+        time_zone: "",
     };
     let ddl = GroupBuilder::ddl(0, &query).unwrap();
     bytes.extend(ddl.into_stamped(

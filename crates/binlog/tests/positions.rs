@@ -15,6 +15,7 @@ fn group(len: usize) -> PendingGroup {
         sql: &vec![b'x'; len],
         context: QueryContext::default(),
         suppress_use: false,
+        time_zone: "",
     };
     GroupBuilder::ddl(0, &query).unwrap()
 }

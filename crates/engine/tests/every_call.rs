@@ -3,7 +3,8 @@
 //!
 //! Whatever the call was: what was acknowledged is there afterwards, what failed has not happened (or, if the log has
 //! stopped, may have happened as a whole), reads give the right rows or an error, and the folder opens on a healthy disk.
-//! `NARWAL_FAULTS=all` runs every call with every error, plain and encrypted; else each kind of call is sampled.
+//! `NARWAL_FAULTS=all` runs every call with every error, plain and encrypted; else each kind of call is sampled. It also takes
+//! kinds of calls and folders, as in `NARWAL_FAULTS=Write,Sync,encrypted`.
 //! `NARWAL_TABLE=1` prints what came of it, place by place; docs/faults.md explains the rows.
 #![allow(clippy::unwrap_used, clippy::type_complexity, missing_docs)]
 
@@ -491,22 +492,33 @@ fn code(e: &EngineError) -> String {
     e.to_sql().code.to_string()
 }
 
-/// Tells the story with the `n`-th call of a kind failing.
-fn story(call: Call, n: u64, errno: i32, encrypted: bool) -> Seen {
-    let disk = SimDisk::new();
-    disk.fail_nth(call, n, errno);
+/// Where a story may begin: no database is open, so the disk is all that there is.
+struct Start {
+    /// The first step.
+    step: usize,
+    disk: SimDisk,
+    model: Model,
+    folders: u32,
+    last_backup: Option<PathBuf>,
+}
+
+/// Tells the story with the `n`-th call of a kind failing, from the last place on where that call is still to come.
+fn story(call: Call, n: u64, errno: i32, encrypted: bool, starts: &[Start]) -> Seen {
+    let start = starts.iter().rfind(|s| s.disk.count(call) < n).unwrap();
+    let disk = start.disk.fork();
+    disk.fail_nth(call, n - disk.count(call), errno);
     let mut faulty = disk.clone();
     let mut r = Run {
         disk,
         encrypted,
         db: None,
-        folders: 0,
-        last_backup: None,
+        folders: start.folders,
+        last_backup: start.last_backup.clone(),
     };
     let mut seen = Seen::default();
-    let mut m = Model::default();
+    let mut m = start.model.clone();
     let mut or = None;
-    'steps: for (name, step) in STEPS {
+    'steps: for (name, step) in &STEPS[start.step..] {
         if *name == "kill" && faulty.hits().is_empty() {
             // The number goes on counting on the disk that goes on.
             let mut after = m.clone();
@@ -630,8 +642,8 @@ fn story(call: Call, n: u64, errno: i32, encrypted: bool) -> Seen {
     seen
 }
 
-/// How many calls of each kind a story without faults makes.
-fn counts(encrypted: bool) -> BTreeMap<Call, u64> {
+/// How many calls of each kind a story without faults makes, and where one with a fault may begin.
+fn counts(encrypted: bool) -> (BTreeMap<Call, u64>, Vec<Start>) {
     let mut r = Run {
         disk: SimDisk::new(),
         encrypted,
@@ -640,22 +652,42 @@ fn counts(encrypted: bool) -> BTreeMap<Call, u64> {
         last_backup: None,
     };
     let mut m = Model::default();
-    for (name, step) in STEPS {
+    let mut starts = Vec::new();
+    for (i, (name, step)) in STEPS.iter().enumerate() {
+        if r.db.is_none() {
+            starts.push(Start {
+                step: i,
+                disk: r.disk.fork(),
+                model: m.clone(),
+                folders: r.folders,
+                last_backup: r.last_backup.clone(),
+            });
+        }
         let done = step(&mut r, &mut m);
         done.unwrap_or_else(|e| panic!("{name}: {e}"));
     }
-    Call::ALL
-        .into_iter()
-        .map(|c| (c, r.disk.count(c)))
-        .collect()
+    let counts = Call::ALL.into_iter().map(|c| (c, r.disk.count(c)));
+    (counts.collect(), starts)
 }
 
 #[test]
 fn every_call_of_the_disk_fails_once() {
-    let all = std::env::var("NARWAL_FAULTS").is_ok_and(|v| v == "all");
+    let wanted = std::env::var("NARWAL_FAULTS").unwrap_or_default();
+    let all = !wanted.is_empty();
+    let has = |word: &str| wanted == "all" || wanted.split(',').any(|w| w == word);
     let mut cases = Vec::new();
-    for encrypted in [false, true] {
-        for (call, calls) in counts(encrypted) {
+    let [plain, sealed] = [false, true].map(counts);
+    for (encrypted, counts) in [(false, &plain.0), (true, &sealed.0)] {
+        let folder = if encrypted { "encrypted" } else { "plain" };
+        let any = !["encrypted", "plain"].map(has).contains(&true);
+        if all && !any && !has(folder) {
+            continue;
+        }
+        for (&call, &calls) in counts {
+            let named = Call::ALL.iter().any(|c| has(&format!("{c:?}")));
+            if all && named && !has(&format!("{call:?}")) {
+                continue;
+            }
             println!(
                 "{call:?}: {calls} calls{}",
                 if encrypted { ", encrypted" } else { "" }
@@ -703,7 +735,10 @@ fn every_call_of_the_disk_fails_once() {
                         if encrypted { " encrypted" } else { "" }
                     );
                     let begin = Instant::now();
-                    let told = catch_unwind(AssertUnwindSafe(|| story(call, n, errno, encrypted)));
+                    let starts = if encrypted { &sealed.1 } else { &plain.1 };
+                    let told = catch_unwind(AssertUnwindSafe(|| {
+                        story(call, n, errno, encrypted, starts)
+                    }));
                     if std::env::var_os("NARWAL_TABLE").is_some() {
                         let seconds = begin.elapsed().as_secs_f64();
                         println!(

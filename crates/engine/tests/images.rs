@@ -104,6 +104,7 @@ fn ty(kind: TypeKind, collation: Collation) -> ColumnType {
         kind,
         unsigned: false,
         collation,
+        form: narwal_types::NumberForm::NONE,
     }
 }
 

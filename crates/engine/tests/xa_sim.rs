@@ -8,7 +8,7 @@ mod common;
 use common::*;
 use narwal_engine::xa::{XaBranch, XaContext, Xid};
 use narwal_engine::*;
-use narwal_log::sim::SimDisk;
+use narwal_log::sim::{Call, SimDisk};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use std::collections::BTreeMap;
@@ -227,6 +227,15 @@ fn story(seed: u64, met: &mut [u64; 3]) {
                 }
             }
         }
+        // Also when the log has stopped: what nobody was told of is not shown.
+        let doubt: Vec<Xid> = history
+            .last()
+            .unwrap()
+            .doubt
+            .keys()
+            .map(|b| xid(*b))
+            .collect();
+        assert_eq!(db.xa_prepared(), doubt, "{what}: prepared");
         if !disk.is_off() {
             agree(&db, history.last().unwrap(), &format!("{what}, running"));
         }
@@ -272,4 +281,37 @@ fn what_is_prepared_survives_any_crash() {
         one.is_some() || met.iter().all(|n| *n > 50),
         "rolled back, committed, in doubt after a crash: {met:?}"
     );
+}
+
+#[test]
+fn a_stopped_log_shows_the_branches_as_they_were_acknowledged() {
+    let disk = SimDisk::new();
+    let mut rng = StdRng::seed_from_u64(1);
+    let db = Database::open_with(DIR, options(&disk, &mut rng)).unwrap();
+    create(
+        &db,
+        vec![table_def("t", true, true), table_def("h", false, false)],
+    );
+    let none = Rows::new();
+    let about = XaContext::default();
+    let (x, ..) = changes(&db, &mut rng, 1, &none).unwrap();
+    let mut first = db.xa_begin(&xid(1)).unwrap();
+    db.wait_committed(&first.prepare(x, &about).unwrap())
+        .unwrap();
+    assert_eq!(db.xa_prepared(), [xid(1)]);
+    let (x, ..) = changes(&db, &mut rng, 2, &none).unwrap();
+    let mut second = db.xa_begin(&xid(2)).unwrap();
+    let taken = (first.end(true, &about, GtidChoice::default(), None)).unwrap();
+    let prepared = second.prepare(x, &about).unwrap();
+    assert_eq!(db.xa_prepared(), [xid(1)], "neither is on the disk yet");
+    disk.fail_nth(Call::Write, 1, libc::EIO);
+    db.wait_committed(&prepared).unwrap_err();
+    db.wait_committed(&taken).unwrap_err();
+    assert_eq!(db.xa_prepared(), [xid(1)], "neither was acknowledged");
+    let again = first.end(true, &about, GtidChoice::default(), None);
+    assert!(matches!(again, Err(EngineError::LogFailed(_))), "{again:?}");
+    drop((first, second));
+    assert_eq!(db.xa_prepared(), [xid(1)]);
+    let other = db.xa_take(&xid(1));
+    assert!(matches!(other, Err(EngineError::LogFailed(_))), "{other:?}");
 }

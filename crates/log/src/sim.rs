@@ -4,7 +4,9 @@
 //! Everything random comes from the seed given to [`SimDisk::crash`], so a failure can be repeated.
 
 use std::collections::{BTreeMap, HashMap};
+use std::ffi::OsStr;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -100,6 +102,88 @@ impl Call {
     ];
 }
 
+/// The names of files: by their bytes, since comparing paths part by part is a good part of a story's time.
+type Names = BTreeMap<Arc<OsStr>, u64>;
+
+fn name(path: &Path) -> Arc<OsStr> {
+    path.as_os_str().into()
+}
+
+/// Whether a name is one of a folder's.
+fn is_inside(name: &OsStr, dir: &Path) -> bool {
+    let (name, dir) = (name.as_bytes(), dir.as_os_str().as_bytes());
+    let rest = name.strip_prefix(dir).and_then(|r| r.strip_prefix(b"/"));
+    rest.is_some_and(|r| !r.contains(&b'/'))
+}
+
+/// Bytes that copies of a file share until one of them writes there.
+const CHUNK: usize = 16 << 10;
+
+/// A file's bytes. Copies share them, chunk by chunk, until one of them writes.
+#[derive(Debug, Clone, Default)]
+struct Bytes {
+    chunks: Vec<Arc<[u8; CHUNK]>>,
+    /// What is behind it in the last chunk is zero.
+    len: usize,
+}
+
+impl Bytes {
+    fn resize(&mut self, len: usize) {
+        if len < self.len {
+            self.chunks.truncate(len.div_ceil(CHUNK));
+            if let Some(last) = self
+                .chunks
+                .last_mut()
+                .filter(|_| !len.is_multiple_of(CHUNK))
+            {
+                Arc::make_mut(last)[len % CHUNK..].fill(0);
+            }
+        } else if len.div_ceil(CHUNK) > self.chunks.len() {
+            // All of them the same one, until they are written to.
+            let zeros = Arc::new([0; CHUNK]);
+            self.chunks.resize(len.div_ceil(CHUNK), zeros);
+        }
+        self.len = len;
+    }
+
+    fn write(&mut self, at: u64, mut bytes: &[u8]) {
+        let mut at = at as usize;
+        if self.len < at + bytes.len() {
+            self.resize(at + bytes.len());
+        }
+        while !bytes.is_empty() {
+            let from = at % CHUNK;
+            let n = bytes.len().min(CHUNK - from);
+            Arc::make_mut(&mut self.chunks[at / CHUNK])[from..from + n]
+                .copy_from_slice(&bytes[..n]);
+            bytes = &bytes[n..];
+            at += n;
+        }
+    }
+
+    /// As many bytes as there are.
+    fn read(&self, at: u64, buf: &mut [u8]) -> usize {
+        let mut at = usize::try_from(at).unwrap_or(usize::MAX).min(self.len);
+        let wanted = buf.len().min(self.len - at);
+        let mut rest = &mut buf[..wanted];
+        while !rest.is_empty() {
+            let from = at % CHUNK;
+            let n = rest.len().min(CHUNK - from);
+            let (piece, more) = rest.split_at_mut(n);
+            piece.copy_from_slice(&self.chunks[at / CHUNK][from..from + n]);
+            rest = more;
+            at += n;
+        }
+        wanted
+    }
+
+    fn to_vec(&self) -> Vec<u8> {
+        let mut all = vec![0; self.len];
+        self.read(0, &mut all);
+        all
+    }
+}
+
 #[derive(Debug, Clone)]
 enum Pending {
     Write(u64, Arc<[u8]>),
@@ -108,10 +192,10 @@ enum Pending {
 
 #[derive(Debug, Clone, Default)]
 struct SimInode {
-    /// What reads see. Copies of a disk share it until one of them writes.
-    now: Arc<Vec<u8>>,
+    /// What reads see.
+    now: Bytes,
     /// What is on the platter.
-    durable: Arc<Vec<u8>>,
+    durable: Bytes,
     pending: Vec<Pending>,
     /// How many were pending before those.
     settled: u64,
@@ -123,20 +207,20 @@ struct SimInode {
 
 #[derive(Debug, Clone)]
 enum DirOp {
-    Link(PathBuf, u64),
-    Rename(PathBuf, PathBuf, u64),
-    Unlink(PathBuf),
+    Link(Arc<OsStr>, u64),
+    Rename(Arc<OsStr>, Arc<OsStr>, u64),
+    Unlink(Arc<OsStr>),
 }
 
 #[derive(Debug, Clone, Default)]
 struct State {
     inodes: HashMap<u64, SimInode>,
     next_inode: u64,
-    names: BTreeMap<PathBuf, u64>,
-    durable_names: BTreeMap<PathBuf, u64>,
+    names: Names,
+    durable_names: Names,
     dir_ops: Vec<DirOp>,
     /// The names at [`SimDisk::trace_reads`].
-    traced_names: BTreeMap<PathBuf, u64>,
+    traced_names: Names,
     /// Calls that change something, so far.
     changes: u64,
     /// The change after which nothing works any more.
@@ -173,15 +257,6 @@ fn not_found() -> io::Error {
     io::Error::from_raw_os_error(libc::ENOENT)
 }
 
-fn write_into(data: &mut Arc<Vec<u8>>, at: u64, bytes: &[u8]) {
-    let data = Arc::make_mut(data);
-    let (at, end) = (at as usize, at as usize + bytes.len());
-    if data.len() < end {
-        data.resize(end, 0);
-    }
-    data[at..end].copy_from_slice(bytes);
-}
-
 impl State {
     /// Counts a call and says whether it fails. `Ok(true)`: the power goes in the middle of it, so it may leave a
     /// part of its effect, and must return an error.
@@ -199,7 +274,7 @@ impl State {
                 On::Path(path) => Some(path.to_path_buf()),
                 On::Inode(id) => (self.names.iter())
                     .find(|(_, i)| **i == id)
-                    .map(|(path, _)| path.clone()),
+                    .map(|(name, _)| PathBuf::from(&**name)),
             };
             self.hits.push((call, path.unwrap_or_default()));
             return Err(io::Error::from_raw_os_error(errno));
@@ -235,9 +310,9 @@ impl State {
         let used: u64 = self
             .names
             .values()
-            .map(|i| self.inodes.get(i).map_or(0, |f| f.now.len() as u64))
+            .map(|i| self.inodes.get(i).map_or(0, |f| f.now.len as u64))
             .sum();
-        let old = self.inodes.get(&id).map_or(0, |f| f.now.len() as u64);
+        let old = self.inodes.get(&id).map_or(0, |f| f.now.len as u64);
         if new_len > old && used + (new_len - old) > capacity {
             return Err(io::Error::from_raw_os_error(libc::ENOSPC));
         }
@@ -257,8 +332,8 @@ impl SimInode {
         self.settled += n as u64;
         for p in self.pending.drain(..n) {
             match p {
-                Pending::Write(at, bytes) => write_into(&mut self.durable, at, &bytes),
-                Pending::SetLen(len) => Arc::make_mut(&mut self.durable).resize(len as usize, 0),
+                Pending::Write(at, bytes) => self.durable.write(at, &bytes),
+                Pending::SetLen(len) => self.durable.resize(len as usize),
             }
         }
     }
@@ -289,7 +364,7 @@ impl SimInode {
             match op {
                 Pending::SetLen(len) => {
                     if share >= 1.0 || rng.random_bool(share) {
-                        Arc::make_mut(&mut self.durable).resize(len as usize, 0);
+                        self.durable.resize(len as usize);
                     }
                 }
                 Pending::Write(at, bytes) => {
@@ -306,7 +381,7 @@ impl SimInode {
                             break;
                         }
                         if share >= 1.0 || rng.random_bool(share) {
-                            write_into(&mut self.durable, pos, &bytes[from..from + n]);
+                            self.durable.write(pos, &bytes[from..from + n]);
                         }
                         from += n;
                     }
@@ -393,7 +468,7 @@ impl SimDisk {
         let s = self.0.lock();
         s.names
             .values()
-            .map(|i| s.inodes.get(i).map_or(0, |f| f.now.len() as u64))
+            .map(|i| s.inodes.get(i).map_or(0, |f| f.now.len as u64))
             .sum()
     }
 
@@ -447,7 +522,7 @@ impl SimDisk {
         SimDisk(Arc::new(Mutex::new(s)))
     }
 
-    fn revive(mut s: State, names: BTreeMap<PathBuf, u64>) -> SimDisk {
+    fn revive(mut s: State, names: Names) -> SimDisk {
         s.names = names.clone();
         s.durable_names = names;
         s.off = false;
@@ -461,17 +536,22 @@ impl SimDisk {
     /// The content of a file.
     pub fn content(&self, path: &Path) -> Option<Vec<u8>> {
         let s = self.0.lock();
-        let id = s.names.get(path)?;
+        let id = s.names.get(path.as_os_str())?;
         s.inodes.get(id).map(|f| f.now.to_vec())
     }
 
     /// Changes bytes of a file, durably: damage.
     pub fn damage(&self, path: &Path, offset: u64, change: impl FnOnce(&mut [u8])) {
         let mut s = self.0.lock();
-        if let Some(&id) = s.names.get(path) {
+        if let Some(&id) = s.names.get(path.as_os_str()) {
             let f = s.inode(id);
             f.sync(f.next());
-            change(&mut Arc::make_mut(&mut f.now)[offset as usize..]);
+            let mut rest = vec![0; f.now.len - offset as usize];
+            f.now.read(offset, &mut rest);
+            let before = rest.clone();
+            change(&mut rest);
+            let changed = rest.iter().zip(&before).rposition(|(a, b)| a != b);
+            f.now.write(offset, &rest[..changed.map_or(0, |n| n + 1)]);
             f.durable = f.now.clone();
         }
     }
@@ -480,7 +560,7 @@ impl SimDisk {
     pub fn trace_reads(&self) {
         let mut s = self.0.lock();
         for f in s.inodes.values_mut() {
-            f.read = Some(vec![false; f.now.len()]);
+            f.read = Some(vec![false; f.now.len]);
         }
         s.traced_names = s.names.clone();
     }
@@ -490,13 +570,14 @@ impl SimDisk {
         let s = self.0.lock();
         let read = |id: &u64| s.inodes.get(id)?.read.clone();
         (s.traced_names.iter())
-            .filter_map(|(path, id)| Some((path.clone(), read(id)?)))
+            .filter_map(|(path, id)| Some((PathBuf::from(&**path), read(id)?)))
             .collect()
     }
 
     /// All file paths.
     pub fn paths(&self) -> Vec<PathBuf> {
-        self.0.lock().names.keys().cloned().collect()
+        let s = self.0.lock();
+        s.names.keys().map(|n| PathBuf::from(&**n)).collect()
     }
 
     fn handle(&self, inode: u64) -> Arc<dyn DiskFile> {
@@ -509,7 +590,7 @@ impl SimDisk {
     }
 }
 
-fn apply(names: &mut BTreeMap<PathBuf, u64>, op: DirOp) {
+fn apply(names: &mut Names, op: DirOp) {
     match op {
         DirOp::Link(p, id) => {
             names.insert(p, id);
@@ -534,7 +615,7 @@ impl SimFile {
                 let part: Arc<[u8]> = bytes[..bytes.len() / 2].into();
                 if !s.off && s.room(self.inode, offset + part.len() as u64).is_ok() {
                     let f = s.inode(self.inode);
-                    write_into(&mut f.now, offset, &part);
+                    f.now.write(offset, &part);
                     f.pending.push(Pending::Write(offset, part));
                 }
                 return Err(e);
@@ -542,7 +623,7 @@ impl SimFile {
         };
         s.room(self.inode, offset + bytes.len() as u64)?;
         let f = s.inode(self.inode);
-        write_into(&mut f.now, offset, &bytes);
+        f.now.write(offset, &bytes);
         f.pending.push(Pending::Write(offset, bytes));
         if off { Err(power_lost()) } else { Ok(()) }
     }
@@ -552,8 +633,8 @@ impl SimFile {
         let off = s.enter(call, On::Inode(self.inode))?;
         s.room(self.inode, len)?;
         let f = s.inode(self.inode);
-        if !(only_grow && f.now.len() as u64 >= len) {
-            Arc::make_mut(&mut f.now).resize(len as usize, 0);
+        if !(only_grow && f.now.len as u64 >= len) {
+            f.now.resize(len as usize);
             f.pending.push(Pending::SetLen(len));
         }
         if off { Err(power_lost()) } else { Ok(()) }
@@ -565,12 +646,8 @@ impl DiskFile for SimFile {
         let mut s = self.disk.0.lock();
         s.enter(Call::Read, On::Inode(self.inode))?;
         let f = s.inode(self.inode);
-        let Some(rest) = f.now.get(offset as usize..) else {
-            return Ok(0);
-        };
-        let n = rest.len().min(buf.len());
-        buf[..n].copy_from_slice(&rest[..n]);
-        if let Some(read) = &mut f.read {
+        let n = f.now.read(offset, buf);
+        if let Some(read) = f.read.as_mut().filter(|_| n > 0) {
             let end = offset as usize + n;
             read.resize(read.len().max(end), false);
             read[offset as usize..end].fill(true);
@@ -628,7 +705,7 @@ impl DiskFile for SimFile {
     fn len(&self) -> io::Result<u64> {
         let mut s = self.disk.0.lock();
         s.enter(Call::Len, On::Inode(self.inode))?;
-        Ok(s.inode(self.inode).now.len() as u64)
+        Ok(s.inode(self.inode).now.len as u64)
     }
 
     fn allocate(&self, offset: u64, len: u64) -> io::Result<()> {
@@ -646,7 +723,10 @@ impl Disk for SimDisk {
         let id = {
             let mut s = self.0.lock();
             s.enter(Call::Open, On::Path(path))?;
-            s.names.get(path).copied().ok_or_else(not_found)?
+            s.names
+                .get(path.as_os_str())
+                .copied()
+                .ok_or_else(not_found)?
         };
         Ok(self.handle(id))
     }
@@ -659,10 +739,10 @@ impl Disk for SimDisk {
         let id = {
             let mut s = self.0.lock();
             let off = s.enter(Call::Create, On::Path(path))?;
-            let id = match s.names.get(path) {
+            let id = match s.names.get(path.as_os_str()) {
                 Some(&id) => {
                     let f = s.inode(id);
-                    f.now = Arc::default();
+                    f.now = Bytes::default();
                     f.pending.push(Pending::SetLen(0));
                     id
                 }
@@ -670,8 +750,8 @@ impl Disk for SimDisk {
                     s.next_inode += 1;
                     let id = s.next_inode;
                     s.inodes.insert(id, SimInode::default());
-                    s.names.insert(path.to_path_buf(), id);
-                    s.dir_ops.push(DirOp::Link(path.to_path_buf(), id));
+                    s.names.insert(name(path), id);
+                    s.dir_ops.push(DirOp::Link(name(path), id));
                     id
                 }
             };
@@ -686,24 +766,23 @@ impl Disk for SimDisk {
     fn exists(&self, path: &Path) -> io::Result<bool> {
         let mut s = self.0.lock();
         s.enter(Call::Exists, On::Path(path))?;
-        Ok(s.names.contains_key(path))
+        Ok(s.names.contains_key(path.as_os_str()))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         let mut s = self.0.lock();
         let off = s.enter(Call::Rename, On::Path(from))?;
-        let id = s.names.remove(from).ok_or_else(not_found)?;
-        s.names.insert(to.to_path_buf(), id);
-        s.dir_ops
-            .push(DirOp::Rename(from.to_path_buf(), to.to_path_buf(), id));
+        let id = s.names.remove(from.as_os_str()).ok_or_else(not_found)?;
+        s.names.insert(name(to), id);
+        s.dir_ops.push(DirOp::Rename(name(from), name(to), id));
         if off { Err(power_lost()) } else { Ok(()) }
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
         let mut s = self.0.lock();
         let off = s.enter(Call::Remove, On::Path(path))?;
-        s.names.remove(path).ok_or_else(not_found)?;
-        s.dir_ops.push(DirOp::Unlink(path.to_path_buf()));
+        s.names.remove(path.as_os_str()).ok_or_else(not_found)?;
+        s.dir_ops.push(DirOp::Unlink(name(path)));
         if off { Err(power_lost()) } else { Ok(()) }
     }
 
@@ -712,8 +791,8 @@ impl Disk for SimDisk {
         s.enter(Call::List, On::Path(dir))?;
         Ok(s.names
             .keys()
-            .filter(|p| p.parent() == Some(dir))
-            .filter_map(|p| p.file_name()?.to_str().map(str::to_owned))
+            .filter(|n| is_inside(n, dir))
+            .filter_map(|n| Path::new(n).file_name()?.to_str().map(str::to_owned))
             .collect())
     }
 
@@ -727,7 +806,7 @@ impl Disk for SimDisk {
             durable_names,
             ..
         } = &mut *s;
-        let inside = |p: &Path| p.parent() == Some(dir);
+        let inside = |n: &OsStr| is_inside(n, dir);
         dir_ops.retain(|op| {
             let here = match op {
                 DirOp::Link(p, _) | DirOp::Unlink(p) => inside(p),
@@ -798,5 +877,36 @@ mod tests {
             let d = disk.fork().crash(seed);
             d.content(&dir.join("a")).unwrap().is_empty()
         }));
+    }
+
+    #[test]
+    fn bytes_are_those_of_a_plain_list() {
+        let mut rng = SmallRng::seed_from_u64(5);
+        let (mut bytes, mut plain) = (Bytes::default(), Vec::new());
+        let mut copies = Vec::new();
+        for i in 0..2000u32 {
+            let at = rng.random_range(0..3 * CHUNK);
+            match rng.random_range(0..4) {
+                0 => {
+                    bytes.resize(at);
+                    plain.resize(at, 0);
+                }
+                1 => copies.push((bytes.clone(), plain.clone())),
+                _ => {
+                    let piece = vec![i as u8; rng.random_range(0..CHUNK + 10)];
+                    bytes.write(at as u64, &piece);
+                    plain.resize(plain.len().max(at + piece.len()), 0);
+                    plain[at..at + piece.len()].copy_from_slice(&piece);
+                }
+            }
+            let mut buf = vec![9; 100];
+            let n = bytes.read(at as u64, &mut buf);
+            assert_eq!(
+                &buf[..n],
+                plain.get(at..plain.len().min(at + 100)).unwrap_or_default()
+            );
+        }
+        copies.push((bytes, plain));
+        assert!(copies.iter().all(|(b, p)| b.to_vec() == *p));
     }
 }

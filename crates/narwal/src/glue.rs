@@ -206,6 +206,16 @@ impl Instance {
         self.instance.stop_replicas();
     }
 
+    /// Starts the scheduler of events.
+    pub fn start_events(&self) {
+        self.instance.start_events();
+    }
+
+    /// Stops it, and the events that run.
+    pub fn stop_events(&self) {
+        self.instance.stop_events();
+    }
+
     /// What the protocol front talks to.
     pub fn backend(&self) -> Arc<dyn Backend> {
         Arc::new(Front {

@@ -68,6 +68,7 @@ pub fn run(o: Serve) -> Result<(), Failure> {
     if instance.starts_replicas() {
         replicas.start_all();
     }
+    instance.start_events();
     instance.on_shutdown(|| {
         // What SHUTDOWN does is what SIGTERM does.
         let _ = signal_hook::low_level::raise(SIGTERM);
@@ -84,6 +85,7 @@ pub fn run(o: Serve) -> Result<(), Failure> {
             }
         });
     instance.stop_replicas();
+    instance.stop_events();
     instance.kill_all();
     let left = server.stop(PATIENCE);
     if left > 0 {

@@ -53,6 +53,7 @@ impl Backend for Front {
                     kind: TypeKind::Char(120),
                     unsigned: false,
                     collation: Collation::default(),
+                    form: narwal_types::NumberForm::NONE,
                 },
                 nullable: false,
                 length: 0,

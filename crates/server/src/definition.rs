@@ -127,6 +127,7 @@ fn column_flags(c: &ResultColumn, ty: u8) -> u16 {
         column_flag::PART_KEY,
     );
     set(c.auto_increment, column_flag::AUTO_INCREMENT);
+    set(c.ty.form.zeros > 0, column_flag::ZEROFILL);
     // UUID, INET4 and INET6 are unsigned, but for what UUID() makes, and columns of them binary.
     let fixed = c.ty.fixed().is_some();
     set(

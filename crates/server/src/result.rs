@@ -16,7 +16,8 @@ use narwal_types::convert::fixed_text;
 use narwal_types::errors;
 use narwal_types::text::{write_i64, write_u64};
 use narwal_types::{
-    Charset, Collation, OkInfo, ResultColumn, ResultSink, SessionChange, SqlError, SqlResult,
+    Charset, Collation, NumberForm, OkInfo, ResultColumn, ResultSink, SessionChange, SqlError,
+    SqlResult,
 };
 use narwal_types::{DateTime, ValueRef};
 use std::io;
@@ -60,6 +61,21 @@ pub fn put_text_value(out: &mut Vec<u8>, v: &ValueRef<'_>, decimals: u8) {
         ValueRef::Float(x) if FIXED.contains(&decimals) => put_fixed(out, f64::from(*x), decimals),
         _ => with_short_length(out, |o| v.write_text(o)),
     }
+}
+
+/// Appends a value's text form as its column shows it.
+fn put_column_text(out: &mut Vec<u8>, v: &ValueRef<'_>, c: &RowColumn) {
+    if c.form.zeros == 0 || v.is_null() {
+        return put_text_value(out, v, c.decimals);
+    }
+    let mut text = match v {
+        ValueRef::Double(x) if FIXED.contains(&c.decimals) => fixed_text(*x, c.decimals),
+        ValueRef::Float(x) if FIXED.contains(&c.decimals) => fixed_text(f64::from(*x), c.decimals),
+        v => v.to_text(),
+    }
+    .into_bytes();
+    c.form.filled(&mut text);
+    put_lenenc_bytes(out, &text);
 }
 
 fn as_text<T>(v: &ValueRef<'_>, f: impl FnOnce(&str) -> T) -> Option<T> {
@@ -196,6 +212,8 @@ fn client_gone(e: io::Error) -> SqlError {
 struct RowColumn {
     ty: u8,
     decimals: u8,
+    /// What ZEROFILL adds to a number's text.
+    form: NumberForm,
     /// What its text is converted from, and to.
     charset: Option<(Charset, Charset)>,
 }
@@ -204,7 +222,7 @@ fn encode_row(out: &mut Vec<u8>, values: &[ValueRef<'_>], columns: &[RowColumn],
     debug_assert_eq!(values.len(), columns.len());
     if !binary {
         for (v, c) in values.iter().zip(columns) {
-            put_text_value(out, v, c.decimals);
+            put_column_text(out, v, c);
         }
         return;
     }
@@ -215,7 +233,10 @@ fn encode_row(out: &mut Vec<u8>, values: &[ValueRef<'_>], columns: &[RowColumn],
         if v.is_null() {
             out[nulls + (i + 2) / 8] |= 1 << ((i + 2) % 8);
         } else {
-            put_binary_value(out, v, c.ty, c.decimals);
+            match c.ty {
+                wire::NEWDECIMAL => put_column_text(out, v, c),
+                ty => put_binary_value(out, v, ty, c.decimals),
+            }
         }
     }
 }
@@ -439,6 +460,7 @@ impl WireSink<'_> {
             RowColumn {
                 ty: column_wire_type(c),
                 decimals: c.decimals,
+                form: c.ty.form,
                 charset: self
                     .state
                     .form

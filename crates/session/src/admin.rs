@@ -162,13 +162,18 @@ pub(crate) enum Show {
     /// SHOW CREATE FUNCTION (true) and PROCEDURE.
     CreateRoutine(bool, TableRef),
     CreateTrigger(TableRef),
+    CreateEvent(TableRef),
+    Events {
+        db: Option<String>,
+        filter: Filter,
+    },
     /// SHOW FUNCTION STATUS (true) and PROCEDURE STATUS.
     RoutineStatus(bool, Filter),
     Triggers {
         db: Option<String>,
         filter: Filter,
     },
-    /// SHOW EVENTS, PACKAGE STATUS, OPEN TABLES: Narwal has none, the list is empty.
+    /// SHOW PACKAGE STATUS, OPEN TABLES: Narwal has none, the list is empty.
     Empty(&'static [&'static str]),
 }
 
@@ -366,6 +371,8 @@ impl Admin {
                 Show::CreateRoutine(true, _) => "Com_show_create_func",
                 Show::CreateRoutine(false, _) => "Com_show_create_proc",
                 Show::CreateTrigger(_) => "Com_show_create_trigger",
+                Show::CreateEvent(_) => "Com_show_create_event",
+                Show::Events { .. } => "Com_show_events",
                 Show::RoutineStatus(true, _) => "Com_show_function_status",
                 Show::RoutineStatus(false, _) => "Com_show_procedure_status",
                 Show::Triggers { .. } => "Com_show_triggers",

@@ -8,6 +8,7 @@ use crate::logins::Logins;
 use crate::named_locks::NamedLocks;
 use crate::plugins::Plugins;
 use crate::process::ProcessList;
+use crate::programs::events::bell::EventBell;
 use crate::read_lock::GlobalReadLock;
 use crate::replica::{Filters, ReplicaControl, ReplicaFilter};
 use crate::startup::Startup;
@@ -64,6 +65,7 @@ pub struct Instance {
     pub(crate) plugins: Plugins,
     pub(crate) logins: Logins,
     pub(crate) audit: Audit,
+    pub(crate) events: EventBell,
 }
 
 impl Instance {
@@ -131,6 +133,7 @@ impl Instance {
             plugins,
             logins: Logins::default(),
             audit: Audit::default(),
+            events: EventBell::default(),
         };
         for (i, d) in VARIABLES.iter().enumerate() {
             if let Some(set) = d.hooks.global.filter(|_| d.hooks.from_start) {
@@ -281,6 +284,13 @@ impl Instance {
         Duration::from_secs(self.global_value("connect_timeout").as_u64())
     }
 
+    /// As SET GLOBAL event_scheduler=OFF.
+    pub(crate) fn switch_events_off(&self) {
+        if let Some(i) = variables::index("event_scheduler") {
+            self.set_global(i, VarValue::text("OFF"));
+        }
+    }
+
     /// Adds to `Bytes_received` and `Bytes_sent` of the server.
     pub fn count_bytes(&self, received: u64, sent: u64) {
         self.retired.add_shared(status::BYTES_RECEIVED, received);
@@ -392,6 +402,10 @@ impl ServerParts for Instance {
 
     fn audit_changed(&self) {
         self.audit.configure(&|name| self.global_value(name));
+    }
+
+    fn events_changed(&self) {
+        self.events.ring();
     }
 
     fn rotate_audit(&self) {

@@ -86,6 +86,7 @@ impl PrivilegeSet {
     pub const SHOW_VIEW: PrivilegeSet = PrivilegeSet(1 << 21);
     pub const CREATE_ROUTINE: PrivilegeSet = PrivilegeSet(1 << 22);
     pub const ALTER_ROUTINE: PrivilegeSet = PrivilegeSet(1 << 23);
+    pub const EVENT: PrivilegeSet = PrivilegeSet(1 << 25);
     pub const TRIGGER: PrivilegeSet = PrivilegeSet(1 << 26);
     pub const SET_USER: PrivilegeSet = PrivilegeSet(1 << 29);
     pub const CREATE_USER: PrivilegeSet = PrivilegeSet(1 << 24);

@@ -33,6 +33,8 @@ pub(crate) enum Command {
     ReplicaIo = 10,
     ReplicaSql = 11,
     ReplicaWorker = 12,
+    Daemon = 13,
+    Connect = 14,
 }
 
 impl Command {
@@ -50,6 +52,8 @@ impl Command {
             10 => "Slave_IO",
             11 => "Slave_SQL",
             12 => "Slave_worker",
+            13 => "Daemon",
+            14 => "Connect",
             _ => "Sleep",
         }
     }

@@ -37,6 +37,7 @@ pub(crate) fn column(
             } else {
                 Collation::Binary
             },
+            form: narwal_types::NumberForm::NONE,
         },
         nullable,
         length,

@@ -222,6 +222,13 @@ impl VariableSource for SessionVars {
             .unwrap_or_default()
     }
 
+    fn with_user(&self, name: &str, look: &mut dyn FnMut(&Value)) {
+        match self.state.lock().user.get(&name.to_lowercase()) {
+            Some(value) => look(value),
+            None => look(&Value::Null),
+        }
+    }
+
     fn set_user(&self, name: &str, value: Value) {
         let new = bytes_of(&value);
         let name = name.to_lowercase();

@@ -277,8 +277,11 @@ impl ClientSession {
             Work::Settings {
                 settings,
                 statement,
-                text,
-            } => self.run_with_settings(&settings, *statement, &text, out, more),
+                text: own,
+            } => {
+                let text = if own.is_empty() { text } else { &own };
+                self.run_with_settings(&settings, *statement, text, out, more)
+            }
             Work::Admin(admin) => self.run_admin(&admin, out, more),
             Work::Program(p) => self.run_program(*p, text, out, more),
             Work::DropProgram(kind, d) => self.drop_program(kind, &d, text, out, more),
@@ -579,6 +582,9 @@ impl ClientSession {
     ) -> SqlResult<()> {
         match self.ddl(ddl, text) {
             Ok(Outcome::Done { affected, info, .. }) => {
+                if let DdlStmt::DropTable { .. } = ddl {
+                    self.release_locks_of_dropped();
+                }
                 self.finish_ok(affected, 0, info, out, more)
             }
             Ok(Outcome::Rows { rows, found_rows }) => self.finish_rows(rows, found_rows, out, more),

@@ -14,6 +14,8 @@ pub enum SystemTask {
     ReplicaSql,
     /// It helps with that.
     ReplicaWorker,
+    /// It runs events by the clock.
+    Events,
 }
 
 /// A thread of the server's own in the process list; its line goes with it.
@@ -37,10 +39,17 @@ impl SystemThread {
             SystemTask::ReplicaIo => Command::ReplicaIo,
             SystemTask::ReplicaSql => Command::ReplicaSql,
             SystemTask::ReplicaWorker => Command::ReplicaWorker,
+            SystemTask::Events => Command::Daemon,
         };
         let list = &instance.processes;
         let id = list.system_ids(1);
-        let process = Arc::new(Process::system(id, command, list.now(), killer));
+        let process = Process::system(id, command, list.now(), killer);
+        if task == SystemTask::Events {
+            let mut identity = process.identity.lock();
+            identity.user = "event_scheduler".into();
+            identity.host = "localhost".into();
+        }
+        let process = Arc::new(process);
         list.add(process.clone());
         SystemThread {
             instance: instance.clone(),

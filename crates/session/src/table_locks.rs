@@ -97,6 +97,16 @@ impl ClientSession {
         all.changed.notify_all();
     }
 
+    /// LOCK TABLES ends with the last of its tables.
+    pub(crate) fn release_locks_of_dropped(&mut self) {
+        let Some(locked) = &self.locked else { return };
+        let catalog = self.instance.database().catalog();
+        let there = |(db, name, ..): &(String, String, u64, bool)| catalog.has(db, name);
+        if !locked.tables.iter().any(there) {
+            self.release_table_locks();
+        }
+    }
+
     /// LOCK TABLES: first gives back what was locked before.
     pub(crate) fn lock_tables(&mut self, tables: &[TableLock]) -> SqlResult<()> {
         self.release_table_locks();

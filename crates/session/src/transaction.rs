@@ -35,6 +35,7 @@ impl ClientSession {
             temporary: self.env.temporary.clone(),
             held_tables: self.locked.as_ref().map(|l| l.held.clone()),
             origin: self.applying.as_ref().and_then(|a| a.origin.clone()),
+            time_zone: None,
         }
     }
 

@@ -128,6 +128,8 @@ pub struct IndexSpec {
     pub columns: Vec<(String, Option<u32>, bool)>,
     /// COMMENT.
     pub comment: String,
+    /// IGNORED.
+    pub ignored: bool,
 }
 
 /// A column in CREATE TABLE. In `def.ty` a character type without its own collation has
@@ -384,6 +386,15 @@ pub enum AlterAction {
         from: String,
         /// To.
         to: String,
+        /// IF EXISTS.
+        if_exists: bool,
+    },
+    /// ALTER INDEX ... \[NOT\] IGNORED.
+    IgnoreIndex {
+        /// The index.
+        name: String,
+        /// IGNORED, or NOT IGNORED.
+        ignored: bool,
         /// IF EXISTS.
         if_exists: bool,
     },

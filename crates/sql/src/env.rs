@@ -54,6 +54,10 @@ pub trait VariableSource: Send + Sync {
     fn system(&self, scope: VariableScope, name: &str) -> SqlResult<Value>;
     /// `@x`; NULL if never set. Names are compared without case.
     fn user(&self, name: &str) -> Value;
+    /// Shows the value of `@x` without a copy, which may be long.
+    fn with_user(&self, name: &str, look: &mut dyn FnMut(&Value)) {
+        look(&self.user(name));
+    }
     /// `@x := value`.
     fn set_user(&self, name: &str, value: Value);
     /// GET_LOCK(): takes a named lock for the session; false if the time is up or it was killed. Error 1213 if it would
@@ -599,12 +603,26 @@ impl StatementEnv {
         Ok(())
     }
 
+    /// Whether the statement was killed.
+    #[inline]
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.interrupt.load(Ordering::Relaxed)
+    }
+
+    /// Error 1317 if the statement was killed: for each operator of an expression, since a long expression may have
+    /// thousands, each over long values. One load.
+    #[inline]
+    pub(crate) fn check_stopped(&self) -> SqlResult<()> {
+        match self.is_stopped() {
+            true => Err(errors::QUERY_INTERRUPTED.plain()),
+            false => Ok(()),
+        }
+    }
+
     /// Error 1317 if the statement was killed, 1290 or 1041 if it holds too much memory.
     #[inline]
     pub fn check_interrupt(&self) -> SqlResult<()> {
-        if self.interrupt.load(Ordering::Relaxed) {
-            return Err(errors::QUERY_INTERRUPTED.plain());
-        }
+        self.check_stopped()?;
         Ok(narwal_memory::check()?)
     }
 }

@@ -48,12 +48,18 @@ pub fn show_create_table(table: &Table, auto_increment: u64) -> String {
         if let Some(g) = &c.generated {
             let kind = if g.stored { "STORED" } else { "VIRTUAL" };
             let _ = write!(out, " GENERATED ALWAYS AS ({}) {kind}", g.expr);
+            if c.invisible {
+                out.push_str(" INVISIBLE");
+            }
         }
         let timestamp = matches!(c.ty.kind, narwal_types::TypeKind::Timestamp(_));
         if !c.nullable {
             out.push_str(" NOT NULL");
         } else if timestamp && c.generated.is_none() {
             out.push_str(" NULL");
+        }
+        if c.invisible && c.generated.is_none() {
+            out.push_str(" INVISIBLE");
         }
         if c.auto_increment {
             out.push_str(" AUTO_INCREMENT");
@@ -113,6 +119,9 @@ pub fn show_create_table(table: &Table, auto_increment: u64) -> String {
         out.push(')');
         if !i.comment.is_empty() {
             let _ = write!(out, " COMMENT {}", quoted(&i.comment));
+        }
+        if i.ignored {
+            out.push_str(" IGNORED");
         }
     }
     for k in &def.foreign_keys {
@@ -207,6 +216,16 @@ pub fn show_key(table: &Table, column: usize) -> &'static str {
 
 /// Extra column of SHOW COLUMNS: `auto_increment`, `on update current_timestamp()`, `VIRTUAL GENERATED`.
 pub fn show_extra(column: &ColumnDef) -> String {
+    let extra = extra_of_value(column);
+    match (column.invisible, extra.is_empty()) {
+        (false, _) => extra,
+        (true, true) => "INVISIBLE".to_string(),
+        (true, false) => format!("{extra}, INVISIBLE"),
+    }
+}
+
+/// How a column gets its values.
+fn extra_of_value(column: &ColumnDef) -> String {
     if let Some(g) = &column.generated {
         let kind = if g.stored { "STORED" } else { "VIRTUAL" };
         format!("{kind} GENERATED")

@@ -69,6 +69,39 @@ pub struct ColumnType {
     pub unsigned: bool,
     /// Collation of character kinds, ENUM and SET; [`Collation::Binary`] for all others.
     pub collation: Collation,
+    /// What a number's type says of its text, and of the numbers that it takes.
+    #[serde(default, skip_serializing_if = "NumberForm::is_none")]
+    pub form: NumberForm,
+}
+
+/// ZEROFILL, FLOAT(M,D) and DOUBLE(M,D).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct NumberForm {
+    /// ZEROFILL: the text has zeros in front up to so many characters. 0 without.
+    #[serde(default)]
+    pub zeros: u8,
+    /// FLOAT(M,D) and DOUBLE(M,D): digits in all, and those behind the point.
+    #[serde(default)]
+    pub digits: Option<(u8, u8)>,
+}
+
+impl NumberForm {
+    /// Of most types.
+    pub const NONE: Self = NumberForm {
+        zeros: 0,
+        digits: None,
+    };
+
+    /// True for most types.
+    pub fn is_none(&self) -> bool {
+        *self == Self::NONE
+    }
+
+    /// The text of a number with the zeros of ZEROFILL in front.
+    pub fn filled(&self, text: &mut Vec<u8>) {
+        let missing = usize::from(self.zeros).saturating_sub(text.len());
+        text.splice(0..0, std::iter::repeat_n(b'0', missing));
+    }
 }
 
 /// Longest encoding of one character as it is sent to clients, in bytes (utf8mb4).
@@ -81,6 +114,7 @@ impl ColumnType {
             kind,
             unsigned: false,
             collation: Collation::Binary,
+            form: NumberForm::NONE,
         }
     }
 
@@ -90,6 +124,7 @@ impl ColumnType {
             kind,
             unsigned: true,
             collation: Collation::Binary,
+            form: NumberForm::NONE,
         }
     }
 
@@ -99,6 +134,7 @@ impl ColumnType {
             kind,
             unsigned: false,
             collation,
+            form: NumberForm::NONE,
         }
     }
 
@@ -135,6 +171,28 @@ impl ColumnType {
     /// `DATETIME(fsp)`.
     pub const fn datetime(fsp: u8) -> Self {
         Self::new(TypeKind::DateTime(fsp))
+    }
+
+    /// The same without ZEROFILL: what an expression makes of such a column.
+    pub fn without_zeros(mut self) -> Self {
+        self.form.zeros = 0;
+        self
+    }
+
+    /// FLOAT(M,D) and DOUBLE(M,D): the largest number.
+    pub fn largest_real(&self) -> Option<f64> {
+        let (m, d) = self.form.digits?;
+        let step = 10f64.powi(-i32::from(d));
+        Some(10f64.powi(i32::from(m) - i32::from(d)) - step)
+    }
+
+    /// Characters of a number's text with ZEROFILL.
+    pub fn zerofill_width(&self) -> u8 {
+        match (self.kind, self.form.digits) {
+            (_, Some((m, _))) => m,
+            (TypeKind::Decimal(p, s), _) => p + u8::from(s > 0),
+            _ => ColumnType::unsigned(self.kind).display_length() as u8,
+        }
     }
 
     /// A column with a character set: CHAR, VARCHAR and the TEXT family.
@@ -355,7 +413,15 @@ impl ColumnType {
 
     /// The type as SHOW COLUMNS prints it.
     pub fn sql_name(&self) -> String {
-        let u = if self.unsigned { " unsigned" } else { "" };
+        let u = match (self.unsigned, self.form.zeros) {
+            (_, 1..) => " unsigned zerofill",
+            (true, 0) => " unsigned",
+            (false, 0) => "",
+        };
+        let digits = match self.form.digits {
+            Some((m, d)) => format!("({m},{d})"),
+            None => String::new(),
+        };
         let fsp = |name: &str, f: u8| {
             if f == 0 {
                 name.to_string()
@@ -376,10 +442,14 @@ impl ColumnType {
                     TypeKind::Int => "int",
                     _ => "bigint",
                 };
-                format!("{name}({}){u}", self.display_length())
+                let width = match self.form.zeros {
+                    0 => self.display_length(),
+                    n => u32::from(n),
+                };
+                format!("{name}({width}){u}")
             }
-            TypeKind::Float => format!("float{u}"),
-            TypeKind::Double => format!("double{u}"),
+            TypeKind::Float => format!("float{digits}{u}"),
+            TypeKind::Double => format!("double{digits}{u}"),
             TypeKind::Decimal(p, s) => format!("decimal({p},{s}){u}"),
             TypeKind::Char(n) => format!("char({n})"),
             TypeKind::VarChar(n) => format!("varchar({n})"),
@@ -417,6 +487,12 @@ impl ColumnType {
         let fsp = |base: u32, f: u8| base + if f > 0 { f as u32 + 1 } else { 0 };
         let u = self.unsigned;
         match self.kind {
+            _ if self.form.zeros > 0 => {
+                u32::from(self.form.zeros).max(self.without_zeros().display_length())
+            }
+            TypeKind::Float | TypeKind::Double if self.form.digits.is_some() => {
+                self.form.digits.map_or(0, |(m, _)| u32::from(m))
+            }
             TypeKind::TinyInt => 4 - u as u32,
             TypeKind::SmallInt => 6 - u as u32,
             TypeKind::MediumInt => 9 - u as u32,

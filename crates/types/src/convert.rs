@@ -106,7 +106,9 @@ pub fn fits(v: ValueRef<'_>, ty: &ColumnType, nullable: bool) -> bool {
             ty.int_range().is_some_and(|(_, hi)| v as i128 <= hi)
         }
         (ValueRef::Double(v), TypeKind::Double) => {
-            v.is_finite() && !(v.is_sign_negative() && (ty.unsigned || v == 0.0))
+            ty.form.digits.is_none()
+                && v.is_finite()
+                && !(v.is_sign_negative() && (ty.unsigned || v == 0.0))
         }
         (ValueRef::Str(s), TypeKind::Char(n) | TypeKind::VarChar(n)) => {
             (s.len() <= n as usize || char_count(s) <= n as usize) && in_charset(s, ty)
@@ -594,12 +596,21 @@ impl Store<'_> {
             v => to_f64(v, &mut NoWarnings),
         };
         let is_float = self.t.ty.kind == TypeKind::Float;
-        let max = if is_float { f32::MAX as f64 } else { f64::MAX };
+        let f = match self.t.ty.form.digits {
+            Some((_, d)) => rounded(f, d),
+            None => f,
+        };
+        let max = match self.t.ty.largest_real() {
+            Some(largest) => largest,
+            None if is_float => f32::MAX as f64,
+            None => f64::MAX,
+        };
         let min = if self.t.ty.unsigned { 0.0 } else { -max };
         // There is no negative zero in a row.
         let kept = if f.is_nan() { 0.0 } else { f.clamp(min, max) } + 0.0;
         // A double a little beyond f32::MAX still rounds to it.
-        let out = kept != f && !(is_float && (f as f32).is_finite() && f >= min);
+        let rounds = is_float && self.t.ty.form.digits.is_none() && (f as f32).is_finite();
+        let out = kept != f && !(rounds && f >= min);
         let value = if is_float {
             Value::Float(kept as f32)
         } else {
@@ -1166,6 +1177,16 @@ pub fn to_integer(v: ValueRef<'_>, w: &mut dyn Warnings) -> i128 {
         ValueRef::Coded(set, s) => to_integer(ValueRef::Str(set.decode(s).as_bytes()), w),
         v @ (ValueRef::Time(_) | ValueRef::DateTime(_)) => saturate(&to_decimal(v, w)),
     }
+}
+
+/// A number rounded to so many digits behind the point, as FLOAT(M,D) and DOUBLE(M,D) keep it.
+fn rounded(x: f64, decimals: u8) -> f64 {
+    if !x.is_finite() {
+        return x;
+    }
+    let scale = 10f64.powi(i32::from(decimals));
+    let whole = x.floor();
+    whole + ((x - whole) * scale).round_ties_even() / scale
 }
 
 /// A number with a fixed count of digits behind the point: its shortest form, filled with zeros or rounded.

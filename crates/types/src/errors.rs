@@ -638,6 +638,18 @@ errors! {
         "{}";
     BINLOG_ROW_WRONG_TABLE_DEF: 1 = 1535, b"HY000", "ER_BINLOG_ROW_WRONG_TABLE_DEF",
         "{}";
+    EVENT_ALREADY_EXISTS: 1 = 1537, b"HY000", "ER_EVENT_ALREADY_EXISTS",
+        "Event '{}' already exists";
+    EVENT_DOES_NOT_EXIST: 1 = 1539, b"HY000", "ER_EVENT_DOES_NOT_EXIST",
+        "Unknown event '{}'";
+    EVENT_INTERVAL_NOT_POSITIVE_OR_TOO_BIG: 0 = 1542, b"HY000", "ER_EVENT_INTERVAL_NOT_POSITIVE_OR_TOO_BIG",
+        "INTERVAL is either not positive or too big";
+    EVENT_ENDS_BEFORE_STARTS: 0 = 1543, b"HY000", "ER_EVENT_ENDS_BEFORE_STARTS",
+        "ENDS is either invalid or before STARTS";
+    EVENT_EXEC_TIME_IN_THE_PAST: 0 = 1544, b"HY000", "ER_EVENT_EXEC_TIME_IN_THE_PAST",
+        "Event execution time is in the past. Event has been disabled";
+    EVENT_SAME_NAME: 0 = 1551, b"HY000", "ER_EVENT_SAME_NAME",
+        "Same old and new event name";
     DROP_INDEX_FK: 1 = 1553, b"HY000", "ER_DROP_INDEX_FK",
         "Cannot drop index '{}': needed in a foreign key constraint";
     CANT_CHANGE_TX_CHARACTERISTICS: 0 = 1568, b"25001", "ER_CANT_CHANGE_TX_CHARACTERISTICS",
@@ -648,6 +660,10 @@ errors! {
         "Incorrect parameter count in the call to native function '{}'";
     WRONG_PARAMETERS_TO_NATIVE_FCT: 1 = 1583, b"42000", "ER_WRONG_PARAMETERS_TO_NATIVE_FCT",
         "{}";
+    EVENT_CANNOT_CREATE_IN_THE_PAST: 0 = 1588, b"HY000", "ER_EVENT_CANNOT_CREATE_IN_THE_PAST",
+        "Event execution time is in the past and ON COMPLETION NOT PRESERVE is set. The event was dropped immediately after creation";
+    EVENT_CANNOT_ALTER_IN_THE_PAST: 0 = 1589, b"HY000", "ER_EVENT_CANNOT_ALTER_IN_THE_PAST",
+        "Event execution time is in the past and ON COMPLETION NOT PRESERVE is set. The event was not changed. Specify a time in the future";
     SLAVE_INCIDENT: 1 = 1590, b"HY000", "ER_SLAVE_INCIDENT",
         "{}";
     SLAVE_FATAL_ERROR: 1 = 1593, b"HY000", "ER_SLAVE_FATAL_ERROR",
@@ -924,6 +940,10 @@ errors! {
         "Unknown SEQUENCE: '{}'";
     UNKNOWN_VIEW: 1 = 4092, b"42S02", "ER_UNKNOWN_VIEW",
         "Unknown VIEW: '{}'";
+    COMPRESSED_COLUMN_USED_AS_KEY: 1 = 4097, b"HY000", "ER_COMPRESSED_COLUMN_USED_AS_KEY",
+        "Compressed column '{}' can't be used in key specification";
+    UNKNOWN_COMPRESSION_METHOD: 1 = 4098, b"HY000", "ER_UNKNOWN_COMPRESSION_METHOD",
+        "Unknown compression method: {}";
     WRONG_NUMBER_OF_VALUES_IN_TVC: 0 = 4099, b"HY000", "ER_WRONG_NUMBER_OF_VALUES_IN_TVC",
         "The used table value constructor has a different number of values";
     WRONG_TYPE_FOR_PERCENTILE_FUNC: 1 = 4101, b"HY000", "ER_WRONG_TYPE_FOR_PERCENTILE_FUNC",
@@ -934,6 +954,8 @@ errors! {
         "Argument to the {} function does not belong to the range [0,1]";
     WRONG_TYPE_OF_ARGUMENT: 1 = 4104, b"HY000", "ER_WRONG_TYPE_OF_ARGUMENT",
         "{} function only accepts arguments that can be converted to numerical types";
+    INVISIBLE_NOT_NULL_WITHOUT_DEFAULT: 1 = 4108, b"HY000", "ER_INVISIBLE_NOT_NULL_WITHOUT_DEFAULT",
+        "Invisible column {} must have a default value";
     EMPTY_ROW_IN_TVC: 0 = 4141, b"HY000", "ER_EMPTY_ROW_IN_TVC",
         "Row with no elements is not allowed in table value constructor in this context";
     BACKUP_UNKNOWN_STAGE: 1 = 4149, b"HY000", "ER_BACKUP_UNKNOWN_STAGE",
@@ -950,6 +972,8 @@ errors! {
          the local infile capability";
     NOT_ALLOWED_IN_THIS_CONTEXT: 1 = 4172, b"HY000", "ER_NOT_ALLOWED_IN_THIS_CONTEXT",
         "'{}' is not allowed in this context";
+    PK_INDEX_CANT_BE_IGNORED: 0 = 4174, b"HY000", "ER_PK_INDEX_CANT_BE_IGNORED",
+        "A primary key cannot be marked as IGNORE";
     WITH_TIES_NEEDS_ORDER: 0 = 4180, b"HY000", "ER_WITH_TIES_NEEDS_ORDER",
         "FETCH ... WITH TIES requires ORDER BY clause to be present";
     WARN_SFORMAT_ERROR: 1 = 4183, b"HY000", "WARN_SFORMAT_ERROR",

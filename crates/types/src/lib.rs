@@ -42,7 +42,7 @@ pub mod zone;
 
 pub use charset::Charset;
 pub use collation::Collation;
-pub use coltype::{BlobSize, ColumnType, TypeKind};
+pub use coltype::{BlobSize, ColumnType, NumberForm, TypeKind};
 pub use convert::{SqlWarning, StoreMode, StoreTarget};
 pub use decimal::Decimal;
 pub use error::{SqlError, SqlResult};

@@ -142,6 +142,7 @@ pub mod column_flag {
     pub const UNSIGNED: u16 = 1 << 5;
     pub const BINARY: u16 = 1 << 7;
     pub const ENUM: u16 = 1 << 8;
+    pub const ZEROFILL: u16 = 1 << 6;
     pub const AUTO_INCREMENT: u16 = 1 << 9;
     pub const TIMESTAMP: u16 = 1 << 10;
     pub const SET: u16 = 1 << 11;

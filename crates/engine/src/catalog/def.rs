@@ -55,6 +55,12 @@ pub struct ColumnDef {
     /// CHECK among the column's attributes: a condition as SQL text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub check: Option<String>,
+    /// INVISIBLE: `*` does not mean it, and INSERT without names gives it no value.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub invisible: bool,
+    /// COMPRESSED: shown, no more. Rows are not compressed one by one.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub compressed: bool,
 }
 
 /// How a generated column's value is made. Both kinds are stored with the row and stand in row events; they differ in what
@@ -112,7 +118,10 @@ pub struct ForeignKeyDef {
 impl ColumnDef {
     /// The type as SHOW COLUMNS prints it.
     pub fn type_name(&self) -> String {
-        let name = self.ty.sql_name();
+        let mut name = self.ty.sql_name();
+        if self.compressed {
+            name.push_str(" /*M!100301 COMPRESSED*/");
+        }
         match (self.display_width, name.find('('), name.find(')')) {
             (Some(n), Some(from), Some(to)) if self.ty.is_integer() => {
                 format!("{}({n}{}", &name[..from], &name[to..])
@@ -149,6 +158,9 @@ pub struct IndexDef {
     /// Made for a foreign key that had no index: it goes when a declared index takes its place.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub implied: bool,
+    /// IGNORED: kept, and used for no query.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ignored: bool,
 }
 
 /// A table. `indexes` holds the declared indexes in SHOW order, PRIMARY first if there is one.

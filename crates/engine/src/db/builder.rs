@@ -72,6 +72,7 @@ impl TableBuilder {
                 kind,
                 unsigned: false,
                 collation,
+                form: narwal_types::NumberForm::NONE,
             },
             nullable,
         )
@@ -90,6 +91,8 @@ impl TableBuilder {
             display_width: None,
             generated: None,
             check: None,
+            invisible: false,
+            compressed: false,
         });
         self
     }
@@ -118,6 +121,7 @@ impl TableBuilder {
             columns: parts,
             comment: String::new(),
             implied: false,
+            ignored: false,
         });
         self
     }

@@ -13,51 +13,60 @@ impl Database {
     /// 1440 if the name is taken; 1235 where there are two logs.
     pub fn xa_begin(&self, xid: &Xid) -> Result<XaBranch> {
         self.parts.binlog.one_log("XA")?;
-        let mut branches = self.engine.branches.lock();
+        let branches = &mut self.engine.branches.lock().branches;
         if branches.contains_key(xid) {
             return Err(EngineError::Sql(errors::XAER_DUPID.plain()));
         }
-        branches.insert(xid.clone(), Branch::Owned { prepared: false });
+        branches.insert(xid.clone(), Branch::Owned { prepared: None });
         Ok(XaBranch {
             db: self.parts.clone(),
             branches: self.engine.branches.clone(),
             xid: xid.clone(),
             prepared: None,
+            ended: None,
         })
     }
 
     /// Takes a prepared branch that nobody has.
     ///
     /// # Errors
-    /// 1397 if there is none; 1402 if it ended with its connection, since it had written nothing.
+    /// 1397 if there is none; 1402 if it ended with its connection, since it had written nothing; 1598 if the log has stopped
+    /// and it is not known whether the record of its end is on the disk.
     pub fn xa_take(&self, xid: &Xid) -> Result<XaBranch> {
-        let mut branches = self.engine.branches.lock();
-        match branches.remove(xid) {
+        let log = &self.parts.binlog.log;
+        let mut names = self.engine.branches.lock();
+        match names.branches.remove(xid) {
             Some(Branch::Free(prepared)) => {
-                branches.insert(xid.clone(), Branch::Owned { prepared: true });
+                let owned = Branch::Owned {
+                    prepared: Some(prepared.seq),
+                };
+                names.branches.insert(xid.clone(), owned);
                 Ok(XaBranch {
                     db: self.parts.clone(),
                     branches: self.engine.branches.clone(),
                     xid: xid.clone(),
                     prepared: Some(prepared),
+                    ended: None,
                 })
             }
             Some(Branch::RolledBack) => Err(EngineError::Sql(errors::XA_RBROLLBACK.plain())),
             Some(owned) => {
-                branches.insert(xid.clone(), owned);
+                names.branches.insert(xid.clone(), owned);
                 Err(unknown())
             }
-            None => Err(unknown()),
+            // "Unknown" would say that it has ended for sure.
+            None => Err(match log.failed() {
+                Some(why) if names.is_ending(xid, log.visible_seq()) => EngineError::LogFailed(why),
+                _ => unknown(),
+            }),
         }
     }
 
-    /// The names of all prepared branches.
+    /// The names of all prepared branches, in order: as of the last commit that readers may see.
     #[must_use]
     pub fn xa_prepared(&self) -> Vec<Xid> {
-        let branches = self.engine.branches.lock();
-        (branches.iter())
-            .filter(|(_, b)| !matches!(b, Branch::Owned { prepared: false }))
-            .map(|(xid, _)| xid.clone())
-            .collect()
+        let mut names = self.engine.branches.lock();
+        // Under the lock: what it does not cover yet comes behind.
+        names.prepared(self.parts.binlog.log.visible_seq())
     }
 }

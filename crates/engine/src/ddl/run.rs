@@ -115,7 +115,7 @@ fn attempt(
         Some((rows, fill)) => {
             let logged = options.log_bin && db.options.binlog_filter.logs_ddl(ddl);
             let mut tables = TableFill::new(db, &before, &after, options);
-            tables.begin(rows, logged, &query(db, ddl))?;
+            tables.begin(rows, logged, &query(db, ddl, options))?;
             fill(&mut tables)?;
             Some(tables.into_transaction())
         }
@@ -216,7 +216,7 @@ impl Latest<'_> {
 }
 
 /// The statement as it is logged.
-fn query<'a>(db: &Parts, ddl: &'a Ddl) -> DdlQuery<'a> {
+fn query<'a>(db: &Parts, ddl: &'a Ddl, options: &'a TxnOptions) -> DdlQuery<'a> {
     let mut context = QueryContext {
         sql_mode: ddl.sql_mode,
         ..QueryContext::default()
@@ -240,6 +240,7 @@ fn query<'a>(db: &Parts, ddl: &'a Ddl) -> DdlQuery<'a> {
         sql: ddl.sql.as_bytes(),
         context,
         suppress_use: ddl.suppress_use,
+        time_zone: options.time_zone.as_deref().unwrap_or(""),
     }
 }
 
@@ -282,7 +283,7 @@ fn log(
     };
     let group = match public {
         Some(builder) => builder.finish(),
-        None => GroupBuilder::ddl(HEADER_LEN, &query(db, ddl)),
+        None => GroupBuilder::ddl(HEADER_LEN, &query(db, ddl, options)),
     }
     .map_err(binlog_err)?;
     let group_len = group.group_len();

@@ -275,6 +275,7 @@ mod tests {
             sql: text.as_bytes(),
             context: QueryContext::default(),
             suppress_use: false,
+            time_zone: "",
         };
         GroupBuilder::ddl(HEADER_LEN, &query).unwrap()
     }

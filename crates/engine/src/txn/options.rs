@@ -55,6 +55,8 @@ pub struct TxnOptions {
     pub temporary: Option<Arc<TemporaryTables>>,
     /// Ids of tables that the caller has locked with [`crate::Database::lock_tables`]: it passes its own locks.
     pub held_tables: Option<Arc<[u64]>>,
+    /// `time_zone`, if a statement's meaning depends on it: replicas run it in that one.
+    pub time_zone: Option<Arc<str>>,
 }
 
 /// Between a connection and those who look at it or end it: what KILL asked for, and whether its commit waits for a
@@ -150,6 +152,7 @@ impl Default for TxnOptions {
             held_tables: None,
             temporary: None,
             origin: None,
+            time_zone: None,
         }
     }
 }

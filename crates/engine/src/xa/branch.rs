@@ -16,7 +16,7 @@ use narwal_binlog::{DdlQuery, GroupBuilder, GtidChoice, QueryContext, Xid};
 use narwal_log::{HEADER_LEN, Lsn};
 use narwal_types::errors;
 use parking_lot::Mutex;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -47,6 +47,7 @@ impl XaContext {
                 ..QueryContext::default()
             },
             suppress_use: true,
+            time_zone: "",
         }
     }
 }
@@ -56,6 +57,9 @@ pub(crate) struct Prepared {
     pub(crate) txn: Transaction,
     /// Its record in the log; `None`: it has written nothing.
     pub(crate) at: Option<Lsn>,
+    /// The record's sequence number: while readers may not see it, others are told nothing of the branch. 0: from the
+    /// start on.
+    pub(crate) seq: u64,
     pub(crate) hold: Option<OobHold>,
     /// It has a GTID.
     pub(crate) public: bool,
@@ -65,16 +69,87 @@ pub(crate) struct Prepared {
 
 /// What becomes of a name.
 pub(crate) enum Branch {
-    /// An [`XaBranch`] has it.
-    Owned { prepared: bool },
+    /// An [`XaBranch`] has it; the sequence number of its prepare record, if it is prepared.
+    Owned { prepared: Option<u64> },
     /// Prepared, and whoever names it may end it.
     Free(Box<Prepared>),
     /// It had written nothing when its connection ended, so nothing of it is left.
     RolledBack,
 }
 
+impl Branch {
+    /// The sequence number of its prepare record.
+    fn prepared(&self) -> Option<u64> {
+        match self {
+            Branch::Owned { prepared } => *prepared,
+            Branch::Free(prepared) => Some(prepared.seq),
+            Branch::RolledBack => Some(0),
+        }
+    }
+}
+
+/// A prepared branch whose end has its place in the log.
+struct Ending {
+    xid: Xid,
+    prepared: u64,
+    ended: u64,
+}
+
 /// All names in use.
-pub(crate) type Branches = Mutex<BTreeMap<Xid, Branch>>;
+///
+/// A record that has its place may still be lost: the log may stop before it is on the disk. So what others are told follows
+/// what readers may see, as with rows: a branch is prepared from its prepare record on until that of its end.
+#[derive(Default)]
+pub(crate) struct Names {
+    pub(crate) branches: BTreeMap<Xid, Branch>,
+    /// Those whose end nobody may see yet. If the log has stopped they stay here.
+    ending: Vec<Ending>,
+}
+
+impl Names {
+    /// The prepared branches as of the last commit that readers may see.
+    pub(crate) fn prepared(&mut self, visible: u64) -> Vec<Xid> {
+        self.forget_ended(visible);
+        let named = (self.branches.iter())
+            .filter(|(_, b)| b.prepared().is_some_and(|seq| seq <= visible))
+            .map(|(xid, _)| xid);
+        let ending = (self.ending.iter())
+            .filter(|e| e.prepared <= visible)
+            .map(|e| &e.xid);
+        named
+            .chain(ending)
+            .cloned()
+            .collect::<BTreeSet<Xid>>()
+            .into_iter()
+            .collect()
+    }
+
+    /// Whether it is ended by a record that is not known to be on the disk.
+    pub(crate) fn is_ending(&mut self, xid: &Xid, visible: u64) -> bool {
+        self.forget_ended(visible);
+        self.ending.iter().any(|e| e.xid == *xid)
+    }
+
+    /// The end of a branch has its place in the log.
+    fn end(&mut self, xid: &Xid, prepared: u64, ended: u64, visible: u64) {
+        self.forget_ended(visible);
+        if let Some(branch) = self.branches.get_mut(xid) {
+            *branch = Branch::Owned { prepared: None };
+        }
+        self.ending.push(Ending {
+            xid: xid.clone(),
+            prepared,
+            ended,
+        });
+    }
+
+    fn forget_ended(&mut self, visible: u64) {
+        self.ending.retain(|e| e.ended > visible);
+    }
+}
+
+/// What the branches of a database are called.
+pub(crate) type Branches = Mutex<Names>;
 
 pub(crate) fn unknown() -> EngineError {
     EngineError::Sql(errors::XAER_NOTA.with([&"Unknown XID"]))
@@ -87,6 +162,8 @@ pub struct XaBranch {
     pub(crate) branches: Arc<Branches>,
     pub(crate) xid: Xid,
     pub(crate) prepared: Option<Box<Prepared>>,
+    /// The sequence number of its end, once that has its place in the log.
+    pub(crate) ended: Option<u64>,
 }
 
 impl std::fmt::Debug for XaBranch {
@@ -116,30 +193,37 @@ impl XaBranch {
         let logged = log_changes(&db, &mut txn, Some(&prepare))?;
         // Nobody reads or undoes in it any more.
         txn.end_reading();
-        let (mut prepared, reserved) = match logged {
-            Some(logged) => {
-                let Logged { mut place, buf, .. } = logged;
-                let at = (Some(place.ticket.lsn()), place.placement.is_some());
-                let hold = place.hold.take();
-                db.binlog.log.fill(&place.ticket, buf);
-                ((at, hold), follow_up(&db, place))
-            }
-            None => {
-                txn.wait_reads_durable()?;
-                (((None, false), None), Reserved::default())
-            }
-        };
-        self.prepared = Some(Box::new(Prepared {
+        let mut prepared = Prepared {
             txn,
-            at: prepared.0.0,
-            hold: prepared.1.take(),
-            public: prepared.0.1,
+            at: None,
+            seq: 0,
+            hold: None,
+            public: false,
             rebuilt: false,
-        }));
-        let owned = Branch::Owned { prepared: true };
-        self.branches.lock().insert(self.xid.clone(), owned);
+        };
+        let Some(Logged { mut place, buf, .. }) = logged else {
+            prepared.txn.wait_reads_durable()?;
+            self.keep(prepared);
+            return Ok(Reserved::default());
+        };
+        prepared.at = Some(place.ticket.lsn());
+        prepared.seq = place.seq;
+        prepared.hold = place.hold.take();
+        prepared.public = place.placement.is_some();
+        // Before the record is handed over: whoever may see it finds the branch.
+        self.keep(prepared);
+        db.binlog.log.fill(&place.ticket, buf);
+        let reserved = follow_up(&db, place);
         reserved.pass_on(&db.binlog.log);
         Ok(reserved)
+    }
+
+    fn keep(&mut self, prepared: Prepared) {
+        let owned = Branch::Owned {
+            prepared: Some(prepared.seq),
+        };
+        (self.branches.lock().branches).insert(self.xid.clone(), owned);
+        self.prepared = Some(Box::new(prepared));
     }
 
     /// Commits or rolls back what is prepared. To be waited for as a commit; `origin`: where it comes from, if another server
@@ -156,7 +240,7 @@ impl XaBranch {
     ) -> Result<Reserved> {
         let db = self.db.clone();
         let Some(prepared) = &mut self.prepared else {
-            return Ok(Reserved::default());
+            return self.ended_before();
         };
         let Some(at) = prepared.at else {
             self.prepared = None;
@@ -206,6 +290,10 @@ impl XaBranch {
             reserve_local(&db, prefix.len().max(4), layer, &moves, Some(&step), 0)?
         };
         let buf = record(group, &place, &prefix);
+        // Before the record is handed over: once it may be seen, the branch is gone.
+        let visible = db.binlog.log.visible_seq();
+        (self.branches.lock()).end(&self.xid, prepared.seq, place.seq, visible);
+        self.ended = Some(place.seq);
         if let Some(hold) = prepared.hold.take() {
             // Until a checkpoint knows of the end, recovery may read what was prepared.
             db.binlog.oob_committed.lock().push((place.seq, hold));
@@ -221,11 +309,22 @@ impl XaBranch {
         reserved.pass_on(&db.binlog.log);
         Ok(reserved)
     }
+
+    /// The answer to a second try to end it, or to end what was never prepared.
+    fn ended_before(&self) -> Result<Reserved> {
+        let log = &self.db.binlog.log;
+        match log.failed() {
+            Some(why) if self.ended.is_some_and(|seq| seq > log.visible_seq()) => {
+                Err(EngineError::LogFailed(why))
+            }
+            _ => Ok(Reserved::default()),
+        }
+    }
 }
 
 impl Drop for XaBranch {
     fn drop(&mut self) {
-        let mut branches = self.branches.lock();
+        let branches = &mut self.branches.lock().branches;
         let owned = branches.remove(&self.xid);
         let Some(prepared) = self.prepared.take() else {
             return;

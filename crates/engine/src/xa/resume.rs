@@ -23,7 +23,7 @@ pub(crate) fn resume(db: &Arc<Parts>, branches: &Branches, list: &PreparedList) 
         match rebuild(db, *at) {
             Ok(prepared) => {
                 let free = Branch::Free(Box::new(prepared));
-                branches.lock().insert(xid.clone(), free);
+                branches.lock().branches.insert(xid.clone(), free);
             }
             Err(e) if db.options.accept_log_loss => {
                 tracing::error!("the prepared XA transaction {xid} is lost: {e}");
@@ -81,6 +81,7 @@ pub(crate) fn rebuild(db: &Arc<Parts>, at: PreparedAt) -> Result<Prepared> {
     Ok(Prepared {
         txn,
         at: Some(at.lsn),
+        seq: 0,
         hold: Some(hold),
         public: kind != RecordKind::LocalCommit,
         rebuilt: true,

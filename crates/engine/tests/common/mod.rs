@@ -11,6 +11,7 @@ pub fn int() -> ColumnType {
         kind: TypeKind::Int,
         unsigned: false,
         collation: Collation::Binary,
+        form: narwal_types::NumberForm::NONE,
     }
 }
 
@@ -19,6 +20,7 @@ pub fn varchar(n: u16) -> ColumnType {
         kind: TypeKind::VarChar(n),
         unsigned: false,
         collation: Collation::Utf8mb4GeneralCi,
+        form: narwal_types::NumberForm::NONE,
     }
 }
 
@@ -34,6 +36,8 @@ pub fn column(name: &str, ty: ColumnType, nullable: bool) -> ColumnDef {
         display_width: None,
         generated: None,
         check: None,
+        invisible: false,
+        compressed: false,
     }
 }
 
@@ -52,6 +56,7 @@ pub fn index(name: &str, unique: bool, columns: &[usize]) -> IndexDef {
             .collect(),
         comment: String::new(),
         implied: false,
+        ignored: false,
     }
 }
 

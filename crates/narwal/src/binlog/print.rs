@@ -278,6 +278,10 @@ impl<W: Write> Print<W> {
                 context.collation_connection, context.collation_server
             )?;
         }
+        if let Some(zone) = query.time_zone().map_err(|e| super::damaged(head, e))? {
+            let zone = String::from_utf8_lossy(zone).replace('\'', "''");
+            writeln!(self.out, "SET @@session.time_zone='{zone}'/*!*/;")?;
+        }
         self.out.write_all(query.sql)?;
         self.out.write_all(b"\n/*!*/;\n")?;
         Ok(())

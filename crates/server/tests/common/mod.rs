@@ -137,6 +137,7 @@ pub fn ty(kind: TypeKind) -> ColumnType {
         } else {
             Collation::Binary
         },
+        form: narwal_types::NumberForm::NONE,
     }
 }
 

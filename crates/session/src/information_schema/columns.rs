@@ -52,6 +52,8 @@ pub(super) fn def(name: &str, ty: ColumnType, nullable: bool) -> ColumnDef {
         display_width: None,
         generated: None,
         check: None,
+        invisible: false,
+        compressed: false,
     }
 }
 

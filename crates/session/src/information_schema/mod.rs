@@ -26,6 +26,7 @@ mod rows;
 mod server;
 pub(crate) mod tables;
 mod views;
+use crate::programs::events::show::events;
 use crate::programs::show as programs;
 use crate::replica::show;
 use crate::session::ClientSession;
@@ -51,6 +52,7 @@ fn maker(name: &str) -> Maker {
         "VIEWS" => views::views,
         "TRIGGERS" => |view, env, _| programs::triggers(view, env),
         "ROUTINES" => |view, env, _| programs::routines(view, env),
+        "EVENTS" => |view, env, _| events(view, env),
         "PARAMETERS" => |view, env, _| programs::parameters(view, env),
         "STATISTICS" => tables::statistics,
         "KEY_COLUMN_USAGE" => tables::key_column_usage,
@@ -84,7 +86,7 @@ fn maker(name: &str) -> Maker {
         "INNODB_SYS_FOREIGN_COLS" => innodb::foreign_columns,
         name if name.starts_with("INNODB_") => |view, _, _| innodb::nothing(view),
         REPLICA_STATUS => |view, _, _| show::table_rows(view),
-        // Of what Narwal has none: events, column privileges, files.
+        // Of what Narwal has none: column privileges, files.
         _ => |_, _, _| Ok(Vec::new()),
     }
 }

@@ -3,6 +3,7 @@
 use super::rows::Rows;
 use crate::acl::{Account, Lifetime, TlsNeed};
 use crate::privileges::PrivilegeSet;
+use crate::programs::events::show::{event_column, event_rows};
 use crate::programs::show as programs;
 use crate::view::View;
 use narwal_engine::{ColumnDef, Table, TableDef};
@@ -90,6 +91,10 @@ pub(super) fn rows(view: &View, table: &Table) -> SqlResult<Rows> {
         "proc" => programs::proc_rows(view)
             .iter()
             .map(|d| names(&|n| programs::proc_column(d, n, narwal_types::Zone::UTC)))
+            .collect(),
+        "event" => event_rows(view)
+            .iter()
+            .map(|(d, last)| names(&|n| event_column(d, *last, n)))
             .collect(),
         "db" => accounts()
             .flat_map(|a| a.databases.iter().map(move |d| (a, d)))

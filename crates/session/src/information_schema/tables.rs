@@ -309,6 +309,13 @@ fn column_row(account: &Account, t: &Table, i: usize, c: &ColumnDef) -> Vec<Valu
         TypeKind::Int => (Some(10), Some(0)),
         TypeKind::BigInt => (Some(if ty.unsigned { 20 } else { 19 }), Some(0)),
         TypeKind::Decimal(p, s) => (Some(u64::from(p)), Some(u64::from(s))),
+        TypeKind::Float | TypeKind::Double if ty.form.digits.is_some() => {
+            let digits = ty.form.digits;
+            (
+                digits.map(|(m, _)| u64::from(m)),
+                digits.map(|(_, d)| u64::from(d)),
+            )
+        }
         TypeKind::Float => (Some(12), None),
         TypeKind::Double => (Some(22), None),
         TypeKind::Bit(n) => (Some(u64::from(n)), None),
@@ -406,7 +413,7 @@ pub(crate) fn index_part(instance: &Instance, t: &Table, ix: &IndexDef, n: usize
         text("BTREE"),
         text(""),
         text(&ix.comment),
-        text("NO"),
+        text(if ix.ignored { "YES" } else { "NO" }),
     ]
 }
 

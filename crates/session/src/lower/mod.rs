@@ -17,7 +17,8 @@ use narwal_sql::{ParamDefault, ParseOptions, Stmt};
 use narwal_syntax::Statement;
 use narwal_syntax::ast::TableName;
 use narwal_syntax::ast::admin as ast;
-use narwal_syntax::ast::ddl::{AlterRoutine, Ddl, DropObject, ProgramKind};
+use narwal_syntax::ast::admin::{Scope, SetValue};
+use narwal_syntax::ast::ddl::{AlterRoutine, Ddl, DropObject, MetadataWait, ProgramKind};
 use narwal_syntax::ast::program::Program;
 use narwal_types::errors;
 use narwal_types::{SqlError, SqlResult};
@@ -30,7 +31,7 @@ pub(crate) enum Work {
     Admin(Box<Admin>),
     /// A statement of the language of stored programs.
     Program(Box<Program>),
-    /// DROP PROCEDURE, FUNCTION, TRIGGER.
+    /// DROP PROCEDURE, FUNCTION, TRIGGER, EVENT.
     DropProgram(ProgramKind, DropObject<TableName>),
     /// ALTER PROCEDURE, ALTER FUNCTION.
     AlterRoutine(AlterRoutine),
@@ -39,6 +40,7 @@ pub(crate) enum Work {
         /// The outermost first.
         settings: Vec<Vec<SetItem>>,
         statement: Box<Statement>,
+        /// Its text; empty if that is the whole statement's.
         text: String,
     },
 }
@@ -55,7 +57,12 @@ pub(crate) fn work(statement: Statement, options: &ParseOptions) -> SqlResult<Wo
             });
         }
         Statement::Program(p) => return Ok(Work::Program(p)),
-        Statement::Ddl(d) => return definition(*d, options),
+        Statement::Ddl(mut d) => {
+            return match d.take_wait() {
+                None => definition(*d, options),
+                Some(wait) => Ok(waiting(wait, Statement::Ddl(d))),
+            };
+        }
         other => return Ok(Work::Sql(narwal_sql::lower(other, options)?)),
     };
     Ok(match admin {
@@ -64,11 +71,33 @@ pub(crate) fn work(statement: Statement, options: &ParseOptions) -> SqlResult<Wo
     })
 }
 
+/// WAIT n and NOWAIT: the statement under other limits.
+fn waiting(wait: MetadataWait, statement: Statement) -> Work {
+    let seconds = match wait {
+        MetadataWait::No => 0,
+        MetadataWait::Seconds(n) => n,
+    };
+    let item = |name: &str| SetItem::System {
+        scope: Scope::Default,
+        name: name.to_string(),
+        value: SetValue::Expr(ast::Operand::number(seconds)),
+    };
+    let limits = ["lock_wait_timeout", "innodb_lock_wait_timeout"];
+    Work::Settings {
+        settings: vec![limits.map(item).into()],
+        statement: Box::new(statement),
+        text: String::new(),
+    }
+}
+
 /// Whose a definition is.
 fn definition(d: Ddl, options: &ParseOptions) -> SqlResult<Work> {
     Ok(match d {
         Ddl::DropProgram(
-            kind @ (ProgramKind::Procedure | ProgramKind::Function | ProgramKind::Trigger),
+            kind @ (ProgramKind::Procedure
+            | ProgramKind::Function
+            | ProgramKind::Trigger
+            | ProgramKind::Event),
             d,
         ) => Work::DropProgram(kind, d),
         Ddl::AlterRoutine(a) => Work::AlterRoutine(a),

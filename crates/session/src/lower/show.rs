@@ -21,24 +21,6 @@ const PACKAGES: &[&str] = &[
     "Database Collation",
 ];
 
-/// Columns of SHOW EVENTS.
-const EVENTS: &[&str] = &[
-    "Db",
-    "Name",
-    "Definer",
-    "Time zone",
-    "Type",
-    "Execute at",
-    "Interval value",
-    "Interval field",
-    "Starts",
-    "Ends",
-    "Status",
-    "Originator",
-    "character_set_client",
-    "collation_connection",
-    "Database Collation",
-];
 /// Columns of SHOW OPEN TABLES.
 const OPEN_TABLES: &[&str] = &["Database", "Table", "In_use", "Name_locked"];
 
@@ -64,7 +46,10 @@ pub(super) fn show(given: ast::Show) -> SqlResult<Show> {
             db,
             filter: filter(f)?,
         },
-        S::Events { filter: f, .. } => empty(EVENTS, f)?,
+        S::Events { db, filter: f } => Show::Events {
+            db,
+            filter: filter(f)?,
+        },
         S::RoutineStatus(kind, f) => match kind {
             ast::RoutineKind::Procedure => Show::RoutineStatus(false, filter(f)?),
             ast::RoutineKind::Function => Show::RoutineStatus(true, filter(f)?),
@@ -180,7 +165,7 @@ fn create(given: ast::ShowCreate) -> SqlResult<Show> {
         ast::ShowCreate::Routine(ast::RoutineKind::Function, t) => Show::CreateRoutine(true, t),
         ast::ShowCreate::Trigger(t) => Show::CreateTrigger(t),
         ast::ShowCreate::Routine(..) => return Err(SqlError::unsupported("packages")),
-        ast::ShowCreate::Event(_) => return Err(SqlError::unsupported("SHOW CREATE EVENT")),
+        ast::ShowCreate::Event(t) => Show::CreateEvent(t),
     })
 }
 

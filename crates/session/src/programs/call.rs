@@ -1,10 +1,11 @@
 //! CALL and compound statements: programs as a client runs them, statement by statement, each as if it had come alone.
 
 use super::compiled::{Deeper, Now, Unit, find_procedure, no_procedure};
-use super::definition::Stored;
+use super::definition::{Definition, Stored};
 use super::rights;
 use super::sinks::{Forward, Taken};
 use crate::acl::Account;
+use crate::process::Command;
 use crate::session::ClientSession;
 use crate::statement::{Source, keeps_diagnostics};
 use crate::status;
@@ -44,6 +45,8 @@ impl ClientSession {
         let p = match p {
             ast::Program::Routine(r) => return self.create_routine(&r, text, out, more),
             ast::Program::Trigger(t) => return self.create_trigger(&t, text, out, more),
+            ast::Program::Event(e) => return self.create_event(&e, text, out, more),
+            ast::Program::AlterEvent(e) => return self.alter_event(&e, text, out, more),
             p => p,
         };
         let (counter, keeps) = match &p {
@@ -114,6 +117,46 @@ impl ClientSession {
         let program = compile(&head, body, text, &self.env, &now)?;
         let mut host = AtSession { session: self, out };
         narwal_program::run(&program, &mut host, Vec::new()).map(drop)
+    }
+
+    /// Runs an event in a session of its definer's; rows that it gives go nowhere.
+    pub(super) fn run_event(&mut self, def: Definition) -> SqlResult<()> {
+        if let Some(part) = &def.event {
+            let zone = VarValue::text(part.time_zone.as_str());
+            self.vars.set_by_name("time_zone", zone);
+            self.refresh_settings();
+        }
+        let info = def.body.clone();
+        self.process.begin(
+            Command::Connect,
+            info.as_bytes(),
+            self.instance.processes.now(),
+        );
+        self.begin_statement(status::ADMIN_COMMANDS, false);
+        let unit = self.programs.clone().event(def, &self.env)?;
+        let around = self.enter_program(&unit)?;
+        self.in_program += 1;
+        let mut nowhere = Taken(&mut |_| Ok(()));
+        let mut host = AtSession {
+            session: self,
+            out: &mut nowhere,
+        };
+        let done = narwal_program::run(&unit.program, &mut host, Vec::new());
+        self.in_program -= 1;
+        self.leave_program(around);
+        done.map(drop)
+    }
+
+    /// Puts the warnings of an event into the server's log.
+    pub(super) fn tell_warnings(&self, who: &str) {
+        for c in self
+            .env
+            .conditions()
+            .iter()
+            .filter(|c| c.level == WarningLevel::Warning)
+        {
+            tracing::warn!("event scheduler: {who} {}", c.message);
+        }
     }
 
     /// Goes into a procedure: its database, its modes, its account.

@@ -7,7 +7,8 @@ use narwal_engine::Table;
 use narwal_program::{Head, Kind, Lookup, Program, TriggerHead, compile};
 use narwal_sql::ast::TableName;
 use narwal_sql::{
-    ParamType, ParseOptions, Prepared, RowEvent, StatementEnv, Stmt, StoredFunction, VariableScope,
+    ParamType, ParseOptions, Prepared, RowEvent, SqlMode, StatementEnv, Stmt, StoredFunction,
+    VariableScope,
 };
 use narwal_syntax::Statement;
 use narwal_syntax::ast::program as ast;
@@ -21,6 +22,45 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 pub(crate) struct Unit {
     pub(crate) def: Definition,
     pub(crate) program: Arc<Program>,
+    /// Where it runs.
+    pub(super) around: Surroundings,
+    /// Its name among those that run.
+    mark: Arc<str>,
+}
+
+/// What a program's environment has of its definition, made once.
+pub(super) struct Surroundings {
+    db: Arc<str>,
+    sql_mode: SqlMode,
+    collation: Option<Collation>,
+    /// Its definer, if it runs as that one.
+    user: Option<Arc<str>>,
+}
+
+impl Surroundings {
+    fn of(def: &Definition) -> Self {
+        let user = (!def.invoker).then(|| format!("{}@{}", def.definer.0, def.definer.1).into());
+        Surroundings {
+            db: def.db.as_str().into(),
+            sql_mode: def.mode(),
+            collation: Collation::from_name(&def.charset.1),
+            user,
+        }
+    }
+
+    /// The environment of the program, made of that of the statement that needs it.
+    pub(super) fn within(&self, outer: &StatementEnv) -> StatementEnv {
+        let mut env = outer.within();
+        env.db = Some(self.db.clone());
+        env.sql_mode = self.sql_mode;
+        if let Some(c) = self.collation {
+            env.collation = c;
+        }
+        if let Some(user) = &self.user {
+            env.current_user = user.clone();
+        }
+        env
+    }
 }
 
 /// Triggers of a table by when they run.
@@ -31,10 +71,38 @@ pub(super) struct State {
     units: AHashMap<String, Arc<Unit>>,
     pub(super) functions: AHashMap<String, Arc<StoredFunction>>,
     pub(super) triggers: AHashMap<u64, Arc<Triggers>>,
-    /// What is being compiled, and what functions and triggers run: none of them begins again.
-    busy: Vec<String>,
+    /// Which kinds of triggers the tables have that were asked for: a bit of [`kind_bit`] each.
+    kinds: AHashMap<u64, u8>,
+    /// Functions that were called, the last one in front.
+    called: Vec<Arc<Unit>>,
+    /// What is being compiled, and what functions run: none of them begins again.
+    busy: Vec<Arc<str>>,
     /// Procedures that run, the innermost last.
     calls: Vec<String>,
+}
+
+/// So many functions are found without a look at the hash table.
+const CALLED: usize = 8;
+
+/// A kind of triggers as a bit.
+pub(super) fn kind_bit(before: bool, event: RowEvent) -> u8 {
+    1 << (event as u8 * 2 + u8::from(before))
+}
+
+impl State {
+    fn begin(&mut self, mark: &Arc<str>) -> SqlResult<()> {
+        if self.busy.iter().any(|b| b == mark) {
+            return Err(errors::SP_NO_RECURSION.plain());
+        }
+        self.busy.push(mark.clone());
+        Ok(())
+    }
+
+    fn end(&mut self, mark: &str) {
+        if let Some(at) = self.busy.iter().rposition(|b| **b == *mark) {
+            self.busy.swap_remove(at);
+        }
+    }
 }
 
 /// A session's stored programs.
@@ -120,7 +188,15 @@ pub(crate) fn compile_definition(
     lookup: &dyn Lookup,
     columns: Option<Vec<(String, ColumnType)>>,
 ) -> SqlResult<Program> {
-    let text = def.create("CREATE");
+    let text = match def.kind {
+        // Its times don't matter to its body, which is a procedure's.
+        Stored::Event => format!(
+            "CREATE PROCEDURE {}()\n{}",
+            narwal_sql::show::quote_ident(&def.name),
+            def.body
+        ),
+        _ => def.create("CREATE"),
+    };
     let options = ParseOptions {
         sql_mode: def.mode(),
     };
@@ -130,7 +206,7 @@ pub(crate) fn compile_definition(
     };
     let mut head = Head {
         kind: match def.kind {
-            Stored::Procedure => Kind::Procedure,
+            Stored::Procedure | Stored::Event => Kind::Procedure,
             Stored::Function => Kind::Function,
             Stored::Trigger => Kind::Trigger,
         },
@@ -192,16 +268,7 @@ pub(crate) fn parameters_of(def: &Definition) -> SqlResult<Vec<(&'static str, St
 
 /// The environment of a program, made of that of the statement that needs it.
 pub(crate) fn environment(outer: &StatementEnv, def: &Definition) -> StatementEnv {
-    let mut env = outer.within();
-    env.db = Some(def.db.as_str().into());
-    env.sql_mode = def.mode();
-    if let Some(c) = Collation::from_name(&def.charset.1) {
-        env.collation = c;
-    }
-    if !def.invoker {
-        env.current_user = format!("{}@{}", def.definer.0, def.definer.1).into();
-    }
-    env
+    Surroundings::of(def).within(outer)
 }
 
 impl SessionPrograms {
@@ -226,9 +293,11 @@ impl SessionPrograms {
         state.units.clear();
         state.functions.clear();
         state.triggers.clear();
+        state.kinds.clear();
+        state.called.clear();
         let any = definition::any(&catalog, Stored::Trigger);
         self.any_triggers.store(any, Ordering::Relaxed);
-        let routines = [Stored::Procedure, Stored::Function];
+        let routines = [Stored::Procedure, Stored::Function, Stored::Event];
         let any = any || routines.iter().any(|k| definition::any(&catalog, *k));
         self.any.store(any, Ordering::Relaxed);
         self.version.store(catalog.version, Ordering::Relaxed);
@@ -256,8 +325,14 @@ impl SessionPrograms {
         Ok(Some(unit))
     }
 
+    /// Compiles an event, which is not kept.
+    pub(super) fn event(&self, def: Definition, outer: &StatementEnv) -> SqlResult<Arc<Unit>> {
+        let key = def.key();
+        self.compiled(def, &key, outer)
+    }
+
     fn compiled(&self, def: Definition, key: &str, outer: &StatementEnv) -> SqlResult<Arc<Unit>> {
-        let mark = format!("compile {key}");
+        let mark: Arc<str> = format!("compile {key}").into();
         self.begin(&mark)?;
         let env = environment(outer, &def);
         let now = Now {
@@ -276,25 +351,68 @@ impl SessionPrograms {
         self.end(&mark);
         Ok(Arc::new(Unit {
             program: Arc::new(program?),
+            around: Surroundings::of(&def),
+            mark: key.into(),
             def,
         }))
     }
 
     /// Error 1424 if it is at it already.
-    pub(super) fn begin(&self, mark: &str) -> SqlResult<()> {
-        let mut state = self.state.lock();
-        if state.busy.iter().any(|b| b == mark) {
-            return Err(errors::SP_NO_RECURSION.plain());
-        }
-        state.busy.push(mark.to_string());
-        Ok(())
+    fn begin(&self, mark: &Arc<str>) -> SqlResult<()> {
+        self.state.lock().begin(mark)
     }
 
-    pub(super) fn end(&self, mark: &str) {
-        let mut state = self.state.lock();
-        if let Some(at) = state.busy.iter().rposition(|b| b == mark) {
-            state.busy.swap_remove(at);
+    fn end(&self, mark: &str) {
+        self.state.lock().end(mark);
+    }
+
+    /// A function that is to run; error 1424 if it runs already. [`SessionPrograms::returned`] says that it has ended.
+    pub(super) fn enter(
+        &self,
+        function: &StoredFunction,
+        outer: &StatementEnv,
+    ) -> SqlResult<Arc<Unit>> {
+        self.refresh();
+        let (db, name) = (&function.db, &function.name);
+        {
+            let mut state = self.state.lock();
+            let named = |u: &Arc<Unit>| u.def.name == *name && u.def.db == *db;
+            if let Some(at) = state.called.iter().position(named) {
+                let unit = state.called[at].clone();
+                state.begin(&unit.mark)?;
+                return Ok(unit);
+            }
         }
+        let unit = self
+            .unit(Stored::Function, db, name, outer)?
+            .ok_or_else(|| {
+                let full = format!("{db}.{name}");
+                errors::SP_DOES_NOT_EXIST.with([&"FUNCTION", &full])
+            })?;
+        let mut state = self.state.lock();
+        state.called.insert(0, unit.clone());
+        state.called.truncate(CALLED);
+        state.begin(&unit.mark)?;
+        Ok(unit)
+    }
+
+    /// A function has ended.
+    pub(super) fn returned(&self, unit: &Unit) {
+        self.end(&unit.mark);
+    }
+
+    /// Which kinds of triggers a table has, as bits.
+    pub(super) fn trigger_kinds(&self, table: &Table) -> u8 {
+        if let Some(kinds) = self.state.lock().kinds.get(&table.def.id) {
+            return *kinds;
+        }
+        let catalog = self.store.database().catalog();
+        let kinds = definition::triggers_of(&catalog, &table.def.db, &table.def.name)
+            .iter()
+            .filter_map(|d| d.trigger.as_ref())
+            .fold(0, |all, t| all | kind_bit(t.before, t.event()));
+        self.state.lock().kinds.insert(table.def.id, kinds);
+        kinds
     }
 
     pub(super) fn triggers(&self, table: &Table, outer: &StatementEnv) -> SqlResult<Arc<Triggers>> {

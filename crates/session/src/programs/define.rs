@@ -39,7 +39,7 @@ fn apply(def: &mut Definition, list: &[Characteristic]) {
     }
 }
 
-fn verb(creation: Creation) -> &'static str {
+pub(super) fn verb(creation: Creation) -> &'static str {
     match creation.or_replace {
         true => "CREATE OR REPLACE",
         false => "CREATE",
@@ -107,19 +107,26 @@ impl ClientSession {
         let catalog = self.instance.database().catalog();
         let old = definition::find(&catalog, kind, &def.db, &def.name)?;
         if let Some(old) = &old
-            && !self.may_replace(old, r.creation)?
+            && !self.may_replace(old, &r.name.name, r.creation)?
         {
             return Ok(());
         }
         let log = def.create(verb(r.creation));
         let change = def.put()?;
-        self.store_program(log, vec![change])
+        self.store_program(log, def.db, vec![change])
     }
 
     /// What is to be done about a program of that name: whether it is replaced. Error 1304.
-    fn may_replace(&mut self, old: &Definition, creation: Creation) -> SqlResult<bool> {
+    pub(super) fn may_replace(
+        &mut self,
+        old: &Definition,
+        name: &str,
+        creation: Creation,
+    ) -> SqlResult<bool> {
         if creation.or_replace {
-            self.need_alter_routine(old, "alter routine")?;
+            if old.kind != Stored::Event {
+                self.need_alter_routine(old, "alter routine")?;
+            }
             return Ok(true);
         }
         let e = match old.kind {
@@ -127,6 +134,7 @@ impl ClientSession {
                 let full = format!("{}.{}", old.db, old.name);
                 errors::TRG_ALREADY_EXISTS.with([&full])
             }
+            Stored::Event => errors::EVENT_ALREADY_EXISTS.with([&name]),
             kind => errors::SP_ALREADY_EXISTS.with([&kind.word(), &old.name]),
         };
         if creation.if_not_exists {
@@ -136,7 +144,7 @@ impl ClientSession {
         Err(e)
     }
 
-    fn program_db(&self, name: &TableName) -> SqlResult<String> {
+    pub(super) fn program_db(&self, name: &TableName) -> SqlResult<String> {
         let db = match &name.db {
             Some(d) => d.clone(),
             None => self.env.require_db()?.to_string(),
@@ -147,7 +155,7 @@ impl ClientSession {
         Ok(db)
     }
 
-    fn need_on_database(&mut self, db: &str, wanted: PrivilegeSet) -> SqlResult<()> {
+    pub(super) fn need_on_database(&mut self, db: &str, wanted: PrivilegeSet) -> SqlResult<()> {
         let host = self.client.host.clone();
         let account = self.account();
         if self.internal || account.global.has(wanted) || account.on_database(db).has(wanted) {
@@ -165,7 +173,7 @@ impl ClientSession {
     }
 
     /// A definition with what the session gives it.
-    fn definition(
+    pub(super) fn definition(
         &mut self,
         kind: Stored,
         db: String,
@@ -173,13 +181,6 @@ impl ClientSession {
         definer: Option<&Definer>,
     ) -> SqlResult<Definition> {
         let definer = self.definer(definer)?;
-        let variable = |name: &str| {
-            let scope = narwal_sql::VariableScope::Session;
-            match self.vars.system(scope, name) {
-                Ok(Value::Str(s)) => s.to_string(),
-                _ => String::new(),
-            }
-        };
         let catalog = self.instance.database().catalog();
         let collation = catalog.database(&db).map(|d| d.collation);
         Ok(Definition {
@@ -195,15 +196,24 @@ impl ClientSession {
             comment: String::new(),
             sql_mode: self.env.sql_mode.0,
             charset: (
-                variable("character_set_client"),
-                variable("collation_connection"),
+                self.session_text("character_set_client"),
+                self.session_text("collation_connection"),
                 collation.unwrap_or_default().name().to_string(),
             ),
             created: self.env.now_micros,
             modified: self.env.now_micros,
             trigger: None,
+            event: None,
             db,
         })
+    }
+
+    /// A session variable that is a text.
+    pub(super) fn session_text(&self, name: &str) -> String {
+        match self.vars.system(narwal_sql::VariableScope::Session, name) {
+            Ok(Value::Str(s)) => s.to_string(),
+            _ => String::new(),
+        }
     }
 
     fn definer(&mut self, given: Option<&Definer>) -> SqlResult<(String, String)> {
@@ -226,21 +236,30 @@ impl ClientSession {
         }
     }
 
-    fn store_program(&mut self, sql: String, changes: Vec<CatalogChange>) -> SqlResult<()> {
+    /// Commits changes of programs. `db`: the default database that replicas run the statement with.
+    pub(super) fn store_program(
+        &mut self,
+        sql: String,
+        db: String,
+        changes: Vec<CatalogChange>,
+    ) -> SqlResult<()> {
         self.check_ddl_writable()?;
         self.refuse_under_read_lock()?;
         let instance = self.instance.clone();
         let _permit = instance.read_lock.enter(true, &self.patience())?;
         let ddl = Ddl {
             sql,
-            db: self.env.db.as_deref().unwrap_or("").to_string(),
+            db,
             changes,
             sql_mode: self.env.sql_mode.0,
             thread_id: self.client.id,
             timestamp: self.env.timestamp(),
             suppress_use: false,
         };
-        let options = self.txn_options(self.settings.isolation, false);
+        let mut options = self.txn_options(self.settings.isolation, false);
+        if ddl.changes.iter().any(definition::makes_event) {
+            options.time_zone = Some(self.session_text("time_zone").into());
+        }
         let done = self.instance.database().ddl(ddl, &options)?;
         self.note_gtid(done.gtid);
         Ok(())
@@ -305,12 +324,13 @@ impl ClientSession {
         let catalog = self.instance.database().catalog();
         let old = definition::find(&catalog, Stored::Trigger, &def.db, &def.name)?;
         if let Some(old) = &old
-            && !self.may_replace(old, t.creation)?
+            && !self.may_replace(old, &t.name.name, t.creation)?
         {
             return Ok(());
         }
         let changes = placed(&mut def, t, &catalog)?;
-        self.store_program(log_text(&def, t), changes)
+        let log = log_text(&def, t);
+        self.store_program(log, def.db, changes)
     }
 
     fn need_trigger(&mut self, db: &str, table: &str) -> SqlResult<()> {
@@ -323,7 +343,7 @@ impl ClientSession {
         Err(acl::table_denied("TRIGGER", &account, &host, db, table))
     }
 
-    /// DROP PROCEDURE, FUNCTION, TRIGGER.
+    /// DROP PROCEDURE, FUNCTION, TRIGGER, EVENT.
     pub(crate) fn drop_program(
         &mut self,
         kind: ProgramKind,
@@ -335,6 +355,7 @@ impl ClientSession {
         let (kind, counter) = match kind {
             ProgramKind::Procedure => (Stored::Procedure, "Com_drop_procedure"),
             ProgramKind::Function => (Stored::Function, "Com_drop_function"),
+            ProgramKind::Event => (Stored::Event, "Com_drop_event"),
             _ => (Stored::Trigger, "Com_drop_trigger"),
         };
         let counter = status::index(counter).unwrap_or(status::ADMIN_COMMANDS);
@@ -356,10 +377,20 @@ impl ClientSession {
             Some(d) => d.clone(),
             None => self.env.require_db()?.to_string(),
         };
+        if kind == Stored::Event {
+            self.need_on_database(&db, PrivilegeSet::EVENT)?;
+        }
+        let instance = self.instance.clone();
+        let _writer = (kind == Stored::Event).then(|| instance.events.writer());
         let catalog = self.instance.database().catalog();
         let Some(def) = definition::find(&catalog, kind, &db, &d.name.name)? else {
             let e = match kind {
                 Stored::Trigger => errors::TRG_DOES_NOT_EXIST.plain(),
+                // The note is that of routines, the error an own one.
+                Stored::Event if d.if_exists => {
+                    errors::SP_DOES_NOT_EXIST.with([&"Event", &d.name.name])
+                }
+                Stored::Event => errors::EVENT_DOES_NOT_EXIST.with([&d.name.name]),
                 kind => {
                     let full = format!("{db}.{}", d.name.name);
                     errors::SP_DOES_NOT_EXIST.with([&kind.word(), &full])
@@ -373,10 +404,12 @@ impl ClientSession {
         };
         match &def.trigger {
             Some(t) => self.need_trigger(&db, &t.table)?,
+            None if kind == Stored::Event => {}
             None => self.need_alter_routine(&def, "alter routine")?,
         }
         let change = def.delete();
-        self.store_program(text.to_string(), vec![change])
+        let default = self.env.db.as_deref().unwrap_or("").to_string();
+        self.store_program(text.to_string(), default, vec![change])
     }
 
     /// ALTER PROCEDURE and ALTER FUNCTION.
@@ -415,7 +448,8 @@ impl ClientSession {
         apply(&mut def, &a.characteristics);
         def.modified = self.env.now_micros;
         let change = def.put()?;
-        self.store_program(text.to_string(), vec![change])
+        let default = self.env.db.as_deref().unwrap_or("").to_string();
+        self.store_program(text.to_string(), default, vec![change])
     }
 }
 

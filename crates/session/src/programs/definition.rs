@@ -1,10 +1,12 @@
 //! Definitions of stored programs, as the catalog keeps them: named objects that the engine does not look into. So they are
 //! in the log's annexes, checkpoints, backups and clones as accounts are.
 
+use super::every::Every;
 use narwal_engine::{Catalog, CatalogChange};
 use narwal_sql::show::quote_ident;
 use narwal_sql::{RowEvent, SqlMode};
-use narwal_types::{SqlError, SqlResult};
+use narwal_types::temporal::SECOND;
+use narwal_types::{DateTime, SqlError, SqlResult, Value, Zone};
 use serde::{Deserialize, Serialize};
 
 /// What a stored program is.
@@ -13,6 +15,7 @@ pub(crate) enum Stored {
     Procedure,
     Function,
     Trigger,
+    Event,
 }
 
 impl Stored {
@@ -22,6 +25,7 @@ impl Stored {
             Stored::Procedure => "PROCEDURE",
             Stored::Function => "FUNCTION",
             Stored::Trigger => "TRIGGER",
+            Stored::Event => "EVENT",
         }
     }
 
@@ -30,6 +34,7 @@ impl Stored {
             Stored::Procedure => "program/procedure/",
             Stored::Function => "program/function/",
             Stored::Trigger => "program/trigger/",
+            Stored::Event => "program/event/",
         }
     }
 }
@@ -56,6 +61,90 @@ impl TriggerPart {
 
     pub(crate) fn timing(&self) -> &'static str {
         if self.before { "BEFORE" } else { "AFTER" }
+    }
+}
+
+/// Whether an event runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum EventStatus {
+    Enabled,
+    Disabled,
+    /// On a replica: it runs where it was made.
+    ReplicaDisabled,
+}
+
+impl EventStatus {
+    /// Its word in lists.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            EventStatus::Enabled => "ENABLED",
+            EventStatus::Disabled => "DISABLED",
+            EventStatus::ReplicaDisabled => "SLAVESIDE_DISABLED",
+        }
+    }
+
+    /// Its words in a statement.
+    pub(crate) fn clause(self) -> &'static str {
+        match self {
+            EventStatus::Enabled => "ENABLE",
+            EventStatus::Disabled => "DISABLE",
+            EventStatus::ReplicaDisabled => "DISABLE ON SLAVE",
+        }
+    }
+}
+
+/// What is said of an event. Times are seconds since 1970.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct EventPart {
+    pub at: Option<i64>,
+    pub every: Option<Every>,
+    pub starts: Option<i64>,
+    pub ends: Option<i64>,
+    pub time_zone: String,
+    pub status: EventStatus,
+    /// ON COMPLETION PRESERVE.
+    pub preserve: bool,
+    /// `server_id` of the server where it was made.
+    pub originator: u32,
+    pub last_executed: Option<i64>,
+    /// It has run at its one time.
+    pub done: bool,
+}
+
+impl EventPart {
+    /// The zone that its times are shown in.
+    pub(crate) fn zone(&self) -> Zone {
+        Zone::parse(&self.time_zone).map_or(Zone::UTC, |z| z.0)
+    }
+
+    /// When it runs next, from a time on. A single time that has passed is now.
+    pub(crate) fn next(&self, from: i64) -> Option<i64> {
+        if self.at.is_some() {
+            return self.at.filter(|_| !self.done);
+        }
+        let starts = self.starts.unwrap_or(from);
+        let next = self.every.as_ref()?.first_from(starts, from, self.zone())?;
+        self.ends.is_none_or(|e| next <= e).then_some(next)
+    }
+
+    fn shown(&self, seconds: i64) -> String {
+        let local = self.zone().local(seconds * SECOND);
+        let text = DateTime::from_unix_micros(local, 0).map_or(Value::Null, Value::DateTime);
+        format!("'{}'", text.as_ref().to_text())
+    }
+
+    /// What stands behind ON SCHEDULE.
+    pub(crate) fn schedule(&self) -> String {
+        let Some(every) = &self.every else {
+            return format!("AT {}", self.shown(self.at.unwrap_or(0)));
+        };
+        let mut text = format!("EVERY {} {}", every.text(), every.unit);
+        for (word, time) in [("STARTS", self.starts), ("ENDS", self.ends)] {
+            if let Some(t) = time {
+                text.push_str(&format!(" {word} {}", self.shown(t)));
+            }
+        }
+        text
     }
 }
 
@@ -86,6 +175,14 @@ pub(crate) struct Definition {
     pub created: i64,
     pub modified: i64,
     pub trigger: Option<TriggerPart>,
+    #[serde(default)]
+    pub event: Option<EventPart>,
+}
+
+/// A comment as it stands in a statement: quotes are doubled, as SHOW CREATE has them.
+pub(crate) fn quoted(text: &str) -> String {
+    let text = text.replace('\\', "\\\\").replace('\'', "''");
+    format!("'{}'", text.replace('\n', "\\n").replace('\r', "\\r"))
 }
 
 /// The key of a program. Names of routines have no case.
@@ -123,15 +220,26 @@ pub(crate) fn all(catalog: &Catalog, kind: Stored) -> Vec<Definition> {
         .collect()
 }
 
+/// A change puts an event into the catalog.
+pub(crate) fn makes_event(change: &CatalogChange) -> bool {
+    matches!(change, CatalogChange::PutObject { key, .. } if key.starts_with(Stored::Event.folder()))
+}
+
 /// There is a program of this kind.
 pub(crate) fn any(catalog: &Catalog, kind: Stored) -> bool {
     catalog.objects(kind.folder()).next().is_some()
 }
 
-/// The triggers of a table in the order that they run in.
+/// The triggers of a table in the order that they run in. Definitions are read only where the text has the table's name:
+/// a database may have thousands.
 pub(crate) fn triggers_of(catalog: &Catalog, db: &str, table: &str) -> Vec<Definition> {
-    let mut list: Vec<Definition> = all(catalog, Stored::Trigger)
-        .into_iter()
+    let folder = format!("{}{db}/", Stored::Trigger.folder());
+    let name = serde_json::to_string(table).unwrap_or_default();
+    let about = format!("\"table\":{name}");
+    let mut list: Vec<Definition> = catalog
+        .objects(&folder)
+        .filter(|(_, text)| text.contains(&about))
+        .filter_map(|(_, text)| read(text).ok())
         .filter(|d| d.db == db && d.trigger.as_ref().is_some_and(|t| t.table == table))
         .collect();
     list.sort_by_key(|d| d.trigger.as_ref().map_or(0, |t| t.order));
@@ -139,18 +247,21 @@ pub(crate) fn triggers_of(catalog: &Catalog, db: &str, table: &str) -> Vec<Defin
 }
 
 impl Definition {
+    /// Its key in the catalog.
+    pub(crate) fn key(&self) -> String {
+        key(self.kind, &self.db, &self.name)
+    }
+
     pub(crate) fn put(&self) -> SqlResult<CatalogChange> {
         Ok(CatalogChange::PutObject {
-            key: key(self.kind, &self.db, &self.name),
+            key: self.key(),
             value: serde_json::to_string(self)
                 .map_err(|e| SqlError::unknown(format!("a stored program's definition: {e}")))?,
         })
     }
 
     pub(crate) fn delete(&self) -> CatalogChange {
-        CatalogChange::DeleteObject {
-            key: key(self.kind, &self.db, &self.name),
-        }
+        CatalogChange::DeleteObject { key: self.key() }
     }
 
     pub(crate) fn mode(&self) -> SqlMode {
@@ -178,7 +289,7 @@ impl Definition {
             out.push_str("    SQL SECURITY INVOKER\n");
         }
         if !self.comment.is_empty() {
-            let text = narwal_sql::expr::quote(&self.comment);
+            let text = quoted(&self.comment);
             out.push_str(&format!("    COMMENT {text}\n"));
         }
         out
@@ -187,6 +298,19 @@ impl Definition {
     /// The statement that makes it.
     pub(crate) fn create(&self, verb: &str) -> String {
         let (definer, name) = (self.definer_clause(), quote_ident(&self.name));
+        if let Some(e) = &self.event {
+            let comment = match self.comment.as_str() {
+                "" => String::new(),
+                c => format!(" COMMENT {}", quoted(c)),
+            };
+            return format!(
+                "{verb} {definer} EVENT {name} ON SCHEDULE {} ON COMPLETION {}PRESERVE {}{comment} DO {}",
+                e.schedule(),
+                if e.preserve { "" } else { "NOT " },
+                e.status.clause(),
+                self.body
+            );
+        }
         match &self.trigger {
             Some(t) => format!(
                 "{verb} {definer} TRIGGER {name} {} {} ON {} FOR EACH ROW {}",

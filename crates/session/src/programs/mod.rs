@@ -2,6 +2,7 @@
 //!
 //! | file | holds |
 //! |---|---|
+//! | `every.rs` | how often events run |
 //! | `definition.rs` | definitions in the catalog |
 //! | `define.rs` | CREATE, ALTER and DROP |
 //! | `compiled.rs` | programs compiled and kept |
@@ -12,11 +13,14 @@
 //! | `call.rs` | where procedures and compound statements run: CALL |
 //! | `rights.rs` | with whose privileges |
 //! | `show.rs` | SHOW and the virtual tables |
+//! | `events/` | events: their statements, and what runs them |
 
 mod call;
 mod compiled;
 mod define;
 pub(crate) mod definition;
+pub(crate) mod events;
+mod every;
 mod nested;
 mod rights;
 mod runtime;

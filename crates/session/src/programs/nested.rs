@@ -1,6 +1,6 @@
 //! Where functions and triggers run: inside of a statement, in its transaction. They give no result sets and commit nothing.
 
-use super::compiled::{Deeper, SessionPrograms, Unit, environment, find_procedure, no_procedure};
+use super::compiled::{Deeper, SessionPrograms, Unit, find_procedure, no_procedure};
 use super::definition::Stored;
 use super::rights;
 use super::sinks::Taken;
@@ -142,7 +142,7 @@ impl Host for Nested<'_> {
             .programs
             .unit(Stored::Procedure, db, name, &self.env)?
             .ok_or_else(|| no_procedure(db, name))?;
-        let env = environment(&self.env, &unit.def);
+        let env = unit.around.within(&self.env);
         let _deeper = Deeper::new(self.programs, program, &self.env)?;
         let mut host = Nested::new(self.programs, &unit, env, self.txn.as_deref_mut());
         let arguments = arguments.into_iter().enumerate().collect();

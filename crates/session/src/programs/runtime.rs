@@ -1,11 +1,10 @@
 //! Functions and triggers: called inside of the statement that needs them.
 
-use super::compiled::{SessionPrograms, environment};
+use super::compiled::{SessionPrograms, kind_bit};
 use super::definition::{self, Definition, Stored};
 use super::nested::Nested;
 use narwal_engine::{CatalogChange, Table, Transaction};
 use narwal_sql::{Programs, RowEvent, StatementEnv, StoredFunction, TriggerRow};
-use narwal_types::errors;
 use narwal_types::{ColumnType, SqlError, SqlResult, Value};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -58,22 +57,17 @@ impl Programs for SessionPrograms {
         txn: Option<&mut Transaction>,
         env: &StatementEnv,
     ) -> SqlResult<Value> {
-        let (db, name) = (&function.db, &function.name);
-        let unit = self.unit(Stored::Function, db, name, env)?.ok_or_else(|| {
-            let full = format!("{db}.{name}");
-            errors::SP_DOES_NOT_EXIST.with([&"FUNCTION", &full])
-        })?;
+        let unit = self.enter(function, env)?;
         if unit.program.has_statements && txn.is_none() {
+            self.returned(&unit);
             return Err(SqlError::unsupported(
                 "a stored function that runs statements in this place",
             ));
         }
-        let mark = format!("{db}.{name}");
-        self.begin(&mark)?;
-        let mut host = Nested::new(self, &unit, environment(env, &unit.def), txn);
+        let mut host = Nested::new(self, &unit, unit.around.within(env), txn);
         let args = args.into_iter().enumerate().collect();
         let r = narwal_program::run(&unit.program, &mut host, args);
-        self.end(&mark);
+        self.returned(&unit);
         hand_over(&host.env, env);
         Ok(r?.result.unwrap_or_default())
     }
@@ -94,7 +88,12 @@ impl Programs for SessionPrograms {
                 gone.iter().map(Definition::delete).collect()
             }
             CatalogChange::DropDatabase(db) => {
-                let kinds = [Stored::Procedure, Stored::Function, Stored::Trigger];
+                let kinds = [
+                    Stored::Procedure,
+                    Stored::Function,
+                    Stored::Trigger,
+                    Stored::Event,
+                ];
                 let all = kinds.iter().flat_map(|k| definition::all(&catalog, *k));
                 let gone = all.filter(|d| d.db == *db);
                 gone.map(|d| d.delete()).collect()
@@ -124,14 +123,8 @@ impl Programs for SessionPrograms {
     }
 
     fn has_triggers(&self, table: &Table, before: bool, event: RowEvent) -> bool {
-        if let Some(t) = self.state.lock().triggers.get(&table.def.id) {
-            return t.iter().any(|(b, e, _)| *b == before && *e == event);
-        }
-        let catalog = self.store.database().catalog();
-        definition::triggers_of(&catalog, &table.def.db, &table.def.name)
-            .iter()
-            .filter_map(|d| d.trigger.as_ref())
-            .any(|t| t.before == before && t.event() == event)
+        // A temporary table may hide one that has triggers.
+        !table.temporary && self.trigger_kinds(table) & kind_bit(before, event) != 0
     }
 
     fn fire(
@@ -155,7 +148,7 @@ impl Programs for SessionPrograms {
                 };
                 args.push((r.slot, v));
             }
-            let mut host = Nested::new(self, unit, environment(env, &unit.def), Some(&mut *txn));
+            let mut host = Nested::new(self, unit, unit.around.within(env), Some(&mut *txn));
             let r = narwal_program::run(&unit.program, &mut host, args);
             hand_over(&host.env, env);
             let done = r?;

@@ -37,6 +37,8 @@ impl ClientSession {
             Show::CreateSequence(t) => self.show_create_sequence(t),
             Show::CreateRoutine(function, t) => self.show_create_routine(*function, t),
             Show::CreateTrigger(t) => self.show_create_trigger(t),
+            Show::CreateEvent(t) => self.show_create_event(t),
+            Show::Events { db, filter } => self.show_events(db.as_deref(), filter),
             Show::RoutineStatus(function, f) => self.show_routine_status(*function, f),
             Show::Triggers { db, filter } => self.show_triggers(db.as_deref(), filter),
             Show::CreateDatabase {

@@ -30,6 +30,8 @@ pub(crate) trait ServerParts {
     fn set_archive_timeout(&self, seconds: u64);
     /// Variables of the audit log have changed.
     fn audit_changed(&self);
+    /// `event_scheduler` has changed.
+    fn events_changed(&self);
     /// The audit log begins a new file.
     fn rotate_audit(&self);
     /// Variables about passwords have changed.

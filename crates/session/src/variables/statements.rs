@@ -8,7 +8,7 @@ use super::parts::SessionParts;
 use super::rules::count;
 use super::value::VarValue;
 use narwal_sql::SqlMode;
-use narwal_types::{SqlResult, Zone};
+use narwal_types::{SqlResult, Zone, errors};
 use std::sync::atomic::Ordering;
 
 /// The rows.
@@ -90,9 +90,21 @@ pub(super) static ROWS: &[VariableDef] = &[
         Global,
         Enum(&["OFF", "ON", "DISABLED"]),
         "OFF",
-        Fixed,
-        "Runs events, of which there are none; only OFF.",
-    ),
+        Live,
+        "Runs events by the clock. DISABLED can be set at the start only.",
+    )
+    .allowed(
+        |s, _| match s.server().value("event_scheduler").show() == "DISABLED" {
+            true => Err(errors::OPTION_PREVENTS_STATEMENT
+                .with([&"--event-scheduler=DISABLED or --skip-grant-tables"])),
+            false => Ok(()),
+        },
+    )
+    .check(|_, v| match v.show() == "DISABLED" {
+        true => Err(errors::WRONG_VALUE_FOR_VAR.with([&"event_scheduler", &"DISABLED"])),
+        false => Ok(()),
+    })
+    .global(|s, _| s.events_changed()),
     row(
         "explicit_defaults_for_timestamp",
         Both,

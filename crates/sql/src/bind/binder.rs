@@ -138,6 +138,7 @@ impl Expr {
         }
         let mut t = ty.with_nullable(self.ty.nullable);
         // No truncation here: the type was made wide enough.
+        t.width = t.chars() as u32;
         t.ty.kind = match t.ty.kind {
             TypeKind::VarChar(_) | TypeKind::Char(_) => TypeKind::VarChar(NO_LENGTH),
             TypeKind::VarBinary(_) | TypeKind::Binary(_) => TypeKind::VarBinary(NO_LENGTH),
@@ -160,9 +161,9 @@ pub(super) fn member_as_text(e: Expr) -> Expr {
     e.coerce(&text)
 }
 
-/// The text of a double that is shown with a fixed number of digits; other expressions as they are.
+/// The text of a number that has a form: digits behind the point, ZEROFILL; other expressions as they are.
 fn shown(e: Expr) -> Expr {
-    if !e.ty.is_fixed_double() {
+    if !e.ty.has_form() {
         return e;
     }
     let text = ExprType {
@@ -196,7 +197,7 @@ fn comparison(op: BinaryOp) -> Option<CmpOp> {
 
 impl Binder<'_> {
     pub(super) fn expr(&self, ast: &Ast) -> SqlResult<Expr> {
-        narwal_memory::check()?;
+        self.scope.env.check_interrupt()?;
         Ok(match ast {
             Ast::Nested(e) => self.expr(e)?,
             Ast::Literal(l) => self.value(l)?,
@@ -207,7 +208,7 @@ impl Binder<'_> {
             Ast::SystemVar(v) => self.system_variable(v)?,
             Ast::Assign { name, value } => {
                 let e = self.expr(value)?;
-                let ty = e.ty;
+                let ty = e.ty.without_zeros();
                 make(
                     ExprKind::SetUserVariable(name.as_str().into(), boxed(e)),
                     ty,
@@ -316,6 +317,7 @@ impl Binder<'_> {
                     None => None,
                 };
                 let collation = types::compare_collation([&e, &p], "like")?;
+                let (e, p) = (shown(e), shown(p));
                 let escape = like::escape_char(escape.as_deref(), collation);
                 let nullable = e.ty.nullable || p.ty.nullable;
                 make(
@@ -334,7 +336,7 @@ impl Binder<'_> {
                 expr,
                 pattern,
             } => {
-                let args = vec![self.expr(expr)?, self.expr(pattern)?];
+                let args = vec![shown(self.expr(expr)?), self.expr(pattern)?];
                 types::compare_collation(&args, "regexp")?;
                 let m = self.call(Func::Regexp, args)?;
                 if *negated {
@@ -553,6 +555,17 @@ impl Binder<'_> {
             Literal::Bool(b) => Value::Int(*b as i64),
             Literal::Null => Value::Null,
         });
+        let e = match (v, &e.kind) {
+            (Literal::Number(n), ExprKind::Literal(Value::Double(_))) => {
+                let ty = e.ty.with_width(n.len() as u32);
+                make(e.kind, ty)
+            }
+            (Literal::Bool(_), _) => {
+                let ty = e.ty.with_width(1);
+                make(e.kind, ty)
+            }
+            _ => e,
+        };
         Ok(self.text_in_connection(e))
     }
 
@@ -560,7 +573,8 @@ impl Binder<'_> {
     fn param(&self, n: usize) -> SqlResult<Expr> {
         let env = self.scope.env;
         if let Some(v) = env.slots.borrow().get(n) {
-            return Ok(self.text_in_connection(make(ExprKind::Slot(n), ExprType::of_value(v))));
+            let ty = ExprType::of_value(v).of_any_length();
+            return Ok(self.text_in_connection(make(ExprKind::Slot(n), ty)));
         }
         if matches!(env.param_defaults.borrow().get(n), Some(Some(_))) {
             return Err(no_default_here());
@@ -742,13 +756,12 @@ impl Binder<'_> {
     }
 
     fn user_variable(&self, name: &str) -> Expr {
-        let v = self.scope.env.variables.user(name);
-        let mut ty = match &v {
-            Value::Null => ExprType::text(16_383, true),
-            Value::Int(_) => ExprType::bigint(false, true),
-            Value::Str(_) => ExprType::text(16_383, true),
-            v => ExprType::of_value(v),
-        };
+        let mut ty = ExprType::text(16_383, true);
+        (self.scope.env.variables).with_user(name, &mut |v| match v {
+            Value::Null | Value::Str(_) => {}
+            Value::Int(_) => ty = ExprType::bigint(false, true),
+            v => ty = ExprType::of_value(v),
+        });
         ty.nullable = true;
         ty.coercibility = Coercibility::Implicit;
         make(ExprKind::UserVariable(name.into()), ty)
@@ -1076,12 +1089,14 @@ impl Binder<'_> {
         if set == Charset::Binary {
             return Ok(self.collate(e, Collation::Binary, Coercibility::Implicit));
         }
+        let strict = self.scope.env.sql_mode.strict();
         let mut ty = ExprType::string(
             e.ty.chars(),
             set.default_collation(),
             Coercibility::Implicit,
-            e.ty.nullable,
+            e.ty.nullable || strict,
         );
+        ty.width = u32::try_from(e.ty.chars()).unwrap_or(u32::MAX);
         if let TypeKind::VarChar(_) = ty.ty.kind {
             ty.ty.kind = TypeKind::VarChar(NO_LENGTH);
         }
@@ -1128,8 +1143,9 @@ impl Binder<'_> {
         };
         let length =
             |n: Option<u64>| -> u16 { n.map_or(NO_LENGTH, |n| n.min(NO_LENGTH as u64 - 1) as u16) };
+        let nullable_text = nullable || self.scope.env.sql_mode.strict();
         let text = |n: Option<u64>| ExprType {
-            nullable,
+            nullable: nullable_text,
             coercibility: Coercibility::Implicit,
             decimals: NOT_FIXED,
             ..ExprType::of_column(
@@ -1139,7 +1155,13 @@ impl Binder<'_> {
         };
         let plain = |kind| ExprType::of_column(ColumnType::new(kind), nullable);
         let ty = match t {
-            CastType::Signed => ExprType::bigint(false, nullable),
+            CastType::Signed => {
+                let ty = ExprType::bigint(false, nullable);
+                match e.ty.ty.is_integer() {
+                    true => ty.with_digits(e.ty.int_digits()),
+                    false => ty.with_width(e.ty.chars().min(20) as u32),
+                }
+            }
             CastType::Unsigned => ExprType::bigint(true, nullable),
             CastType::Decimal(digits) => {
                 let (p, s) = digits.map_or((10, 0), |(p, s)| (p, s.unwrap_or(0)));
@@ -1168,6 +1190,9 @@ impl Binder<'_> {
                 national: false,
                 ..
             } if e.ty.ty.fixed().is_some() => text(Some(e.ty.chars())),
+            CastType::Char { length: None, .. } => {
+                text(None).with_width(u32::try_from(e.ty.chars()).unwrap_or(u32::MAX))
+            }
             CastType::Char { length, .. } => text(*length),
             CastType::Binary(n) => ExprType {
                 coercibility: Coercibility::Implicit,
@@ -1257,7 +1282,12 @@ impl Binder<'_> {
             Ok(args) => args.into(),
             Err(args) => args,
         };
-        let ty = self.localized(func.ty(&args)?, &args);
+        let mut ty = self.localized(func.ty(&args)?, &args);
+        // A text that is cut is NULL in strict mode, so any text may be.
+        let strict = self.scope.env.sql_mode.strict();
+        if strict && func.results.is_none() && ty.ty.is_string() && func.name() != "version" {
+            ty.nullable = true;
+        }
         let args = match func.results {
             Some(r) if !(r.but_texts && ty.ty.is_string()) => results(args, r, &ty),
             _ => args,
@@ -1457,6 +1487,7 @@ impl Binder<'_> {
         for e in &f.args {
             args.push(match inner.expr(e)? {
                 e if func.is_numeric() => as_operand(e),
+                e if func == AggFunc::GroupConcat => shown(e),
                 e => e,
             });
         }
@@ -1767,6 +1798,7 @@ fn hex_for_cast(e: Expr, ty: &ExprType) -> Expr {
 /// for a slot whose value would matter.
 fn constant_beside(e: Expr, other: &Expr, env: &StatementEnv) -> SqlResult<Expr> {
     slot_fits(&e, other)?;
+    let e = bytes_beside(e, other);
     if let Some(kind) = other.ty.ty.fixed() {
         return Ok(fixed::literal_beside(e, kind, env));
     }
@@ -1793,6 +1825,26 @@ fn constant_beside(e: Expr, other: &Expr, env: &StatementEnv) -> SqlResult<Expr>
         _ => return Ok(e),
     };
     Ok(Expr::literal(v))
+}
+
+/// Bytes as they are written, 0xA1A1, are text in the character set of a column beside them.
+fn bytes_beside(e: Expr, other: &Expr) -> Expr {
+    let set = other.ty.ty.collation.charset();
+    let is_text = other.ty.ty.is_character() && !set.stores_utf8() && set != Charset::Binary;
+    if !is_text || e.ty.coercibility <= other.ty.coercibility {
+        return e;
+    }
+    match &e.kind {
+        ExprKind::Literal(Value::Bytes(b)) => match set.text_of(b) {
+            Ok(text) => {
+                let mut literal = Expr::literal(Value::str(text));
+                literal.ty.ty.collation = other.ty.ty.collation;
+                literal
+            }
+            Err(_) => e,
+        },
+        _ => e,
+    }
 }
 
 /// A slot may stand beside a column of its own kind only: a number beside numbers, text beside text. Elsewhere the way

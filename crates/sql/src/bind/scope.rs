@@ -73,6 +73,12 @@ impl Source {
         }
     }
 
+    /// The columns that `*` means.
+    pub fn visible_columns(&self) -> impl Iterator<Item = usize> + '_ {
+        let columns = self.table.columns().iter().enumerate();
+        columns.filter(|(_, c)| !c.invisible).map(|(i, _)| i)
+    }
+
     /// Type of a column.
     pub fn column_type(&self, column: usize) -> ExprType {
         let c = &self.table.columns()[column];

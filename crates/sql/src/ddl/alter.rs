@@ -1,6 +1,6 @@
 //! ALTER TABLE and RENAME TABLE: what the new definition is, and whether the rows must be written anew for it.
 
-use super::column::{check_auto_increment, check_row_size, column_def};
+use super::column::{check_auto_increment, check_row_size, column_def, some_are_visible};
 use super::database::reserved_schema;
 use super::foreign::after_alter;
 use crate::ast::{
@@ -42,6 +42,8 @@ struct Draft<'a> {
     /// Names of old indexes that go.
     dropped: Vec<String>,
     renamed: Vec<(String, String)>,
+    /// Names of old indexes, and whether they are IGNORED from now on.
+    ignored: Vec<(String, bool)>,
     added: Vec<IndexSpec>,
     foreign: Vec<ForeignKeySpec>,
     collation: Collation,
@@ -309,6 +311,7 @@ impl Run<'_> {
             columns: Vec::with_capacity(old.columns.len()),
             dropped: Vec::new(),
             renamed: Vec::new(),
+            ignored: Vec::new(),
             added: Vec::new(),
             foreign: Vec::new(),
             collation: old.collation,
@@ -422,6 +425,24 @@ impl Run<'_> {
                         return Err(errors::DUP_KEYNAME.with([&to]));
                     }
                     d.renamed.push((from.clone(), to.clone()));
+                }
+                AlterAction::IgnoreIndex {
+                    name,
+                    ignored,
+                    if_exists,
+                } => {
+                    if *ignored && same(name, "PRIMARY") {
+                        return Err(errors::PK_INDEX_CANT_BE_IGNORED.plain());
+                    }
+                    if !old.indexes.iter().any(|i| same(&i.name, name)) {
+                        let missing = errors::KEY_DOES_NOT_EXISTS.with([name, &old.name]);
+                        if !if_exists {
+                            return Err(missing);
+                        }
+                        self.env.note(missing.code, missing.message.to_string());
+                        continue;
+                    }
+                    d.ignored.push((name.clone(), *ignored));
                 }
                 _ => {}
             }
@@ -688,9 +709,13 @@ impl Run<'_> {
             if let Some((_, to)) = d.renamed.iter().find(|(from, _)| same(from, &ix.name)) {
                 ix.name.clone_from(to);
             }
+            for (_, ignored) in d.ignored.iter().filter(|(name, _)| same(name, &ix.name)) {
+                ix.ignored = *ignored;
+            }
             kept.push(ix);
         }
         let mut columns: Vec<ColumnDef> = d.columns.iter().map(|c| c.def.clone()).collect();
+        some_are_visible(&columns)?;
         // A primary key makes its columns NOT NULL, before indexes look at them.
         let of_new_key = |at: usize| {
             let name = &d.columns[at].def.name;

@@ -30,6 +30,14 @@ fn column_collation(spec: &ColumnSpec, table: Collation) -> Collation {
     }
 }
 
+/// Error 1113 if `*` would mean nothing.
+pub(super) fn some_are_visible(columns: &[ColumnDef]) -> SqlResult<()> {
+    match columns.iter().all(|c| c.invisible) {
+        true => Err(errors::TABLE_MUST_HAVE_COLUMNS.plain()),
+        false => Ok(()),
+    }
+}
+
 pub(super) fn column_def(
     spec: &ColumnSpec,
     table_collation: Collation,
@@ -79,6 +87,14 @@ pub(super) fn column_def(
     } else if let TypeKind::Enum(of) | TypeKind::Set(of) = def.ty.kind {
         def.ty.collation = column_collation(spec, table_collation);
         check_members(&def, of, env)?;
+    }
+    if def.invisible
+        && !def.nullable
+        && !def.auto_increment
+        && def.generated.is_none()
+        && def.default == DefaultDef::None
+    {
+        return Err(errors::INVISIBLE_NOT_NULL_WITHOUT_DEFAULT.with([&quote_ident(&def.name)]));
     }
     if def.auto_increment {
         let fits = def.ty.is_integer() || matches!(def.ty.kind, TypeKind::Float | TypeKind::Double);

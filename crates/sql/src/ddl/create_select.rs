@@ -97,6 +97,7 @@ impl Run<'_> {
                 def.nullable = r.nullable;
                 def.generated = None;
                 def.check = None;
+                def.invisible = false;
                 if def.default == DefaultDef::Null {
                     // As if nothing was said: a primary key may make it NOT NULL.
                     def.default = DefaultDef::None;
@@ -119,6 +120,8 @@ impl Run<'_> {
                     display_width,
                     generated: None,
                     check: None,
+                    invisible: false,
+                    compressed: false,
                 }
             }
         };

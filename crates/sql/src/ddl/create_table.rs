@@ -1,6 +1,8 @@
 //! CREATE TABLE.
 
-use super::column::{check_auto_increment, check_row_size, column_def, invalid_default};
+use super::column::{
+    check_auto_increment, check_row_size, column_def, invalid_default, some_are_visible,
+};
 use super::database::reserved_schema;
 use super::sequence::{out_of_range, row_of};
 use crate::ast::{CreateTable, SequenceOptions};
@@ -147,6 +149,7 @@ impl Run<'_> {
             }
             columns.push(column_def(spec, collation, db, name, env)?);
         }
+        some_are_visible(&columns)?;
         if c.elements.indexes.iter().filter(|i| i.primary).count() > 1 {
             return Err(errors::MULTIPLE_PRI_KEY.plain());
         }

@@ -129,6 +129,7 @@ impl Run<'_> {
             unique: false,
             columns: s.columns.iter().map(|c| (c.clone(), None, false)).collect(),
             comment: String::new(),
+            ignored: false,
             if_not_exists: false,
         };
         let mut index = index_def(&spec, &def.columns, &def.indexes, self.env)?;

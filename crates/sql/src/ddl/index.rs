@@ -73,6 +73,9 @@ pub(super) fn index_def(
         if parts.iter().any(|p| p.column == column) {
             return Err(errors::DUP_FIELDNAME.with([&name]));
         }
+        if columns[column].compressed {
+            return Err(errors::COMPRESSED_COLUMN_USED_AS_KEY.with([&name]));
+        }
         let ty = &columns[column].ty;
         if spec.primary
             && prefix.is_none()
@@ -119,6 +122,7 @@ pub(super) fn index_def(
         columns: parts,
         comment: spec.comment.clone(),
         implied: false,
+        ignored: spec.ignored,
     })
 }
 

@@ -59,6 +59,8 @@ fn columns() -> Vec<ColumnDef> {
         display_width: Some(width),
         generated: None,
         check: None,
+        invisible: false,
+        compressed: false,
     };
     let big = |name, comment| column(name, TypeKind::BigInt, 21, false, comment);
     vec![

@@ -103,6 +103,8 @@ pub(super) struct Storer<'a> {
     pub ctx: &'a RunCtx<'a>,
     pub mode: StoreMode,
     pub row_no: u64,
+    /// BEFORE triggers will see the row: until they have run, NULL may stand in any column.
+    pub triggered: bool,
 }
 
 impl<'a> Storer<'a> {
@@ -112,6 +114,15 @@ impl<'a> Storer<'a> {
             DefaultValue::Now(f) => Cell::Own(stored_now(self.table, column, *f, self.ctx.env)),
             // Expressions come when the other columns are known.
             DefaultValue::Generate | DefaultValue::Expr(_) => Cell::Ref(ValueRef::Null),
+            // A trigger may yet give it a value.
+            DefaultValue::Missing(_) if self.triggered => Cell::Ref(ValueRef::Null),
+            DefaultValue::Missing(_) => self.missing(column, d)?,
+        })
+    }
+
+    /// What a column gets that has no default. Error 1364.
+    fn missing(&self, column: usize, d: &'a DefaultValue) -> SqlResult<Cell<'a>> {
+        Ok(match d {
             DefaultValue::Missing(v) => {
                 let name = &self.table.def.columns[column].name;
                 let text = format!("Field '{name}' doesn't have a default value");
@@ -121,11 +132,15 @@ impl<'a> Storer<'a> {
                 self.ctx.env.warn(codes::NO_DEFAULT_FOR_FIELD, text);
                 Cell::Ref(v.as_ref())
             }
+            d => self.default(column, d)?,
         })
     }
 
     /// Converts a value to the column's domain.
     pub(super) fn convert<'v>(&self, column: usize, v: Cell<'v>) -> SqlResult<Cell<'v>> {
+        if self.triggered && v.as_ref().is_null() {
+            return Ok(v);
+        }
         self.convert_with(column, v, true)
     }
 
@@ -213,7 +228,42 @@ impl<'a> Storer<'a> {
         image: Vec<u8>,
     ) -> SqlResult<Vec<u8>> {
         let image = self.before(txn, old, image)?;
+        let image = self.settle(image, None, |_| None)?;
         self.finish(image)
+    }
+
+    /// After the BEFORE triggers NULL is NULL: error 1048, or 1364 for a column that was not given (`missing`). The column
+    /// `numbered` gets its value later.
+    fn settle(
+        &self,
+        image: Vec<u8>,
+        numbered: Option<usize>,
+        missing: impl Fn(usize) -> Option<&'a DefaultValue>,
+    ) -> SqlResult<Vec<u8>> {
+        if !self.triggered {
+            return Ok(image);
+        }
+        let layout = &self.table.layout;
+        let mut changes = Vec::new();
+        let row = ImageRow {
+            layout,
+            row: &image,
+        };
+        for (c, def) in self.table.def.columns.iter().enumerate() {
+            let later = numbered == Some(c) || def.generated.is_some();
+            if def.nullable || later || !row.column(0, c)?.is_null() {
+                continue;
+            }
+            let cell = match missing(c) {
+                Some(d) => self.missing(c, d)?,
+                None => self.convert_with(c, Cell::Ref(ValueRef::Null), true)?,
+            };
+            changes.push((c, cell));
+        }
+        if changes.is_empty() {
+            return Ok(image);
+        }
+        patched(layout, &image, &changes)
     }
 
     fn before(
@@ -495,7 +545,7 @@ impl UpdatePlan {
                             pending.push(&record, env.table_room(), env)?;
                             Ok(false)
                         }
-                        Some(new) => self.write(txn, ctx, pk, old, new).map(|()| true),
+                        Some(new) => self.write(txn, ctx, pk, old, new),
                         None => Ok(false),
                     });
                 match done {
@@ -526,7 +576,7 @@ impl UpdatePlan {
         pending.each(env, &mut |mut record| {
             let (pk, old) = (take_bytes(&mut record)?, take_bytes(&mut record)?);
             match self.write(txn, ctx, pk, &Row::from(old), record.to_vec()) {
-                Ok(()) => changed += 1,
+                Ok(c) => changed += u64::from(c),
                 Err(e) if self.ignore && ignorable(&e) => {
                     skipped += 1;
                     env.warn_error(&e);
@@ -561,12 +611,14 @@ impl UpdatePlan {
     ) -> SqlResult<Option<Vec<u8>>> {
         let table = &self.target.table;
         let layout = &table.layout;
+        let triggered = ctx.env.triggers(table, true, RowEvent::Update).is_some();
         let apply = |ctx: &RunCtx<'_>| {
             let storer = Storer {
                 table,
                 ctx,
                 mode: *mode,
                 row_no,
+                triggered,
             };
             storer.apply(&self.sets, old, &|row, f| f(&ImageRow { layout, row }))
         };
@@ -575,10 +627,9 @@ impl UpdatePlan {
         } else {
             apply(ctx)?
         };
-        let triggered = ctx.env.triggers(table, true, RowEvent::Update).is_some()
-            || ctx.env.triggers(table, false, RowEvent::Update).is_some();
+        let fires = triggered || ctx.env.triggers(table, false, RowEvent::Update).is_some();
         let same = new[..] == old[..];
-        if same && !triggered {
+        if same && !fires {
             return Ok(None);
         }
         let storer = Storer {
@@ -586,6 +637,7 @@ impl UpdatePlan {
             ctx,
             mode: *mode,
             row_no,
+            triggered,
         };
         let new = match same {
             true => new,
@@ -598,6 +650,7 @@ impl UpdatePlan {
         Ok(Some(new))
     }
 
+    /// True if the row is another one now: triggers also run for one that is not.
     fn write(
         &self,
         txn: &mut Transaction,
@@ -605,15 +658,17 @@ impl UpdatePlan {
         pk: &[u8],
         old: &Row,
         new: Vec<u8>,
-    ) -> SqlResult<()> {
+    ) -> SqlResult<bool> {
         let table = &self.target.table;
+        let differs = new[..] != old[..];
         if let Some(c) = table.auto_increment
             && self.sets.iter().any(|s| s.column == c)
         {
             // InnoDB does not raise the counter here, and a later INSERT then fails with 1062; we do raise it.
             observe(txn, table, c, &new)?;
         }
-        update_row(txn, table, pk, old, new, ctx.env)
+        update_row(txn, table, pk, old, new, ctx.env)?;
+        Ok(differs)
     }
 }
 
@@ -800,6 +855,15 @@ impl Reserved {
     }
 }
 
+/// A value was given for a column, not DEFAULT.
+fn is_given(given: &Option<usize>, exprs: Option<&[StoreValue]>) -> bool {
+    match (given, exprs) {
+        (Some(i), Some(row)) => !matches!(row.get(*i), Some(StoreValue::Default(_))),
+        (Some(_), None) => true,
+        (None, _) => false,
+    }
+}
+
 struct Inserter<'p> {
     plan: &'p InsertPlan,
     ctx: &'p RunCtx<'p>,
@@ -815,6 +879,8 @@ struct Inserter<'p> {
     changed: bool,
     /// It is known how many rows come.
     counted: bool,
+    /// The table has BEFORE INSERT triggers.
+    triggered: bool,
     returned: Option<Returning<'p>>,
 }
 
@@ -832,6 +898,9 @@ impl InsertPlan {
             last_explicit: 0,
             changed: false,
             counted: !matches!(self.source, RowSource::Select(_)),
+            triggered: (ctx.env)
+                .triggers(&self.table, true, RowEvent::Insert)
+                .is_some(),
             returned: self.returning.as_ref().map(ReturningPlan::begin),
         }
     }
@@ -1034,8 +1103,9 @@ impl<'p> Inserter<'p> {
             ctx: self.ctx,
             mode: self.mode,
             row_no: self.row_no,
+            triggered: self.triggered,
         };
-        let mut auto_null = false;
+        let (mut auto_null, mut given_null) = (false, false);
         let mut cells: SmallVec<[Option<Cell<'_>>; 12]> = SmallVec::new();
         cells.resize_with(plan.given.len(), || None);
         for c in plan.order.iter().copied() {
@@ -1101,6 +1171,7 @@ impl<'p> Inserter<'p> {
                 (Some(_), None, None) => Cell::Ref(ValueRef::Null),
             };
             auto_null |= auto && raw.as_ref().is_null();
+            given_null |= auto && auto_null && is_given(g, exprs);
             // Until its number is drawn an AUTO_INCREMENT column is 0 to the expressions behind it.
             cells[c] = Some(if auto && auto_null {
                 Cell::Ref(ValueRef::Int(0))
@@ -1130,6 +1201,11 @@ impl<'p> Inserter<'p> {
                 }
             }
         }
+        if self.triggered {
+            let auto = table.auto_increment.map(|c| (c, auto_null, given_null));
+            let image = self.triggered_row(txn, &storer, cells, auto)?;
+            return self.checked(txn, image);
+        }
         // Drawn when all other values are known to be good: a row that fails before uses no number up.
         if let Some(c) = table.auto_increment {
             let given = match cells[c].take() {
@@ -1145,11 +1221,59 @@ impl<'p> Inserter<'p> {
         table.layout.encode(&refs, &mut image)?;
         drop(refs);
         drop(cells);
-        let image = storer.finish_row(txn, None, image)?;
-        if let Some(c) = &plan.check {
-            c.test(table, &image, self.ctx)?;
+        let image = storer.finish(image)?;
+        self.checked(txn, image)
+    }
+
+    /// Inserts a row that is complete, if the view that it comes through lets it.
+    fn checked(&mut self, txn: &mut Transaction, image: Vec<u8>) -> SqlResult<()> {
+        if let Some(c) = &self.plan.check {
+            c.test(&self.plan.table, &image, self.ctx)?;
         }
         self.insert(txn, image)
+    }
+
+    /// Completes a row that BEFORE triggers see. Its number (`auto`: the column, whether it is to be drawn, whether NULL was
+    /// given) is drawn after them: they see 0 or NULL, and may give one.
+    fn triggered_row(
+        &mut self,
+        txn: &mut Transaction,
+        storer: &Storer<'p>,
+        mut cells: SmallVec<[Option<Cell<'_>>; 12]>,
+        auto: Option<(usize, bool, bool)>,
+    ) -> SqlResult<Vec<u8>> {
+        let plan = self.plan;
+        let layout = &plan.table.layout;
+        if let Some((c, true, null)) = auto {
+            cells[c] = Some(match null {
+                true => Cell::Ref(ValueRef::Null),
+                false => storer.convert(c, Cell::Ref(ValueRef::Int(0)))?,
+            });
+        }
+        let refs: SmallVec<[ValueRef<'_>; 12]> = (cells.iter())
+            .map(|c| c.as_ref().map_or(ValueRef::Null, Cell::as_ref))
+            .collect();
+        let mut image = Vec::with_capacity(RowLayout::room(&refs));
+        layout.encode(&refs, &mut image)?;
+        let image = storer.before(txn, None, image)?;
+        let missing = |c: usize| {
+            let default = &plan.defaults[c];
+            let unknown = plan.given[c].is_none() && matches!(default, DefaultValue::Missing(_));
+            unknown.then_some(default)
+        };
+        let mut image = storer.settle(image, plan.table.auto_increment, missing)?;
+        if let Some((c, draw, _)) = auto {
+            let now = ImageRow {
+                layout,
+                row: &image,
+            };
+            let now = now.column(0, c)?.to_value();
+            let unset = draw && matches!(now, Value::Int(0) | Value::UInt(0));
+            let given = if unset { Value::Null } else { now };
+            let number = self.auto_increment(txn, c, Cell::Own(given))?;
+            image = patched(layout, &image, &[(c, number)])?;
+        }
+        storer.finish(image)
     }
 
     /// Generates a value, or notes the given one.
@@ -1300,12 +1424,14 @@ impl<'p> Inserter<'p> {
         let table = &plan.table;
         let env = self.ctx.env;
         let layout = &table.layout;
+        let triggered = env.triggers(table, true, RowEvent::Update).is_some();
         let apply = |ctx: &RunCtx<'_>| {
             let storer = Storer {
                 table,
                 ctx,
                 mode: self.mode,
                 row_no: self.row_no,
+                triggered,
             };
             storer.apply(&plan.on_duplicate, old, &|row, f| {
                 f(&DuplicateRow {
@@ -1334,6 +1460,7 @@ impl<'p> Inserter<'p> {
             ctx: self.ctx,
             mode: self.mode,
             row_no: self.row_no,
+            triggered,
         };
         let new = touch(table, &plan.on_update, new, env)?;
         let new = storer.finish_row(txn, Some(old), new)?;
@@ -1345,9 +1472,15 @@ impl<'p> Inserter<'p> {
         }
         self.note_existing(&new)?;
         self.give_back(txn, &new)?;
+        // BEFORE triggers may have undone the change.
+        let same = new[..] == old[..];
         update_row(txn, table, pk, old, new, env)?;
-        self.changed = true;
-        self.affected += 2;
+        self.changed |= !same;
+        self.affected += if same {
+            u64::from(env.client_found_rows)
+        } else {
+            2
+        };
         Ok(())
     }
 

@@ -55,11 +55,14 @@ pub fn change_row(
     env: &StatementEnv,
 ) -> SqlResult<Option<Taken>> {
     let Some(p) = env.triggers(table, false, RowEvent::Update) else {
-        return taken(txn.update(table, pk, old, new));
+        // A BEFORE trigger may have undone the change.
+        return match new[..] == old[..] {
+            true => Ok(None),
+            false => taken(txn.update(table, pk, old, new)),
+        };
     };
     let image = new.clone();
     let done = match new[..] == old[..] {
-        // BEFORE triggers have undone the change.
         true => None,
         false => taken(txn.update(table, pk, old, new))?,
     };

@@ -123,11 +123,13 @@ impl WriteJoinPlan {
             delete_row(txn, table, pk, &old, ctx.env)?;
             return Ok(true);
         }
+        let before = ctx.env.triggers(table, true, RowEvent::Update).is_some();
         let storer = Storer {
             table,
             ctx,
             mode: *mode,
             row_no,
+            triggered: before,
         };
         let mut changes: SmallVec<[(usize, Cell<'_>); 4]> = SmallVec::new();
         for (column, value) in &target.sets {
@@ -151,12 +153,15 @@ impl WriteJoinPlan {
             }
         }
         let new = patched(&table.layout, &old, &changes)?;
-        let triggered = ctx.env.triggers(table, true, RowEvent::Update).is_some()
-            || ctx.env.triggers(table, false, RowEvent::Update).is_some();
-        if !triggered && new[..] == old[..] {
+        let triggered = before || ctx.env.triggers(table, false, RowEvent::Update).is_some();
+        let same = new[..] == old[..];
+        if same && !triggered {
             return Ok(false);
         }
-        let new = touch(table, &target.on_update, new, ctx.env)?;
+        let new = match same {
+            true => new,
+            false => touch(table, &target.on_update, new, ctx.env)?,
+        };
         let new = storer.finish_row(txn, Some(&old), new)?;
         if let Some(c) = &target.check {
             c.test(table, &new, ctx)?;
@@ -166,7 +171,8 @@ impl WriteJoinPlan {
         {
             observe(txn, table, c, &new)?;
         }
+        let differs = new[..] != old[..];
         update_row(txn, table, pk, &old, new, ctx.env)?;
-        Ok(true)
+        Ok(differs)
     }
 }

@@ -1,6 +1,6 @@
 //! Calls: their arguments evaluated, and what functions need of them.
 
-use super::compare::{compare, on_today};
+use super::compare::{compare_one, on_today};
 use crate::expr::node::Call;
 use crate::expr::node::Function;
 use crate::expr::node::{EvalCtx, Expr, RowAccess};
@@ -26,16 +26,20 @@ pub(crate) fn call<'a>(
     row: &'a dyn RowAccess,
     raw: bool,
 ) -> SqlResult<Val<'a>> {
+    // Before its arguments, which may be long.
+    ctx.env.check_stopped()?;
     let run = match func.run {
         Run::Values(run) => run,
         Run::Operands(run) => {
-            return run(&Operands {
+            let v = run(&Operands {
                 expr,
                 args,
                 ctx,
                 row,
                 raw,
-            });
+            })?;
+            ctx.env.check_stopped()?;
+            return Ok(v);
         }
     };
     let args = args
@@ -370,7 +374,7 @@ impl<'a> Call<'a, '_> {
             args => super::types::compare_collation([&args[a], &args[b]], self.func.name())
                 .unwrap_or_default(),
         };
-        compare(self.v(a), self.v(b), c, self.ctx.env)
+        compare_one(self.v(a), self.v(b), c, self.ctx.env)
     }
 
     pub(crate) fn bits(&self, i: usize) -> u64 {

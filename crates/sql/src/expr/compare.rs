@@ -27,6 +27,27 @@ pub fn compare(
     }
 }
 
+/// Bytes of a text whose comparison takes a while.
+const LONG: usize = 16 << 10;
+
+/// As [`compare`], for one of many that an operator or a function compares: once the statement is killed, a long text costs
+/// nothing any more. What it says then is of no use, so the caller ends with [`StatementEnv::check_stopped`].
+#[inline]
+pub(crate) fn compare_one(
+    a: ValueRef<'_>,
+    b: ValueRef<'_>,
+    collation: Collation,
+    env: &StatementEnv,
+) -> Option<Ordering> {
+    if let ValueRef::Str(x) | ValueRef::Bytes(x) = a
+        && x.len() >= LONG
+        && env.is_stopped()
+    {
+        return Some(Ordering::Equal);
+    }
+    compare(a, b, collation, env)
+}
+
 fn as_f64(v: f64, w: f64) -> Ordering {
     v.partial_cmp(&w).unwrap_or(Ordering::Equal)
 }

@@ -1,6 +1,6 @@
 //! Evaluation of operators.
 
-use super::compare::compare;
+use super::compare::compare_one;
 use super::date::Interval;
 use crate::env::StatementEnv;
 use crate::expr::IntervalUnit;
@@ -43,9 +43,12 @@ fn case_branch<'a>(
     for (when, then) in whens {
         let w = when.eval_unrounded(ctx, row)?;
         let hit = match &subject {
-            Some(s) => compare(s.as_ref(), w.as_ref(), collation, ctx.env) == Some(Ordering::Equal),
+            Some(s) => {
+                compare_one(s.as_ref(), w.as_ref(), collation, ctx.env) == Some(Ordering::Equal)
+            }
             None => truth(w.as_ref(), ctx)? == Some(true),
         };
+        ctx.env.check_stopped()?;
         if hit {
             return Ok(Some(then));
         }
@@ -79,6 +82,7 @@ impl Expr {
     }
 
     fn eval_slow<'a>(&'a self, ctx: &EvalCtx<'a>, row: &'a dyn RowAccess) -> SqlResult<Val<'a>> {
+        ctx.env.check_stopped()?;
         Ok(match &self.kind {
             ExprKind::Column { .. }
             | ExprKind::Param(_)
@@ -102,6 +106,7 @@ impl Expr {
             ExprKind::And(list) => {
                 let mut out = Some(true);
                 for e in list {
+                    ctx.env.check_stopped()?;
                     match truth(e.eval_unrounded(ctx, row)?.as_ref(), ctx)? {
                         Some(true) => {}
                         Some(false) => return Ok(Val::int(0)),
@@ -113,6 +118,7 @@ impl Expr {
             ExprKind::Or(list) => {
                 let mut out = Some(false);
                 for e in list {
+                    ctx.env.check_stopped()?;
                     match truth(e.eval_unrounded(ctx, row)?.as_ref(), ctx)? {
                         Some(false) => {}
                         Some(true) => return Ok(Val::int(1)),
@@ -147,8 +153,11 @@ impl Expr {
                     true => right.eval_ref(ctx, row)?,
                     false => right.eval_unrounded(ctx, row)?,
                 };
-                match compare(l.as_ref(), r.as_ref(), *collation, ctx.env) {
-                    Some(o) => Val::int(satisfied(*op, o) as i64),
+                match compare_one(l.as_ref(), r.as_ref(), *collation, ctx.env) {
+                    Some(o) => {
+                        ctx.env.check_stopped()?;
+                        Val::int(satisfied(*op, o) as i64)
+                    }
                     None if *op == CmpOp::NullSafeEq => {
                         Val::int((l.is_null() && r.is_null()) as i64)
                     }
@@ -165,15 +174,16 @@ impl Expr {
                 let v = expr.eval_unrounded(ctx, row)?;
                 let lo = low.eval_unrounded(ctx, row)?;
                 let hi = high.eval_unrounded(ctx, row)?;
-                let above = compare(v.as_ref(), lo.as_ref(), *collation, ctx.env)
+                let above = compare_one(v.as_ref(), lo.as_ref(), *collation, ctx.env)
                     .map(|o| o != Ordering::Less);
-                let below = compare(v.as_ref(), hi.as_ref(), *collation, ctx.env)
+                let below = compare_one(v.as_ref(), hi.as_ref(), *collation, ctx.env)
                     .map(|o| o != Ordering::Greater);
                 let within = match (above, below) {
                     (Some(false), _) | (_, Some(false)) => Some(false),
                     (Some(true), Some(true)) => Some(true),
                     _ => None,
                 };
+                ctx.env.check_stopped()?;
                 Val::bool(within.map(|b| b != *negated))
             }
             ExprKind::InList {
@@ -195,7 +205,7 @@ impl Expr {
                 let mut found = Some(false);
                 for e in list {
                     let x = value(e)?;
-                    match compare(v.as_ref(), x.as_ref(), *collation, ctx.env) {
+                    match compare_one(v.as_ref(), x.as_ref(), *collation, ctx.env) {
                         Some(Ordering::Equal) => {
                             found = Some(true);
                             break;
@@ -204,6 +214,7 @@ impl Expr {
                         None => found = None,
                     }
                 }
+                ctx.env.check_stopped()?;
                 Val::bool(found.map(|b| b != *negated))
             }
             ExprKind::Subquery(s) => Val::Owned(ctx.subqueries.value(s, ctx, row)?),
@@ -267,11 +278,8 @@ impl Expr {
                 if v.is_null() {
                     return Ok(Val::NULL);
                 }
-                if e.ty.is_fixed_double()
-                    && self.ty.ty.is_string()
-                    && let ValueRef::Double(x) = v.as_ref()
-                {
-                    return self.cast(Val::text(e.ty.double_text(x)), ctx);
+                if e.ty.has_form() && self.ty.ty.is_string() {
+                    return self.cast(Val::text(e.ty.formed_text(v.as_ref())), ctx);
                 }
                 return self.cast(v, ctx);
             }
@@ -410,6 +418,7 @@ impl Expr {
         let ExprKind::Arith { op, left, right } = &self.kind else {
             return self.eval_ref(ctx, row);
         };
+        ctx.env.check_stopped()?;
         let scale = match self.ty.ty.kind {
             TypeKind::Decimal(_, s) => Some(s),
             _ => None,

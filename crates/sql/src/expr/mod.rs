@@ -42,7 +42,7 @@ mod operator_tests;
 #[cfg(test)]
 mod tests;
 
-pub use date::IntervalUnit;
+pub use date::{Interval, IntervalUnit};
 pub(crate) use functions::json::escape as escape_json;
 pub use node::{
     AggFunc, Aggregate, ArithOp, CmpOp, Coercibility, EvalCtx, Expr, ExprKind, ExprType, ImageRow,

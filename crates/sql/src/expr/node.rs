@@ -23,6 +23,10 @@ pub struct ExprType {
     pub coercibility: Coercibility,
     /// Text that is known to be JSON.
     pub json: bool,
+    /// Most characters of the value as text, where that is not its type's: `1 + 1` has three.
+    pub width: u32,
+    /// Digits of an integer, where that is not its type's.
+    pub digits: u8,
 }
 
 /// How strongly a string's collation is meant: the smaller wins in a comparison.

@@ -57,6 +57,8 @@ fn fixture() -> Fixture {
                 display_width: None,
                 generated: None,
                 check: None,
+                invisible: false,
+                compressed: false,
             })
             .collect(),
         indexes: vec![],

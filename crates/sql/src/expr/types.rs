@@ -6,9 +6,16 @@ use narwal_types::collation::char_count;
 use narwal_types::decimal::{DIV_PRECISION_INCREMENT, MAX_PRECISION, MAX_SCALE};
 use narwal_types::errors::codes;
 use narwal_types::{
-    BlobSize, Charset, Collation, ColumnType, SqlError, SqlResult, TypeKind, Value,
+    BlobSize, Charset, Collation, ColumnType, SqlError, SqlResult, TypeKind, Value, ValueRef,
 };
 use std::cmp::Ordering;
+
+/// Characters of a double that an operator or a function gives: with as many digits as it needs, and without those behind
+/// the point if their number is fixed.
+const DOUBLE_CHARS: u32 = 23;
+const FIXED_DOUBLE_CHARS: u32 = 17;
+/// Characters of the widest integer with a sign.
+pub(crate) const BIGINT_CHARS: u32 = 21;
 
 /// The type of a `?` that is known only when the statement is executed; a string can stand for everything.
 pub fn param() -> ExprType {
@@ -22,11 +29,13 @@ impl ExprType {
             ty,
             nullable,
             decimals: match ty.kind {
-                TypeKind::Float | TypeKind::Double => NOT_FIXED,
+                TypeKind::Float | TypeKind::Double => ty.form.digits.map_or(NOT_FIXED, |(_, d)| d),
                 _ => ty.scale().unwrap_or(0),
             },
             null: false,
             json: false,
+            width: 0,
+            digits: 0,
             coercibility: if ty.is_string() {
                 Coercibility::Implicit
             } else {
@@ -55,17 +64,62 @@ impl ExprType {
         Self::of_column(ColumnType::double(), nullable)
     }
 
+    /// An integer of so many digits that an operator or a function gives.
+    pub(crate) fn with_digits(self, digits: u32) -> Self {
+        let sign = u32::from(!self.ty.unsigned);
+        ExprType {
+            digits: digits.min(u32::from(MAX_PRECISION)) as u8,
+            width: digits + sign,
+            ..self
+        }
+    }
+
+    /// The same with another width.
+    pub(crate) fn with_width(self, width: u32) -> Self {
+        ExprType { width, ..self }
+    }
+
     /// DOUBLE that is shown with so many digits behind the point; [`NOT_FIXED`] or more: as many as it needs.
     pub(crate) fn double_with(decimals: u8, nullable: bool) -> Self {
+        let decimals = decimals.min(NOT_FIXED);
         ExprType {
-            decimals: decimals.min(NOT_FIXED),
+            decimals,
+            width: match decimals < NOT_FIXED {
+                true => FIXED_DOUBLE_CHARS + u32::from(decimals),
+                false => DOUBLE_CHARS,
+            },
             ..Self::double(nullable)
         }
     }
 
-    /// A DOUBLE whose text has a fixed number of digits behind the point.
+    /// A FLOAT or DOUBLE whose text has a fixed number of digits behind the point.
     pub fn is_fixed_double(&self) -> bool {
-        matches!(self.ty.kind, TypeKind::Double) && self.decimals < NOT_FIXED
+        matches!(self.ty.kind, TypeKind::Double | TypeKind::Float) && self.decimals < NOT_FIXED
+    }
+
+    /// A number whose text its value alone does not say: digits behind the point, or ZEROFILL.
+    pub fn has_form(&self) -> bool {
+        self.is_fixed_double() || self.ty.form.zeros > 0
+    }
+
+    /// The text of a value of a type that [`Self::has_form`].
+    pub fn formed_text(&self, v: ValueRef<'_>) -> String {
+        let mut text = match v {
+            ValueRef::Double(x) if self.is_fixed_double() => self.double_text(x),
+            ValueRef::Float(x) if self.is_fixed_double() => self.double_text(f64::from(x)),
+            v => v.to_text(),
+        }
+        .into_bytes();
+        self.ty.form.filled(&mut text);
+        String::from_utf8(text).unwrap_or_default()
+    }
+
+    /// The same without ZEROFILL.
+    pub fn without_zeros(self) -> Self {
+        ExprType {
+            ty: self.ty.without_zeros(),
+            ..self
+        }
     }
 
     /// The text of a value of a type that [`Self::is_fixed_double`].
@@ -104,6 +158,8 @@ impl ExprType {
             decimals: NOT_FIXED,
             null: false,
             json: false,
+            width: 0,
+            digits: 0,
             coercibility,
         }
     }
@@ -126,6 +182,8 @@ impl ExprType {
             decimals: 0,
             null: true,
             json: false,
+            width: 0,
+            digits: 0,
             coercibility: Coercibility::Ignorable,
         }
     }
@@ -139,9 +197,9 @@ impl ExprType {
     pub fn of_value(v: &Value) -> Self {
         match v {
             Value::Null => Self::null(),
-            Value::Int(v) if i32::try_from(*v).is_ok() => Self::int(false),
-            Value::Int(_) => Self::bigint(false, false),
-            Value::UInt(_) => Self::bigint(true, false),
+            Value::Int(n) if i32::try_from(*n).is_ok() => Self::int(false).of_number(v),
+            Value::Int(_) => Self::bigint(false, false).of_number(v),
+            Value::UInt(_) => Self::bigint(true, false).of_number(v),
             Value::Float(_) | Value::Double(_) => Self::double(false),
             Value::Decimal(d) => {
                 Self::of_column(ColumnType::decimal(d.precision().max(1), d.scale()), false)
@@ -162,9 +220,29 @@ impl ExprType {
         }
     }
 
+    /// The type of an integer that is known: it has its own digits.
+    fn of_number(self, v: &Value) -> Self {
+        let text = v.to_text();
+        ExprType {
+            width: text.len() as u32,
+            digits: text.trim_start_matches('-').len() as u8,
+            ..self
+        }
+    }
+
+    /// The same without what a known value says of its length.
+    pub(crate) fn of_any_length(self) -> Self {
+        ExprType {
+            width: 0,
+            digits: 0,
+            ..self
+        }
+    }
+
     /// Most characters of the value as text.
     pub fn chars(&self) -> u64 {
         match self.ty.kind {
+            _ if self.width > 0 => u64::from(self.width),
             TypeKind::Char(n)
             | TypeKind::VarChar(n)
             | TypeKind::Binary(n)
@@ -178,8 +256,9 @@ impl ExprType {
     }
 
     /// Digits before the point of an exact number.
-    pub(super) fn int_digits(&self) -> u32 {
+    pub(crate) fn int_digits(&self) -> u32 {
         match self.ty.kind {
+            _ if self.digits > 0 && self.ty.is_integer() => u32::from(self.digits),
             TypeKind::Decimal(p, s) => (p - s) as u32,
             TypeKind::TinyInt => 3,
             TypeKind::SmallInt => 5,
@@ -245,8 +324,12 @@ pub fn arith(op: ArithOp, a: &ExprType, b: &ExprType) -> ExprType {
         | ArithOp::BitOr
         | ArithOp::BitXor
         | ArithOp::ShiftLeft
-        | ArithOp::ShiftRight => ExprType::bigint(true, nullable),
-        ArithOp::IntDiv => ExprType::bigint(unsigned, nullable),
+        | ArithOp::ShiftRight => ExprType::bigint(true, nullable).with_width(BIGINT_CHARS),
+        ArithOp::IntDiv => {
+            let digits = a.int_digits();
+            let ty = ExprType::bigint(unsigned, nullable).with_digits(digits);
+            ty.with_width(digits)
+        }
         ArithOp::Div if class != Class::Double => {
             let scale = a.scale() + DIV_PRECISION_INCREMENT as u32;
             ExprType::decimal(a.int_digits() + b.scale(), scale, nullable)
@@ -260,14 +343,15 @@ pub fn arith(op: ArithOp, a: &ExprType, b: &ExprType) -> ExprType {
                 };
                 ExprType::double_with(a.decimals.max(b.decimals) + more, nullable)
             }
-            Class::Int => ExprType::bigint(
-                if op == ArithOp::Mod {
-                    a.ty.unsigned
-                } else {
-                    unsigned
-                },
-                nullable,
-            ),
+            Class::Int => {
+                let (x, y) = (a.int_digits(), b.int_digits());
+                let (unsigned, digits) = match op {
+                    ArithOp::Mod => (a.ty.unsigned, x.max(y)),
+                    ArithOp::Mul => (unsigned, x + y),
+                    _ => (unsigned, x.max(y) + 1),
+                };
+                ExprType::bigint(unsigned, nullable).with_digits(digits)
+            }
             Class::Decimal => match op {
                 ArithOp::Mul => ExprType::decimal(
                     a.int_digits() + b.int_digits(),
@@ -292,7 +376,10 @@ pub fn arith(op: ArithOp, a: &ExprType, b: &ExprType) -> ExprType {
 /// Type of `-x`.
 pub fn negated(a: &ExprType) -> ExprType {
     match a.class() {
-        Class::Int => ExprType::bigint(false, a.nullable),
+        Class::Int => {
+            let ty = ExprType::bigint(false, a.nullable).with_digits(a.int_digits());
+            ty.with_width(a.chars() as u32 + 1)
+        }
         Class::Decimal => ExprType::decimal(a.int_digits(), a.scale(), a.nullable),
         Class::Double => ExprType::double_with(a.decimals, a.nullable),
     }
@@ -421,10 +508,15 @@ pub fn unify<'a>(types: impl IntoIterator<Item = &'a ExprType>, op: &str) -> Sql
         && matches!(op, "coalesce" | "ifnull" | "case" | "UNION");
     let sign_of_null = signed_null && some.iter().any(|t| t.ty.unsigned);
     if some.iter().all(|t| t.ty == first.ty) && !first.ty.is_string() && !sign_of_null {
-        return Ok(ExprType {
+        let ty = ExprType {
             nullable,
             decimals,
-            ..**first
+            ..first.without_zeros()
+        };
+        let digits = some.iter().map(|t| t.int_digits()).max().unwrap_or(1);
+        return Ok(match ty.ty.is_integer() {
+            true => ty.with_digits(digits),
+            false => ty,
         });
     }
     if let Some(kind) = super::fixed::shared(some.iter().copied(), op)? {
@@ -451,7 +543,8 @@ pub fn unify<'a>(types: impl IntoIterator<Item = &'a ExprType>, op: &str) -> Sql
             return Ok(ExprType::decimal(int_digits, 0, nullable));
         }
         let widest = some.iter().max_by_key(|t| t.int_digits()).unwrap_or(first);
-        return Ok(widest.with_nullable(nullable));
+        let ty = widest.with_nullable(nullable).without_zeros();
+        return Ok(ty.with_digits(int_digits));
     }
     if some.iter().all(|t| t.ty.is_temporal()) {
         let fsp = some.iter().map(|t| t.scale()).max().unwrap_or(0) as u8;
@@ -474,7 +567,7 @@ impl ExprType {
     /// An integer type for what counts as one (dates in ROUND and such).
     pub(super) fn as_int(self) -> Self {
         if self.ty.is_integer() {
-            self
+            self.without_zeros()
         } else {
             ExprType::bigint(false, self.nullable)
         }
@@ -482,5 +575,9 @@ impl ExprType {
 }
 
 pub(crate) fn bool_ty(nullable: bool) -> ExprType {
-    ExprType::int(nullable)
+    ExprType {
+        width: 1,
+        digits: 1,
+        ..ExprType::int(nullable)
+    }
 }

@@ -39,6 +39,7 @@ pub fn text_type(chars: u16) -> ColumnType {
         kind: TypeKind::VarChar(chars),
         unsigned: false,
         collation: Collation::Utf8mb4GeneralCi,
+        form: narwal_types::NumberForm::NONE,
     }
 }
 
@@ -48,6 +49,7 @@ pub fn bigint() -> ColumnType {
         kind: TypeKind::BigInt,
         unsigned: false,
         collation: Collation::Binary,
+        form: narwal_types::NumberForm::NONE,
     }
 }
 

@@ -1,10 +1,10 @@
 //! Made-up tables: rows that a query keeps are images of such.
 
 use crate::bind::scope::Source;
-use crate::expr::node::{Coercibility, ExprType};
+use crate::expr::node::{Coercibility, ExprType, NOT_FIXED};
 use narwal_engine::{ColumnDef, DefaultDef, Table, TableDef};
 use narwal_types::{
-    BlobSize, Collation, ColumnType, ResultColumn, SqlResult, TypeKind, Value, ValueRef,
+    BlobSize, Collation, ColumnType, NumberForm, ResultColumn, SqlResult, TypeKind, Value, ValueRef,
 };
 use std::sync::Arc;
 
@@ -27,6 +27,8 @@ pub fn made_table(
             display_width: None,
             generated: None,
             check: None,
+            invisible: false,
+            compressed: false,
         })
         .collect();
     Ok(Table::made(TableDef {
@@ -56,10 +58,15 @@ pub fn kept_type(t: &ExprType) -> ColumnType {
         _ if ty.is_binary_string() => ColumnType::new(TypeKind::Blob(BlobSize::Long)),
         _ if ty.is_integer() => ColumnType {
             kind: TypeKind::BigInt,
-            ..*ty
+            ..ty.without_zeros()
         },
         // A value from a TIMESTAMP column is in the session's time zone already.
         TypeKind::Timestamp(f) => ColumnType::new(TypeKind::DateTime(f)),
+        // Its values are not rounded once more.
+        TypeKind::Float | TypeKind::Double | TypeKind::Decimal(..) => ColumnType {
+            form: NumberForm::NONE,
+            ..*ty
+        },
         _ => *ty,
     }
 }
@@ -70,6 +77,9 @@ pub fn column_type(c: &ResultColumn) -> ExprType {
         json: c.json,
         ..ExprType::of_column(c.ty, c.nullable)
     };
+    if !c.ty.is_string() {
+        t.width = c.length;
+    }
     // A double may be one that is shown with a fixed number of digits.
     if c.ty.kind == TypeKind::Double {
         t.decimals = c.decimals;
@@ -146,12 +156,12 @@ pub(crate) fn stored_type(r: &ResultColumn) -> (ColumnType, Option<u8>) {
     }
     let width = u8::try_from(r.length).ok().filter(|n| *n > 0);
     match ty.kind {
+        // Its width is that of its zeros.
+        _ if ty.form.zeros > 0 => (ty, None),
         _ if ty.is_integer() => {
-            ty.kind = if r.length < 10 && r.length > 0 {
-                TypeKind::Int
-            } else {
-                TypeKind::BigInt
-            };
+            if ty.kind == TypeKind::BigInt && (1..10).contains(&r.length) {
+                ty.kind = TypeKind::Int;
+            }
             (ty, width)
         }
         TypeKind::VarChar(_) | TypeKind::Text(_) | TypeKind::Char(_) => {
@@ -175,6 +185,13 @@ pub(crate) fn stored_type(r: &ResultColumn) -> (ColumnType, Option<u8>) {
             };
             (ty, None)
         }
+        TypeKind::Double if r.decimals < NOT_FIXED && ty.form.digits.is_none() => {
+            ty.form.digits = Some((DOUBLE_DIGITS + r.decimals, r.decimals));
+            (ty, None)
+        }
         _ => (ty, None),
     }
 }
+
+/// What a column for doubles with a fixed number of digits behind the point has more: those of a double, sign and point.
+const DOUBLE_DIGITS: u8 = 17;

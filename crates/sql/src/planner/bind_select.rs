@@ -17,7 +17,7 @@ use narwal_syntax::ast::{
 };
 use narwal_syntax::ast::{LockWait as Wait, UnaryOp};
 use narwal_types::errors;
-use narwal_types::{ResultColumn, SqlResult, Value};
+use narwal_types::{ResultColumn, SqlResult, TypeKind, Value};
 use smallvec::SmallVec;
 use std::cell::RefCell;
 
@@ -71,6 +71,9 @@ fn result_column(name: &str, e: &Expr, of: Option<(&Source, usize)>) -> ResultCo
         null_type: t.null,
         json: t.json,
     };
+    if !t.ty.is_string() || t.ty.kind == TypeKind::VarChar(u16::MAX) {
+        c.length = t.width;
+    }
     if let Some((s, col)) = of {
         let table = &s.table;
         let def = &table.columns()[col];
@@ -95,6 +98,20 @@ fn result_column(name: &str, e: &Expr, of: Option<(&Source, usize)>) -> ResultCo
         }
     }
     c
+}
+
+/// A column's name as a statement has it, without its table's.
+fn written_name(ast: &AstExpr) -> Option<&str> {
+    match ast {
+        AstExpr::Column(name) => Some(name),
+        AstExpr::Qualified(q) => Some(&q.column),
+        AstExpr::Nested(inner) => written_name(inner),
+        AstExpr::Unary {
+            op: UnaryOp::Plus,
+            expr,
+        } => written_name(expr),
+        _ => None,
+    }
 }
 
 /// The source and the column that a select item names.
@@ -185,7 +202,7 @@ impl SelectList {
             !s.inner && s.is_named(&name.name) && name.db.as_ref().is_none_or(|d| s.is_in(d))
         });
         let at = found.ok_or_else(|| errors::BAD_TABLE_ERROR.with([&name.name]))?;
-        let columns = 0..scope.sources[at].table.columns().len();
+        let columns = scope.sources[at].visible_columns();
         let wanted: Vec<At> = columns.map(|c| (at, c)).collect();
         self.star(&wanted, scope)
     }
@@ -200,8 +217,11 @@ impl SelectList {
         let of = source_of(expr, &e, scope.sources);
         let name = match (alias, of) {
             (Some(a), _) => a.clone(),
-            // A column is named as it is defined; those of virtual tables as they were written.
-            (None, Some((s, c))) if !s.is_virtual() => s.table.columns()[c].name.clone(),
+            // A table's column is named as it was written, one of a view or a query as that one has it.
+            (None, Some((s, c))) if s.types.is_some() || s.view.is_some() => {
+                s.table.columns()[c].name.clone()
+            }
+            (None, Some(_)) => written_name(expr).unwrap_or(text).to_string(),
             _ => text.clone(),
         };
         self.columns.push(result_column(&name, &e, of));

@@ -130,7 +130,7 @@ impl Resolver<'_> {
                 let (tree, merged) = self.leaf_or_view(one, sources, leaves, around)?;
                 // A merged view stands behind its tables.
                 let at = sources.len() - 1;
-                let columns = 0..sources[at].table.columns().len();
+                let columns = sources[at].visible_columns();
                 return Ok((tree, merged, columns.map(|c| (at, c)).collect()));
             }
             None => return Err(SqlError::unsupported("a join of nothing")),

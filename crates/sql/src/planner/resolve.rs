@@ -5,6 +5,7 @@ use crate::env::StatementEnv;
 use crate::plan::query::Rows;
 use crate::planner::estimate::Estimates;
 use crate::planner::logical::Resolved;
+use crate::planner::sequence_table::sequence_table;
 use crate::privilege::Through;
 use crate::privilege::{Needs, Privilege};
 use crate::view_def::wrong_kind;
@@ -103,7 +104,10 @@ impl<'a> Resolver<'a> {
                 rows: Rows::Virtual(rows),
             });
         }
-        let table = self.stored(&db, &t.name.name, Privilege::Select)?;
+        let table = match self.stored(&db, &t.name.name, Privilege::Select) {
+            Ok(table) => table,
+            Err(e) => return sequence_table(&db, &t.name.name, &alias)?.ok_or(e),
+        };
         Ok(Resolved {
             source: Source::new(alias, table),
             rows: Rows::Stored,

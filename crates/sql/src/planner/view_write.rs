@@ -130,7 +130,11 @@ impl Written {
         let n = match (names, self.view()) {
             (Some(list), _) => list.len(),
             (None, Some(v)) => v.def.columns.len(),
-            (None, None) => return Ok((0..self.table().columns().len()).collect()),
+            (None, None) => {
+                let columns = self.table().columns().iter().enumerate();
+                let visible = columns.filter(|(_, c)| !c.invisible);
+                return Ok(visible.map(|(i, _)| i).collect());
+            }
         };
         let not_insertable = || not_writable(self.name(), Verb::Insert);
         for i in 0..n {

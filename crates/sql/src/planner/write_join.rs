@@ -245,6 +245,10 @@ fn assigned(leaves: &[Leaf], table: Option<&str>, column: &str) -> SqlResult<(us
         let Some(c) = leaf.source.table.column(column) else {
             continue;
         };
+        // USING shows the other side's.
+        if table.is_none() && leaf.source.hidden.contains(&c) {
+            continue;
+        }
         if found.replace((at, c)).is_some() {
             return Err(
                 errors::NON_UNIQ_ERROR.text(format!("Column '{column}' in SET is ambiguous"))

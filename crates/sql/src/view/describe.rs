@@ -110,6 +110,8 @@ fn of_expression(r: &ResultColumn) -> ColumnDef {
         display_width,
         generated: None,
         check: None,
+        invisible: false,
+        compressed: false,
     }
 }
 

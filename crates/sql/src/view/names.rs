@@ -48,6 +48,8 @@ struct Source {
     columns: Vec<String>,
     /// Columns that USING shows as the other side's.
     hidden: Vec<usize>,
+    /// Columns that `*` does not mean.
+    invisible: Vec<usize>,
 }
 
 /// The tables of a SELECT and of those around it.
@@ -57,6 +59,11 @@ struct Level<'l> {
 }
 
 impl Source {
+    /// The columns that `*` means.
+    fn visible(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.columns.len()).filter(|c| !self.invisible.contains(c))
+    }
+
     fn column(&self, name: &str) -> Option<usize> {
         self.columns
             .iter()
@@ -320,6 +327,7 @@ impl Writer<'_, '_> {
                         false => columns.clone(),
                     },
                     hidden: Vec::new(),
+                    invisible: Vec::new(),
                 });
                 From::Query {
                     query: Box::new(query),
@@ -371,8 +379,9 @@ impl Writer<'_, '_> {
                 return Ok((From::Join(Box::new(join)), shown));
             }
         };
-        let columns = sources.get(at).map_or(0, |s| s.columns.len());
-        Ok((out, (0..columns).map(|c| (at, c)).collect()))
+        let visible = sources.get(at).into_iter().flat_map(Source::visible);
+        let shown = visible.map(|c| (at, c)).collect();
+        Ok((out, shown))
     }
 
     fn table(&self, t: &TableRef, sources: &mut Vec<Source>) -> SqlResult<TableRef> {
@@ -391,6 +400,7 @@ impl Writer<'_, '_> {
                 prefixed: false,
                 columns,
                 hidden: Vec::new(),
+                invisible: Vec::new(),
             });
             return Ok(t.clone());
         }
@@ -398,10 +408,13 @@ impl Writer<'_, '_> {
         let db = r.db_of(&t.name)?.to_string();
         let mut prefixed = t.alias.is_none();
         let of = |t: &Table| t.columns().iter().map(|c| c.name.clone()).collect();
+        let mut invisible = Vec::new();
         let columns = if let Some(v) = r.catalog.view(&db, &t.name.name) {
             prefixed = false;
             Some(v.columns.clone())
         } else if let Some(t) = r.catalog.table(&db, &t.name.name) {
+            let columns = t.columns().iter().enumerate();
+            invisible.extend(columns.filter(|(_, c)| c.invisible).map(|(i, _)| i));
             Some(of(t))
         } else {
             let made = r.virtual_tables.and_then(|v| v.table(&db, &t.name.name));
@@ -413,6 +426,7 @@ impl Writer<'_, '_> {
             db: Some(db.clone()),
             prefixed,
             hidden: Vec::new(),
+            invisible,
         });
         Ok(TableRef {
             name: TableName {
@@ -431,7 +445,7 @@ fn star(sources: &[Source], item: &SelectItem, shown: &[At]) -> Vec<At> {
             .iter()
             .position(|s| s.name == t.name && (t.db.is_none() || s.db == t.db));
         return at.map_or_else(Vec::new, |at| {
-            (0..sources[at].columns.len()).map(|c| (at, c)).collect()
+            sources[at].visible().map(|c| (at, c)).collect()
         });
     }
     shown.to_vec()
@@ -443,7 +457,7 @@ fn common(left: &[Source], right: &[Source]) -> Vec<String> {
             .flat_map(|s| {
                 let shown = s.columns.iter().enumerate();
                 shown
-                    .filter(|(c, _)| !s.hidden.contains(c))
+                    .filter(|(c, _)| !s.hidden.contains(c) && !s.invisible.contains(c))
                     .map(|(_, n)| n.clone())
                     .collect::<Vec<_>>()
             })

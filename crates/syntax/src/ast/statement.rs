@@ -165,6 +165,8 @@ pub struct EventParts {
     pub comment: Option<String>,
     /// DO.
     pub body: Option<Box<Body>>,
+    /// Where that stands in the text.
+    pub body_at: std::ops::Range<usize>,
 }
 
 /// CREATE EVENT.

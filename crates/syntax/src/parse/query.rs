@@ -9,6 +9,7 @@ use crate::parser::Parser;
 use crate::token::Tok;
 use narwal_types::errors;
 use narwal_types::{SqlError, SqlResult};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// SELECTs within each other, at most.
@@ -321,11 +322,9 @@ impl Parser<'_> {
                 cycle,
             }))
         })?;
-        for (i, c) in ctes.iter().enumerate() {
-            if ctes[..i]
-                .iter()
-                .any(|o| o.name.eq_ignore_ascii_case(&c.name))
-            {
+        let mut names = HashSet::with_capacity(ctes.len());
+        for c in &ctes {
+            if !names.insert(c.name.to_ascii_lowercase()) {
                 return Err(errors::DUP_QUERY_NAME.with([&c.name]));
             }
         }
@@ -508,6 +507,12 @@ impl Parser<'_> {
         }
         self.select_into(true)?;
         s.locking = self.locking()?;
+        // Behind SELECTs that are put together it means the rows of the last one.
+        if let (Some(From::Set { rest, .. }), Some(_)) = (&mut s.from, &s.locking)
+            && let Some((_, last)) = rest.last_mut()
+        {
+            last.locking = s.locking.take();
+        }
         self.select_into(true)
     }
 

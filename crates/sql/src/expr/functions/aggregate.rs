@@ -4,7 +4,7 @@ use crate::expr::node::AggFunc;
 use crate::expr::node::NOT_FIXED;
 use crate::expr::node::Typing;
 use crate::expr::node::{Coercibility, Expr, ExprType};
-use crate::expr::types::{Class, collation_of};
+use crate::expr::types::{BIGINT_CHARS, Class, collation_of};
 use narwal_types::SqlResult;
 use narwal_types::decimal::DIV_PRECISION_INCREMENT;
 
@@ -71,7 +71,7 @@ pub static AGGREGATES: &[AggregateFunction] = &[
             "How many values are not NULL; `COUNT(*)` counts rows.",
         ),
         Kind::Count,
-        |_| Ok(ExprType::bigint(false, false)),
+        |_| Ok(ExprType::bigint(false, false).with_width(BIGINT_CHARS)),
     ),
     entry(
         AggFunc::Sum,
@@ -211,10 +211,11 @@ impl AggFunc {
     /// The type of its result.
     pub fn ty(self, args: &[Expr]) -> SqlResult<ExprType> {
         let entry = self.entry();
-        (entry.ty)(&Typing {
+        let ty = (entry.ty)(&Typing {
             name: entry.name,
             args,
-        })
+        })?;
+        Ok(ty.without_zeros())
     }
 }
 
@@ -255,7 +256,7 @@ fn average_type(t: &Typing<'_>) -> SqlResult<ExprType> {
 }
 
 fn bits_type(_: &Typing<'_>) -> SqlResult<ExprType> {
-    Ok(ExprType::bigint(true, false))
+    Ok(ExprType::bigint(true, false).with_width(BIGINT_CHARS))
 }
 
 fn spread_type(t: &Typing<'_>) -> SqlResult<ExprType> {

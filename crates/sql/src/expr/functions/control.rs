@@ -2,7 +2,7 @@
 
 use super::typing::int_not_null;
 use crate::expr::call::reserve_for;
-use crate::expr::compare::compare;
+use crate::expr::compare::compare_one;
 use crate::expr::node::Operands;
 use crate::expr::node::{Call, Expr, ExprKind, ExprType, Function, Typing};
 use crate::expr::value::Val;
@@ -175,7 +175,7 @@ fn nullif<'a>(o: &Operands<'a, '_>) -> SqlResult<Val<'a>> {
     reserve_for(&values, o.ctx)?;
     let collation = types::compare_collation(o.args, "nullif").unwrap_or_default();
     let [a, b] = values;
-    let order = compare(a.as_ref(), b.as_ref(), collation, o.ctx.env);
+    let order = compare_one(a.as_ref(), b.as_ref(), collation, o.ctx.env);
     o.ctx.env.check_interrupt()?;
     match a.as_ref() {
         _ if order == Some(Ordering::Equal) => Ok(Val::NULL),
@@ -193,7 +193,7 @@ fn interval<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     let texts = (0..c.args.len()).any(is_text);
     let reached = |i: &usize| match texts {
         true => c.v(*i).is_null() || c.f64(*i) <= c.f64(0),
-        false => compare(c.v(*i), c.v(0), Collation::Binary, c.ctx.env)
+        false => compare_one(c.v(*i), c.v(0), Collation::Binary, c.ctx.env)
             .is_none_or(|o| o != Ordering::Greater),
     };
     let n = (1..c.args.len()).take_while(reached).count();
@@ -266,7 +266,8 @@ fn decode<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
         let equal = match (c.v(0).is_null(), c.v(i).is_null()) {
             (true, true) => true,
             (false, false) => {
-                compare(c.v(0), c.v(i), Collation::default(), c.ctx.env) == Some(Ordering::Equal)
+                compare_one(c.v(0), c.v(i), Collation::default(), c.ctx.env)
+                    == Some(Ordering::Equal)
             }
             _ => false,
         };

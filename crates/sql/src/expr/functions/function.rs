@@ -264,11 +264,43 @@ impl Function {
             name: self.name(),
             args,
         })?;
+        let width = match ty.ty.is_integer() {
+            true => integer_width(self.name()).unwrap_or(ty.width),
+            false => ty.width,
+        };
         Ok(ExprType {
+            width,
             json: self.json || ty.json,
-            ..ty
+            ..ty.without_zeros()
         })
     }
+}
+
+/// Characters of the integers that a function gives, where they are fewer or more than its type's.
+fn integer_width(function: &str) -> Option<u32> {
+    Some(match function {
+        "isnull" | "dayofweek" | "weekday" | "benchmark" | "sleep" => 1,
+        "quarter" | "strcmp" | "sign" | "bit_count" | "interval" => 2,
+        "month" | "dayofmonth" | "hour" | "minute" | "second" | "week" | "weekofyear" | "field"
+        | "ascii" | "find_in_set" => 3,
+        "dayofyear" => 4,
+        "year" => 5,
+        "yearweek" | "period_add" | "period_diff" => 6,
+        "to_days" | "microsecond" | "ord" => 7,
+        "datediff" => 8,
+        "length"
+        | "octet_length"
+        | "char_length"
+        | "uncompressed_length"
+        | "coercibility"
+        | "connection_id"
+        | "crc32" => 10,
+        "bit_length" | "locate" | "instr" | "position" => 11,
+        "to_seconds" => 12,
+        "time_to_sec" | "unix_timestamp" => 17,
+        "last_insert_id" | "row_count" | "found_rows" | "timestampdiff" | "inet_aton" => 21,
+        _ => return None,
+    })
 }
 
 #[cfg(test)]

@@ -209,7 +209,9 @@ fn abs_type(t: &Typing<'_>) -> SqlResult<ExprType> {
             decimals: arg.decimals,
             ..ExprType::double(nullable)
         },
-        Class::Int => ExprType::bigint(arg.ty.unsigned, nullable),
+        Class::Int => ExprType::bigint(arg.ty.unsigned, nullable)
+            .with_digits(arg.int_digits())
+            .with_width(arg.chars() as u32),
         Class::Decimal => ExprType::decimal(arg.int_digits(), arg.scale(), nullable),
     })
 }
@@ -226,7 +228,9 @@ fn whole_type(t: &Typing<'_>) -> SqlResult<ExprType> {
             ..ExprType::double(nullable)
         },
         Class::Int => arg.with_nullable(nullable).as_int(),
-        Class::Decimal if arg.int_digits() < 18 => ExprType::bigint(false, nullable),
+        Class::Decimal if arg.int_digits() < 18 => {
+            ExprType::bigint(false, nullable).with_digits(arg.int_digits() + 1)
+        }
         Class::Decimal => ExprType::decimal(arg.int_digits(), 0, nullable),
     })
 }
@@ -252,7 +256,12 @@ fn places_type(t: &Typing<'_>, carries: bool) -> SqlResult<ExprType> {
             },
             ..ExprType::double(nullable)
         },
-        Class::Int => arg.with_nullable(nullable).as_int(),
+        // It may carry into one digit more.
+        Class::Int => {
+            let ty = arg.with_nullable(nullable).as_int();
+            ty.with_digits(arg.int_digits() + 1)
+                .with_width(arg.chars() as u32)
+        }
         Class::Decimal => {
             let scale = match literal {
                 Some(d) => d.clamp(0, MAX_SCALE as i64) as u32,

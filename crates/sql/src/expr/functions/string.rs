@@ -1,7 +1,7 @@
 //! Strings: putting together, cutting, searching, changing.
 
 use super::typing::{int, int_not_null, like_first};
-use crate::expr::compare::compare;
+use crate::expr::compare::compare_one;
 use crate::expr::node::{Call, ExprType, Function, Typing};
 use crate::expr::value::Val;
 use crate::expr::value::with_text;
@@ -390,7 +390,7 @@ fn field<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     let collation = shared.then(|| c.shared_collation());
     let at = (1..c.args.len()).find(|i| {
         let order = match collation {
-            Some(collation) => compare(c.v(0), c.v(*i), collation, c.ctx.env),
+            Some(collation) => compare_one(c.v(0), c.v(*i), collation, c.ctx.env),
             None => c.compare(0, *i),
         };
         order == Some(Ordering::Equal)

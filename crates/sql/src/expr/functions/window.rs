@@ -1,6 +1,7 @@
 //! The window functions that are no aggregates: one entry each. `exec/window/` computes them.
 
 use crate::expr::node::Typing;
+use crate::expr::types::BIGINT_CHARS;
 use crate::expr::window::WindowFunc;
 use crate::expr::{Expr, ExprType};
 use narwal_types::SqlResult;
@@ -198,15 +199,16 @@ pub fn name_of(func: WindowFunc) -> &'static str {
 impl WindowFunction {
     /// The type of its result.
     pub fn ty(&self, args: &[Expr]) -> SqlResult<ExprType> {
-        (self.ty)(&Typing {
+        let ty = (self.ty)(&Typing {
             name: self.name,
             args,
-        })
+        })?;
+        Ok(ty.without_zeros())
     }
 }
 
 fn number(_: &Typing<'_>) -> SqlResult<ExprType> {
-    Ok(ExprType::bigint(false, false))
+    Ok(ExprType::bigint(false, false).with_width(BIGINT_CHARS))
 }
 
 /// A number with ten digits behind the point.

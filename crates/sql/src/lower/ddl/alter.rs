@@ -80,7 +80,15 @@ fn action(a: syntax::AlterAction, sql_mode: SqlMode) -> SqlResult<Option<AlterAc
             default: default.map(column::plain_default).transpose()?,
             if_exists,
         },
-        A::IgnoreIndex { .. } => return unsupported("IGNORED indexes"),
+        A::IgnoreIndex {
+            index,
+            ignored,
+            if_exists,
+        } => AlterAction::IgnoreIndex {
+            name: index,
+            ignored,
+            if_exists,
+        },
         A::RenameColumn {
             from,
             to,

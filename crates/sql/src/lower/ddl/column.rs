@@ -28,6 +28,7 @@ pub(super) fn column(c: Column, sql_mode: SqlMode, t: &mut TableElements) -> Sql
                 kind,
                 unsigned: ty.unsigned,
                 collation: Collation::Binary,
+                form: ty.form,
             },
             nullable: !ty.serial,
             default: DefaultDef::None,
@@ -37,6 +38,8 @@ pub(super) fn column(c: Column, sql_mode: SqlMode, t: &mut TableElements) -> Sql
             display_width: ty.width,
             generated: None,
             check: None,
+            invisible: false,
+            compressed: ty.compressed,
         },
         null_given: false,
         collation: ty.collation,
@@ -86,6 +89,7 @@ impl Keys {
                     unique: true,
                     columns: vec![(column.to_string(), None, false)],
                     comment: String::new(),
+                    ignored: false,
                 });
             }
         }
@@ -133,8 +137,11 @@ fn attribute(
             }
             spec.collation = Some(c);
         }
-        ColumnAttribute::Compressed(_) => return unsupported("column attribute COMPRESSED"),
-        ColumnAttribute::Invisible => return unsupported("column attribute INVISIBLE"),
+        ColumnAttribute::Compressed(method) => {
+            types::compression(method.as_deref())?;
+            def.compressed = true;
+        }
+        ColumnAttribute::Invisible => def.invisible = true,
         ColumnAttribute::Versioning(true) => return unsupported("column attribute WITH"),
         ColumnAttribute::Versioning(false) => return unsupported("column attribute WITHOUT"),
         ColumnAttribute::Engines(name, _) => return Err(option::unknown_option(&name)),

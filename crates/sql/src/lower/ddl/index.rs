@@ -3,7 +3,7 @@
 use super::refuse::{no_replace, no_wait, unsupported};
 use crate::ast::{DdlStmt, IndexSpec};
 use narwal_syntax::ast::ddl::{CreateIndex, Index, IndexKind, IndexMethod, IndexOption};
-use narwal_types::SqlResult;
+use narwal_types::{SqlResult, errors};
 
 /// An index of a table's definition.
 pub(super) fn index(i: Index) -> SqlResult<IndexSpec> {
@@ -22,6 +22,7 @@ pub(super) fn index(i: Index) -> SqlResult<IndexSpec> {
         unique: primary || i.kind == IndexKind::Unique,
         columns: Vec::new(),
         comment: String::new(),
+        ignored: false,
     };
     for p in i.parts {
         let prefix = p.prefix.map(|n| u32::try_from(n).unwrap_or(u32::MAX));
@@ -36,9 +37,11 @@ pub(super) fn index(i: Index) -> SqlResult<IndexSpec> {
             }
             IndexOption::Comment(c) => spec.comment = c,
             IndexOption::KeyBlockSize(_) | IndexOption::Ignored(false) | IndexOption::Visible => {}
-            IndexOption::Ignored(true) | IndexOption::Parser(_) => {
-                return unsupported("IGNORED indexes and WITH PARSER");
+            IndexOption::Ignored(true) if primary => {
+                return Err(errors::PK_INDEX_CANT_BE_IGNORED.plain());
             }
+            IndexOption::Ignored(true) => spec.ignored = true,
+            IndexOption::Parser(_) => return unsupported("WITH PARSER"),
             IndexOption::Engines(name, _) => {
                 return Err(crate::lower::ddl::option::unknown_option(&name));
             }

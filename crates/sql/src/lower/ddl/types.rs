@@ -6,7 +6,7 @@ use narwal_syntax::SqlMode;
 use narwal_syntax::ast::ddl::{DataType, TypeAttribute, TypeName};
 use narwal_types::errors;
 use narwal_types::{
-    BlobSize, Collation, ColumnType, FixedKind, Members, SqlError, SqlResult, TypeKind,
+    BlobSize, Collation, ColumnType, FixedKind, Members, NumberForm, SqlError, SqlResult, TypeKind,
 };
 
 /// A type: kind, sign, and what decides its collation.
@@ -22,6 +22,8 @@ pub(super) struct Type {
     pub(super) serial: bool,
     /// Display width of an integer, if one was given.
     pub(super) width: Option<u8>,
+    pub(super) form: NumberForm,
+    pub(super) compressed: bool,
 }
 
 pub(crate) fn too_big(column: &str, max: u32) -> SqlError {
@@ -44,6 +46,7 @@ pub fn variable_type(
         kind,
         unsigned: ty.unsigned,
         collation: Collation::Binary,
+        form: ty.form,
     };
     if column.has_charset() {
         let own = ty.collation.unwrap_or(default);
@@ -58,6 +61,14 @@ pub fn variable_type(
     Ok(column)
 }
 
+/// COMPRESSED knows one method.
+pub(super) fn compression(method: Option<&str>) -> SqlResult<()> {
+    match method.filter(|m| !m.eq_ignore_ascii_case("zlib")) {
+        Some(m) => Err(errors::UNKNOWN_COMPRESSION_METHOD.with([&m])),
+        None => Ok(()),
+    }
+}
+
 /// The type of a column.
 pub(super) fn data_type(
     t: &DataType,
@@ -69,22 +80,37 @@ pub(super) fn data_type(
     }
     let mut ty = Type::default();
     let kind = kind(t, column, sql_mode, &mut ty)?;
+    let mut zerofill = false;
     for a in &t.attributes {
         match a {
             TypeAttribute::Unsigned => ty.unsigned = true,
             TypeAttribute::Signed | TypeAttribute::Byte => {}
-            TypeAttribute::Zerofill => return unsupported("ZEROFILL"),
+            TypeAttribute::Zerofill => {
+                ty.unsigned = true;
+                zerofill = true;
+            }
             TypeAttribute::Charset(name) => {
                 ty.collation = Some(default_of(charset(name)?)?);
             }
             TypeAttribute::Binary => ty.bin = true,
             TypeAttribute::Ascii => ty.collation = Some(Collation::Latin1SwedishCi),
             TypeAttribute::Unicode => ty.collation = Some(Collation::Ucs2GeneralCi),
-            TypeAttribute::Compressed(_) => return unsupported("column attribute COMPRESSED"),
+            TypeAttribute::Compressed(method) => {
+                compression(method.as_deref())?;
+                ty.compressed = true;
+            }
             TypeAttribute::RefSystemId(_) => {
                 return unsupported("column attribute REF_SYSTEM_ID");
             }
         }
+    }
+    if zerofill && kind != TypeKind::Year {
+        let column = ColumnType {
+            kind,
+            form: ty.form,
+            ..ColumnType::unsigned(kind)
+        };
+        ty.form.zeros = ty.width.unwrap_or(column.zerofill_width());
     }
     Ok((kind, ty))
 }
@@ -110,10 +136,15 @@ fn kind(t: &DataType, column: &str, sql_mode: SqlMode, ty: &mut Type) -> SqlResu
             TypeKind::BigInt
         }
         N::Decimal => decimal(t, column)?,
-        N::Float => float(t, column)?,
-        N::Real if t.scale.is_none() && sql_mode.has(SqlMode::REAL_AS_FLOAT) => TypeKind::Float,
-        N::Double | N::Real if t.length.is_some() => return unsupported("DOUBLE(M,D)"),
-        N::Double | N::Real => TypeKind::Double,
+        N::Float if t.scale.is_none() => float(t, column)?,
+        N::Float | N::Double | N::Real => {
+            ty.form.digits = digits_of_real(t, column)?;
+            match t.name {
+                N::Double => TypeKind::Double,
+                N::Real if !sql_mode.has(SqlMode::REAL_AS_FLOAT) => TypeKind::Double,
+                _ => TypeKind::Float,
+            }
+        }
         N::Char | N::NationalChar => TypeKind::Char(fixed_length(t, column)?),
         // What the character set allows is known later.
         N::VarChar | N::NationalVarChar => TypeKind::VarChar(varying(t, column, 16383)?),
@@ -205,13 +236,25 @@ fn decimal(t: &DataType, column: &str) -> SqlResult<TypeKind> {
 }
 
 fn float(t: &DataType, column: &str) -> SqlResult<TypeKind> {
-    if t.scale.is_some() {
-        return unsupported("FLOAT(M,D)");
-    }
     match t.length {
         None | Some(0..=24) => Ok(TypeKind::Float),
         Some(25..=53) => Ok(TypeKind::Double),
         Some(_) => Err(errors::WRONG_FIELD_SPEC.with([&column])),
+    }
+}
+
+/// The digits of FLOAT(M,D) and DOUBLE(M,D). (0,0) says nothing.
+fn digits_of_real(t: &DataType, column: &str) -> SqlResult<Option<(u8, u8)>> {
+    let (m, d) = match (t.length.unwrap_or(0), t.scale.unwrap_or(0)) {
+        (0, 0) => return Ok(None),
+        digits => digits,
+    };
+    if d > m || d > 30 {
+        return Err(errors::M_BIGGER_THAN_D.with([&column]));
+    }
+    match u8::try_from(m) {
+        Ok(m) => Ok(Some((m, d as u8))),
+        Err(_) => Err(too_wide(column, 255)),
     }
 }
 

@@ -19,7 +19,15 @@ pub(crate) fn allowed_indexes(
     hints: &[IndexHint],
     scope: IndexHintScope,
 ) -> SqlResult<Vec<bool>> {
-    let mut allowed = vec![true; table.indexes.len()];
+    let ignored = |name: &str| {
+        table
+            .def
+            .indexes
+            .iter()
+            .any(|d| d.ignored && d.name == name)
+    };
+    let usable = |i: &Index| !ignored(&i.name);
+    let mut allowed: Vec<bool> = table.indexes.iter().map(usable).collect();
     if hints.is_empty() {
         return Ok(allowed);
     }
@@ -35,7 +43,7 @@ pub(crate) fn allowed_indexes(
             let i = table
                 .indexes
                 .iter()
-                .position(|x| !x.name.is_empty() && x.name.eq_ignore_ascii_case(name))
+                .position(|x| !x.name.is_empty() && x.name.eq_ignore_ascii_case(name) && usable(x))
                 .ok_or_else(|| errors::KEY_DOES_NOT_EXISTS.with([&name, &table.def.name]))?;
             if concerns(h) {
                 allowed[i] = h.kind != IndexHintKind::Ignore;

@@ -73,6 +73,19 @@ pub enum Ddl {
 }
 
 impl Ddl {
+    /// Takes out WAIT or NOWAIT.
+    pub fn take_wait(&mut self) -> Option<MetadataWait> {
+        match self {
+            Ddl::AlterTable(a) => a.wait.take(),
+            Ddl::DropTable(d) => d.wait.take(),
+            Ddl::RenameTable(r) => r.wait.take(),
+            Ddl::Truncate(t) => t.wait.take(),
+            Ddl::CreateIndex(c) => c.how.wait.take(),
+            Ddl::DropIndex(d) => d.how.wait.take(),
+            _ => None,
+        }
+    }
+
     /// The words that say what kind of statement it is, e.g. `CREATE TABLE`.
     pub fn name(&self) -> &'static str {
         match self {

@@ -1,5 +1,6 @@
 //! What stored programs and the language of their bodies are made of, but for the bodies (`statement.rs`).
 
+use crate::ast::admin::Operand;
 use crate::ast::ddl::{Creation, DataType, Definer};
 use crate::ast::{Expression, Select, TableName};
 
@@ -66,17 +67,17 @@ pub enum TriggerEvent {
 #[allow(clippy::large_enum_variant)] // One an event.
 pub enum Schedule {
     /// AT.
-    At(Expression),
+    At(Operand),
     /// EVERY.
     Every {
         /// How many.
-        amount: Expression,
+        amount: Operand,
         /// Of what.
         unit: String,
         /// STARTS.
-        starts: Option<Expression>,
+        starts: Option<Operand>,
         /// ENDS.
-        ends: Option<Expression>,
+        ends: Option<Operand>,
     },
 }
 

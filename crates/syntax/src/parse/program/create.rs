@@ -350,22 +350,27 @@ impl Parser<'_> {
             return Ok(parts);
         }
         self.expect(Kw::DO)?;
-        parts.body = Some(Box::new(self.body()?));
+        if alter && self.in_program {
+            return Err(errors::EVENT_RECURSION_FORBIDDEN.plain());
+        }
+        let (body, at) = self.body_with_place()?;
+        (parts.body, parts.body_at) = (Some(Box::new(body)), at);
         Ok(parts)
     }
 
     fn schedule(&mut self) -> SqlResult<Schedule> {
         if self.eat(Kw::AT) {
-            return Ok(Schedule::At(self.expression()?));
+            return Ok(Schedule::At(self.operand()?));
         }
         self.expect(Kw::EVERY)?;
-        let (amount, unit) = self.amount_and_unit()?;
+        let amount = self.operand()?;
+        let unit = self.unit()?.name().to_string();
         let mut s = (None, None);
         if self.eat(Kw::STARTS) {
-            s.0 = Some(self.expression()?);
+            s.0 = Some(self.operand()?);
         }
         if self.eat(Kw::ENDS) {
-            s.1 = Some(self.expression()?);
+            s.1 = Some(self.operand()?);
         }
         Ok(Schedule::Every {
             amount,

@@ -17,7 +17,7 @@ pub(crate) fn append_value(e: &Expr, v: ValueRef<'_>, out: &mut String) {
         ValueRef::Int(_) | ValueRef::UInt(_) | ValueRef::Decimal(_) | ValueRef::Float(_) => {
             out.push_str(&v.to_text())
         }
-        ValueRef::Double(x) if e.ty.is_fixed_double() => out.push_str(&e.ty.double_text(x)),
+        v if e.ty.has_form() && !v.is_null() => out.push_str(&e.ty.formed_text(v)),
         ValueRef::Double(_) => out.push_str(&v.to_text()),
         v => {
             out.push('"');
