@@ -5,7 +5,7 @@ use crate::acl::Account;
 use crate::open_transaction::NextTransaction;
 use crate::privileges::PrivilegeSet;
 use crate::session::{ClientSession, is_virtual};
-use narwal_sql::{Needs, StatementEnv, Stmt};
+use narwal_sql::{Needs, StatementEnv, Stmt, view};
 use narwal_types::errors;
 use narwal_types::{SqlError, SqlResult};
 use std::sync::Arc;
@@ -15,33 +15,55 @@ impl ClientSession {
     pub(crate) fn check_sees_table(&mut self, db: &str, table: &str) -> SqlResult<()> {
         let host = self.client.host.clone();
         let account = self.account();
-        if account.on_table(db, table).is_empty() {
+        if account.about_table(db, table).is_empty() {
             return Err(acl::table_denied("SELECT", &account, &host, db, table));
         }
         Ok(())
     }
 
-    /// Fails unless the account has what a statement needs.
+    /// Fails unless the account has what a statement needs, on whole tables.
     pub(crate) fn check_needs(&mut self, needs: &[Needs]) -> SqlResult<()> {
+        match self.needs_columns(needs, false)? {
+            Some(_) => Err(SqlError::unknown(
+                "privileges on columns were not asked for",
+            )),
+            None => Ok(()),
+        }
+    }
+
+    /// The same; privileges on single columns may do for what is missing on a table: true if they are to be looked at.
+    pub(crate) fn missing_on_tables(&mut self, needs: &[Needs]) -> SqlResult<bool> {
+        Ok(self.needs_columns(needs, true)?.is_some())
+    }
+
+    fn needs_columns(&mut self, needs: &[Needs], columns: bool) -> SqlResult<Option<()>> {
         if needs.is_empty() {
-            return Ok(());
+            return Ok(None);
         }
         let account = self.account();
+        let mut by_column = None;
         for (i, n) in needs.iter().enumerate() {
             if is_virtual(&n.db) {
                 continue;
             }
             let wanted = PrivilegeSet::from(n.privilege);
             if let Some(t) = &n.through {
-                self.check_through(&account, n, t)?;
-                continue;
+                let (have, who) = self.behind_view(&account, n, t)?;
+                if have.has(wanted) {
+                    continue;
+                }
+                if columns && who.on_some_column(&n.db, &n.table).has(wanted) {
+                    by_column = Some(());
+                    continue;
+                }
+                return Err(view::invalid(&t.db, &t.view));
             }
             if account.global.has(wanted) {
                 continue;
             }
             if n.table.is_empty() {
                 if !account.on_database(&n.db).has(wanted) {
-                    return Err(acl::database_denied(&account, &self.client.host, &n.db));
+                    return Err(acl::database_denied(&account, &n.db));
                 }
                 continue;
             }
@@ -49,12 +71,20 @@ impl ClientSession {
             if have.has(wanted) {
                 continue;
             }
+            let on_columns = match columns {
+                true => account.on_some_column(&n.db, &n.table),
+                false => PrivilegeSet::NONE,
+            };
+            if on_columns.has(wanted) {
+                by_column = Some(());
+                continue;
+            }
             // All that is missing for this table, in MariaDB's order.
             let missing = needs[i..]
                 .iter()
                 .filter(|m| m.db == n.db && m.table == n.table && m.through.is_none())
                 .map(|m| PrivilegeSet::from(m.privilege))
-                .filter(|p| !have.has(*p))
+                .filter(|p| !have.with(on_columns).has(*p))
                 .fold(PrivilegeSet::NONE, PrivilegeSet::with);
             return Err(acl::table_denied(
                 &missing.names().join(", "),
@@ -64,33 +94,81 @@ impl ClientSession {
                 &n.table,
             ));
         }
+        Ok(by_column)
+    }
+
+    /// Plans a statement once more to see which columns it uses, and checks each. Only accounts with privileges on single
+    /// columns come here.
+    pub(crate) fn check_columns(
+        &mut self,
+        plan: impl FnOnce(&mut Self) -> SqlResult<()>,
+    ) -> SqlResult<()> {
+        *self.env.column_uses.borrow_mut() = Some(Box::default());
+        let planned = plan(self);
+        let uses = self.env.column_uses.borrow_mut().take();
+        planned?;
+        let account = self.account();
+        let catalog = self.instance.database().catalog();
+        for u in uses.map(|u| u.list).unwrap_or_default() {
+            if is_virtual(&u.db) {
+                continue;
+            }
+            let wanted = PrivilegeSet::from(u.privilege);
+            let who = match &u.through {
+                None => Some(account.clone()),
+                Some(t) => match &t.account {
+                    Some((user, host)) => self.acl.definer(user, host),
+                    None => Some(account.clone()),
+                },
+            };
+            let may = who.is_some_and(|a| {
+                a.on_table(&u.db, &u.table).has(wanted)
+                    || a.on_column(&u.db, &u.table, &u.column).has(wanted)
+            });
+            if may {
+                continue;
+            }
+            return Err(match &u.through {
+                Some(t) => view::invalid(&t.db, &t.view),
+                None if u.of_all && catalog.view(&u.db, &u.table).is_none() => {
+                    let command = wanted.names().join(", ");
+                    let host = &self.client.host;
+                    acl::table_denied(&command, &account, host, &u.db, &u.table)
+                }
+                None => {
+                    let host = &self.client.host;
+                    acl::column_denied(wanted, &account, host, &u.table, &u.column)
+                }
+            });
+        }
         Ok(())
     }
 
-    /// UPDATE and DELETE that read columns need SELECT too: else their effects would tell what may not be seen.
-    pub(crate) fn check_columns_read(&mut self, stmt: &Stmt) -> SqlResult<()> {
+    /// UPDATE and DELETE that read columns need SELECT too: else their effects would tell what may not be seen. True if
+    /// privileges on single columns are to be looked at.
+    pub(crate) fn check_columns_read(&mut self, stmt: &Stmt) -> SqlResult<bool> {
         if self.account.global.has(PrivilegeSet::SELECT) {
-            return Ok(());
+            return Ok(false);
         }
         let Some(column) = crate::reads::column_read(stmt) else {
-            return Ok(());
+            return Ok(false);
         };
         let Some((db, table)) = first_table(stmt, &self.env) else {
-            return Ok(());
+            return Ok(false);
         };
         let account = self.account();
         if account.on_table(&db, &table).has(PrivilegeSet::SELECT) {
-            return Ok(());
+            return Ok(false);
+        }
+        if account
+            .on_some_column(&db, &table)
+            .has(PrivilegeSet::SELECT)
+        {
+            return Ok(true);
         }
         let host = &self.client.host;
         Err(match column {
-            Some(c) => errors::COLUMNACCESS_DENIED_ERROR.with([
-                &"SELECT",
-                &account.user,
-                &host,
-                &c,
-                &table,
-            ]),
+            Some(c) => acl::column_denied(PrivilegeSet::SELECT, &account, host, &table, &c),
             None => acl::table_denied("SELECT", &account, host, &db, &table),
         })
     }
@@ -100,10 +178,14 @@ impl ClientSession {
         let version = self.instance.database().catalog_version();
         if self.acl.version != version && !self.internal {
             self.acl = self.instance.acl();
+            let role = self.role.clone();
             self.account = self
                 .acl
-                .get(&self.client.account_user, &self.client.account_host)
-                .cloned()
+                .effective(
+                    &self.client.account_user,
+                    &self.client.account_host,
+                    role.as_deref(),
+                )
                 .unwrap_or_else(|| {
                     Arc::new(Account::new(
                         &self.client.account_user,
@@ -112,6 +194,14 @@ impl ClientSession {
                 });
         }
         self.account.clone()
+    }
+
+    /// What the account may do has changed.
+    pub(crate) fn forget_account(&mut self) {
+        if !self.internal {
+            self.acl = Arc::new(acl::Acl::of_no_catalog());
+            self.account();
+        }
     }
 
     /// Error 1227 unless the account has at least one of the global privileges.

@@ -133,7 +133,116 @@ struct Record {
     databases: BTreeMap<String, Vec<String>>,
     #[serde(default)]
     tables: BTreeMap<String, BTreeMap<String, Vec<String>>>,
+    #[serde(flatten)]
+    more: More,
 }
+
+/// What came with roles. Records of versions before have none of it.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+struct More {
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    is_role: bool,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    roles: BTreeMap<String, bool>,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    default_role: String,
+    /// Database, table, column, privileges.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    columns: Vec<(String, String, String, Vec<String>)>,
+    /// Kind, database, name, privileges.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    routines: Vec<(RoutineKind, String, String, Vec<String>)>,
+    /// Name and host of the other, and WITH GRANT OPTION.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    proxies: Vec<(String, String, bool)>,
+    #[serde(default, skip_serializing_if = "Limits::is_none")]
+    limits: Limits,
+}
+
+/// The kinds of routines that privileges are on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub enum RoutineKind {
+    Procedure,
+    Function,
+    Package,
+    PackageBody,
+}
+
+impl RoutineKind {
+    /// All of them, in the order of SHOW GRANTS.
+    pub const ALL: [RoutineKind; 4] = [
+        RoutineKind::Procedure,
+        RoutineKind::Function,
+        RoutineKind::Package,
+        RoutineKind::PackageBody,
+    ];
+
+    /// Its word in GRANT.
+    pub fn word(self) -> &'static str {
+        match self {
+            RoutineKind::Procedure => "PROCEDURE",
+            RoutineKind::Function => "FUNCTION",
+            RoutineKind::Package => "PACKAGE",
+            RoutineKind::PackageBody => "PACKAGE BODY",
+        }
+    }
+}
+
+/// What an account may use. 0 is no limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Limits {
+    /// MAX_QUERIES_PER_HOUR.
+    pub queries: u64,
+    /// MAX_UPDATES_PER_HOUR.
+    pub updates: u64,
+    /// MAX_CONNECTIONS_PER_HOUR.
+    pub connections: u64,
+    /// MAX_USER_CONNECTIONS; below 0: none are let in.
+    pub user_connections: i64,
+    /// MAX_STATEMENT_TIME, microseconds.
+    pub statement_micros: u64,
+}
+
+impl Limits {
+    /// Nothing is limited.
+    pub fn is_none(&self) -> bool {
+        *self == Limits::default()
+    }
+
+    /// MAX_STATEMENT_TIME in seconds, as it is printed.
+    pub(crate) fn seconds(&self) -> String {
+        let micros = self.statement_micros;
+        format!("{}.{:06}", micros / 1_000_000, micros % 1_000_000)
+    }
+
+    /// The limits that are set, each with a leading space.
+    pub(crate) fn clause(&self) -> String {
+        let mut s = String::new();
+        for (word, n) in [
+            ("MAX_QUERIES_PER_HOUR", self.queries),
+            ("MAX_UPDATES_PER_HOUR", self.updates),
+            ("MAX_CONNECTIONS_PER_HOUR", self.connections),
+        ] {
+            if n > 0 {
+                s.push_str(&format!(" {word} {n}"));
+            }
+        }
+        if self.user_connections != 0 {
+            s.push_str(&format!(" MAX_USER_CONNECTIONS {}", self.user_connections));
+        }
+        if self.statement_micros > 0 {
+            s.push_str(&format!(" MAX_STATEMENT_TIME {}", self.seconds()));
+        }
+        s
+    }
+}
+
+/// The name of the role that everybody has.
+pub(crate) const PUBLIC: &str = "PUBLIC";
+
+/// Privileges on the columns of a table.
+pub type ColumnPrivileges = BTreeMap<String, PrivilegeSet>;
 
 /// An account: name, host pattern, proof, privileges.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -162,6 +271,22 @@ pub struct Account {
     pub databases: BTreeMap<String, PrivilegeSet>,
     /// Privileges ON db.table.
     pub tables: BTreeMap<(String, String), PrivilegeSet>,
+    /// Privileges on single columns of db.table.
+    pub columns: BTreeMap<(String, String), ColumnPrivileges>,
+    /// Privileges on routines: kind, database, name in lower case.
+    pub routines: BTreeMap<(RoutineKind, String, String), PrivilegeSet>,
+    /// It is a role: it has no host, and nobody logs in with it.
+    pub is_role: bool,
+    /// Roles granted to it: true is WITH ADMIN OPTION.
+    pub roles: BTreeMap<String, bool>,
+    /// The role that its sessions begin with; empty for none.
+    pub default_role: String,
+    /// Accounts that it may stand in for: true is WITH GRANT OPTION.
+    pub proxies: BTreeMap<(String, String), bool>,
+    /// What it may use.
+    pub limits: Limits,
+    /// Of a session's account: the roles that are enabled. Their global privileges are in `global`. Not stored.
+    pub also: Vec<Arc<Account>>,
 }
 
 impl Account {
@@ -175,9 +300,22 @@ impl Account {
         }
     }
 
-    /// `'user'@'host'` as error messages print it.
+    /// A new role.
+    pub(crate) fn role(name: &str) -> Self {
+        Account {
+            user: name.into(),
+            plugin: String::new(),
+            is_role: true,
+            ..Account::default()
+        }
+    }
+
+    /// `'user'@'host'` as error messages print it; a role is without host.
     pub(crate) fn quoted(&self) -> String {
-        format!("'{}'@'{}'", self.user, self.host)
+        match self.is_role {
+            true => format!("'{}'", self.user),
+            false => format!("'{}'@'{}'", self.user, self.host),
+        }
     }
 
     /// The SHA1(SHA1(password)) of a `mysql_native_password` account, `None` for an empty password.
@@ -217,11 +355,37 @@ impl Account {
                 .map(|(d, p)| (d.clone(), names(p)))
                 .collect(),
             tables,
+            more: self.more(),
         };
         CatalogChange::PutObject {
             key: self.key(),
             // A struct of strings and maps with string keys always has a JSON form.
             value: serde_json::to_string(&record).unwrap_or_default(),
+        }
+    }
+
+    fn more(&self) -> More {
+        let names = |p: &PrivilegeSet| p.names().into_iter().map(String::from).collect::<Vec<_>>();
+        let columns = self.columns.iter().flat_map(|((db, t), list)| {
+            list.iter()
+                .map(move |(c, p)| (db.clone(), t.clone(), c.clone(), names(p)))
+        });
+        let routines = self
+            .routines
+            .iter()
+            .map(|((kind, db, name), p)| (*kind, db.clone(), name.clone(), names(p)));
+        More {
+            is_role: self.is_role,
+            roles: self.roles.clone(),
+            default_role: self.default_role.clone(),
+            columns: columns.collect(),
+            routines: routines.collect(),
+            proxies: self
+                .proxies
+                .iter()
+                .map(|((u, h), grant)| (u.clone(), h.clone(), *grant))
+                .collect(),
+            limits: self.limits,
         }
     }
 
@@ -232,7 +396,29 @@ impl Account {
 
     fn from_json(json: &str) -> Option<Account> {
         let r: Record = serde_json::from_str(json).ok()?;
+        let mut columns: BTreeMap<(String, String), ColumnPrivileges> = BTreeMap::new();
+        for (db, table, column, names) in r.more.columns {
+            let list = columns.entry((db, table)).or_default();
+            list.insert(column, PrivilegeSet::from_names(&names));
+        }
+        let routines = r.more.routines.into_iter().map(|(kind, db, name, names)| {
+            let set = PrivilegeSet::from_names(&names);
+            ((kind, db, name), set)
+        });
         Some(Account {
+            columns,
+            routines: routines.collect(),
+            is_role: r.more.is_role,
+            roles: r.more.roles,
+            default_role: r.more.default_role,
+            proxies: r
+                .more
+                .proxies
+                .into_iter()
+                .map(|(u, h, grant)| ((u, h), grant))
+                .collect(),
+            limits: r.more.limits,
+            also: Vec::new(),
             user: r.user,
             host: r.host,
             plugin: r.plugin,
@@ -262,8 +448,12 @@ impl Account {
         })
     }
 
-    /// Privileges on a database, without the global ones: those of the most specific matching pattern.
-    pub(crate) fn on_database(&self, db: &str) -> PrivilegeSet {
+    /// Its own grants, and those of its enabled roles.
+    fn grants(&self) -> impl Iterator<Item = &Account> {
+        std::iter::once(self).chain(self.also.iter().map(|a| &**a))
+    }
+
+    fn own_on_database(&self, db: &str) -> PrivilegeSet {
         self.databases
             .iter()
             .filter(|(pattern, _)| wild_match(pattern, db, true))
@@ -271,13 +461,66 @@ impl Account {
             .map_or(PrivilegeSet::NONE, |(_, p)| *p)
     }
 
+    /// Privileges on a database, without the global ones: those of the most specific matching pattern.
+    pub(crate) fn on_database(&self, db: &str) -> PrivilegeSet {
+        self.grants()
+            .map(|a| a.own_on_database(db))
+            .fold(PrivilegeSet::NONE, PrivilegeSet::with)
+    }
+
+    /// Privileges on a pattern for databases as it is written, and the global ones.
+    pub(crate) fn on_pattern(&self, pattern: &str) -> PrivilegeSet {
+        self.grants()
+            .filter_map(|a| a.databases.get(pattern).copied())
+            .fold(self.global, PrivilegeSet::with)
+    }
+
     /// All privileges that hold for a table: global, database and table level together.
     pub(crate) fn on_table(&self, db: &str, table: &str) -> PrivilegeSet {
         let mut p = self.global.with(self.on_database(db));
-        if !self.tables.is_empty()
-            && let Some(t) = self.tables.get(&(db.to_string(), table.to_string()))
-        {
-            p = p.with(*t);
+        for a in self.grants().filter(|a| !a.tables.is_empty()) {
+            if let Some(t) = a.tables.get(&(db.to_string(), table.to_string())) {
+                p = p.with(*t);
+            }
+        }
+        p
+    }
+
+    /// Privileges that it has on one column only.
+    pub(crate) fn on_column(&self, db: &str, table: &str, column: &str) -> PrivilegeSet {
+        let key = (db.to_string(), table.to_string());
+        self.grants()
+            .filter_map(|a| a.columns.get(&key))
+            .flatten()
+            .filter(|(c, _)| c.eq_ignore_ascii_case(column))
+            .fold(PrivilegeSet::NONE, |p, (_, c)| p.with(*c))
+    }
+
+    /// Privileges that it has on some column of a table.
+    pub(crate) fn on_some_column(&self, db: &str, table: &str) -> PrivilegeSet {
+        if self.grants().all(|a| a.columns.is_empty()) {
+            return PrivilegeSet::NONE;
+        }
+        let key = (db.to_string(), table.to_string());
+        self.grants()
+            .filter_map(|a| a.columns.get(&key))
+            .flatten()
+            .fold(PrivilegeSet::NONE, |p, (_, c)| p.with(*c))
+    }
+
+    /// All privileges on a table or on some of its columns: with one of them the table can be seen.
+    pub(crate) fn about_table(&self, db: &str, table: &str) -> PrivilegeSet {
+        self.on_table(db, table)
+            .with(self.on_some_column(db, table))
+    }
+
+    /// All privileges that hold for a routine.
+    pub(crate) fn on_routine(&self, kind: RoutineKind, db: &str, name: &str) -> PrivilegeSet {
+        let mut p = self.global.with(self.on_database(db));
+        for a in self.grants().filter(|a| !a.routines.is_empty()) {
+            if let Some(r) = a.routines.get(&(kind, db.to_string(), name.to_lowercase())) {
+                p = p.with(*r);
+            }
         }
         p
     }
@@ -290,56 +533,22 @@ impl Account {
             .without(SERVER_ONLY)
             .is_empty()
             || !self.on_database(db).is_empty()
-            || self
-                .tables
-                .iter()
-                .any(|((d, _), p)| d == db && !p.is_empty())
+            || self.grants().any(|a| a.has_something_in(db))
     }
 
-    /// SHOW GRANTS, one line each.
-    pub(crate) fn show_grants(&self) -> Vec<String> {
-        let to = format!(
-            "{}@{}",
-            narwal_sql::show::quote_ident(&self.user),
-            narwal_sql::show::quote_ident(&self.host)
-        );
-        let option = |p: PrivilegeSet| {
-            if p.has(PrivilegeSet::GRANT_OPTION) {
-                " WITH GRANT OPTION"
-            } else {
-                ""
-            }
-        };
-        let mut lines = vec![format!(
-            "GRANT {} ON *.* TO {to}{}{}{}",
-            self.global.grant_list(PrivilegeSet::ALL_GLOBAL),
-            self.identified(),
-            self.tls.clause(),
-            option(self.global)
-        )];
-        for (db, p) in self.databases.iter().filter(|(_, p)| !p.is_empty()) {
-            lines.push(format!(
-                "GRANT {} ON {}.* TO {to}{}",
-                p.grant_list(PrivilegeSet::ALL_DATABASE),
-                narwal_sql::show::quote_ident(db),
-                option(*p)
-            ));
-        }
-        for ((db, t), p) in self.tables.iter().filter(|(_, p)| !p.is_empty()) {
-            lines.push(format!(
-                "GRANT {} ON {}.{} TO {to}{}",
-                p.grant_list(PrivilegeSet::ALL_TABLE),
-                narwal_sql::show::quote_ident(db),
-                narwal_sql::show::quote_ident(t),
-                option(*p)
-            ));
-        }
-        lines
+    fn has_something_in(&self, db: &str) -> bool {
+        self.tables
+            .iter()
+            .any(|((d, _), p)| d == db && !p.is_empty())
+            || self.columns.keys().any(|(d, _)| d == db)
+            || self.routines.keys().any(|(_, d, _)| d == db)
     }
 
     /// The IDENTIFIED part of statements that recreate the account, with a leading space; empty without a password.
     pub(crate) fn identified(&self) -> String {
-        if self.plugin == NATIVE {
+        if self.is_role {
+            String::new()
+        } else if self.plugin == NATIVE {
             if self.auth.is_empty() {
                 String::new()
             } else {
@@ -353,11 +562,15 @@ impl Account {
     /// SHOW CREATE USER.
     pub(crate) fn show_create(&self) -> String {
         format!(
-            "CREATE USER {}@{}{}{}{}{}",
+            "CREATE USER {}@{}{}{}{}{}{}",
             narwal_sql::show::quote_ident(&self.user),
             narwal_sql::show::quote_ident(&self.host),
             self.identified(),
             self.tls.clause(),
+            match self.limits.is_none() {
+                true => String::new(),
+                false => format!(" WITH{}", self.limits.clause()),
+            },
             if self.locked { " ACCOUNT LOCK" } else { "" },
             match self.lifetime {
                 _ if self.expired => " PASSWORD EXPIRE".to_string(),
@@ -501,6 +714,7 @@ impl Acl {
                 .map(|h| {
                     let mut a = Account::new("root", h);
                     a.global = PrivilegeSet::ALL_GLOBAL.with(PrivilegeSet::GRANT_OPTION);
+                    a.proxies.insert((String::new(), "%".into()), true);
                     Arc::new(a)
                 })
                 .collect()
@@ -536,11 +750,89 @@ impl Acl {
         }
     }
 
+    /// No accounts, of a version that no catalog has.
+    pub(crate) fn of_no_catalog() -> Acl {
+        Acl {
+            version: u64::MAX,
+            ..Acl::default()
+        }
+    }
+
     /// The account that a client is.
     pub fn find(&self, user: &str, host: &str, ip: Option<&str>) -> Option<&Arc<Account>> {
-        self.accounts
-            .iter()
-            .find(|a| (a.user == user || a.user.is_empty()) && host_match(&a.host, host, ip))
+        self.accounts.iter().find(|a| {
+            (a.user == user || a.user.is_empty()) && !a.is_role && host_match(&a.host, host, ip)
+        })
+    }
+
+    /// A role by its name.
+    pub(crate) fn role(&self, name: &str) -> Option<&Arc<Account>> {
+        self.get(name, "").filter(|a| a.is_role)
+    }
+
+    /// A role and all that are granted to it, each once.
+    pub(crate) fn with_granted(&self, role: &str) -> Vec<Arc<Account>> {
+        let mut found: Vec<Arc<Account>> = Vec::new();
+        let mut open = vec![role.to_string()];
+        while let Some(name) = open.pop() {
+            if found.iter().any(|r| r.user == name) {
+                continue;
+            }
+            if let Some(r) = self.role(&name) {
+                open.extend(r.roles.keys().rev().cloned());
+                found.push(r.clone());
+            }
+        }
+        found
+    }
+
+    /// An account as its sessions have it: with a role enabled, and what everybody may. Name and host empty: the role alone.
+    pub(crate) fn effective(
+        &self,
+        user: &str,
+        host: &str,
+        role: Option<&str>,
+    ) -> Option<Arc<Account>> {
+        let nameless = user.is_empty() && host.is_empty() && role.is_some();
+        let own = match self.get(user, host) {
+            Some(a) => a.clone(),
+            None if nameless => Arc::new(Account::new("", "")),
+            None => return None,
+        };
+        let mut more = role.map(|r| self.with_granted(r)).unwrap_or_default();
+        for r in self.with_granted(PUBLIC) {
+            if !more.iter().any(|m| m.user == r.user) {
+                more.push(r);
+            }
+        }
+        if more.is_empty() {
+            return Some(own);
+        }
+        let mut a = Account::clone(&own);
+        a.global = more.iter().fold(a.global, |p, r| p.with(r.global));
+        a.also = more;
+        Some(Arc::new(a))
+    }
+
+    /// What a name after DEFINER= means: a role, if there is one and no host was said.
+    pub(crate) fn definer_named(&self, user: &str, host: Option<&str>) -> (String, String) {
+        let host = match host {
+            None | Some("") if self.role(user).is_some() => "",
+            None | Some("") => "%",
+            Some(host) => host,
+        };
+        (user.to_string(), host.to_string())
+    }
+
+    /// The account that a definer's rights are: a role's if there is no host.
+    pub(crate) fn definer(&self, user: &str, host: &str) -> Option<Arc<Account>> {
+        match host.is_empty() {
+            true => {
+                self.role(user)?;
+                self.effective("", "", Some(user))
+            }
+            false => self.effective(user, host, None),
+        }
     }
 
     /// An account by its name and host pattern.
@@ -593,9 +885,21 @@ pub(crate) fn table_denied(
     ])
 }
 
+/// Error 1143.
+pub(crate) fn column_denied(
+    wanted: PrivilegeSet,
+    account: &Account,
+    host: &str,
+    table: &str,
+    column: &str,
+) -> SqlError {
+    let command = wanted.names().join(", ");
+    errors::COLUMNACCESS_DENIED_ERROR.with([&command, &account.user, &host, &column, &table])
+}
+
 /// Error 1044.
-pub(crate) fn database_denied(who: &Account, host: &str, db: &str) -> SqlError {
-    errors::DBACCESS_DENIED_ERROR.with([&who.user, &host, &db])
+pub(crate) fn database_denied(who: &Account, db: &str) -> SqlError {
+    errors::DBACCESS_DENIED_ERROR.with([&who.user, &who.host, &db])
 }
 
 /// Error 1227.
@@ -720,26 +1024,7 @@ mod tests {
     }
 
     #[test]
-    fn grants_as_mariadb_prints_them() {
-        let mut a = Account::new("u1", "localhost");
-        a.auth = password::native_hash("x");
-        a.databases.insert(
-            "d".into(),
-            PrivilegeSet::SELECT.with(PrivilegeSet::GRANT_OPTION),
-        );
-        a.databases
-            .insert("test2".into(), PrivilegeSet::ALL_DATABASE);
-        a.tables
-            .insert(("d".into(), "t".into()), PrivilegeSet::ALL_TABLE);
-        assert_eq!(
-            a.show_grants(),
-            [
-                "GRANT USAGE ON *.* TO `u1`@`localhost` IDENTIFIED BY PASSWORD '*B69027D44F6E5EDC07F1AEAD1477967B16F28227'",
-                "GRANT SELECT ON `d`.* TO `u1`@`localhost` WITH GRANT OPTION",
-                "GRANT ALL PRIVILEGES ON `test2`.* TO `u1`@`localhost`",
-                "GRANT ALL PRIVILEGES ON `d`.`t` TO `u1`@`localhost`",
-            ]
-        );
+    fn needed_privileges_are_named() {
         let e = privilege_needed(PrivilegeSet::SUPER.with(PrivilegeSet::BINLOG_MONITOR));
         assert_eq!(
             &*e.message,

@@ -1,6 +1,6 @@
 //! Administrative and control statements: everything that narwal-sql does not run.
 
-use crate::acl::{Lifetime, TlsNeed};
+use crate::acl::{Lifetime, RoutineKind, TlsNeed};
 use crate::privileges::PrivilegeSet;
 use crate::replica::{ChangeMaster, StartWhat, Threads};
 pub(crate) use crate::show::filter::Filter;
@@ -8,14 +8,32 @@ use crate::words::PluginWords;
 use narwal_engine::Isolation;
 pub(crate) use narwal_syntax::ast::TableName as TableRef;
 pub(crate) use narwal_syntax::ast::admin::{Operand, Scope as SetScope, SetItem, SetValue};
+pub(crate) use narwal_syntax::ast::admin::{ResourceLimit, RoleName};
 
 /// An account name as written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum UserName {
     /// CURRENT_USER.
     Current,
-    /// `'user'@'host'`; the host is `%` if left out.
-    Named { user: String, host: String },
+    /// CURRENT_ROLE.
+    CurrentRole,
+    /// SHOW GRANTS without FOR: the account with the role that is set.
+    CurrentWithRole,
+    /// `'user'@'host'`; the host is `%` if left out: then it may be a role.
+    Named {
+        user: String,
+        host: String,
+        bare: bool,
+    },
+}
+
+/// The privileges of GRANT and REVOKE.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Privileges {
+    /// On the whole thing; `None` is ALL.
+    pub whole: Option<PrivilegeSet>,
+    /// On columns.
+    pub columns: Vec<(PrivilegeSet, Vec<String>)>,
 }
 
 /// The replication connections that a statement is about.
@@ -58,6 +76,8 @@ pub(crate) struct UserOptions {
     pub expire: Option<Expire>,
     /// ACCOUNT LOCK (true) or UNLOCK.
     pub lock: Option<bool>,
+    /// WITH: limits that change.
+    pub limits: Vec<ResourceLimit>,
 }
 
 /// What follows PASSWORD EXPIRE.
@@ -78,6 +98,8 @@ pub(crate) enum Level {
     Database(Option<String>),
     /// `[db.]table`
     Table(Option<String>, String),
+    /// `PROCEDURE [db.]name` and so on.
+    Routine(RoutineKind, Option<String>, String),
 }
 
 /// A table of LOCK TABLES.
@@ -202,7 +224,53 @@ pub(crate) enum Flush {
     /// FLUSH BINARY LOGS, with the domains of DELETE_DOMAIN_ID as written.
     BinaryLogs(Vec<u64>),
     Status,
+    /// FLUSH USER_RESOURCES.
+    UserResources,
     Nothing,
+}
+
+/// The statements of roles.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum RoleStatement {
+    Create {
+        or_replace: bool,
+        if_not_exists: bool,
+        roles: Vec<RoleName>,
+        admin: Option<UserName>,
+    },
+    Drop {
+        if_exists: bool,
+        roles: Vec<RoleName>,
+    },
+    Grant {
+        role: RoleName,
+        users: Vec<UserSpec>,
+        admin_option: bool,
+    },
+    Revoke {
+        role: RoleName,
+        users: Vec<UserName>,
+        /// ADMIN OPTION FOR.
+        admin_option: bool,
+    },
+    /// SET ROLE; `None` is NONE.
+    Set(Option<String>),
+    SetDefault {
+        role: Option<String>,
+        user: Option<UserName>,
+    },
+}
+
+impl RoleStatement {
+    fn counter(&self) -> &'static str {
+        match self {
+            RoleStatement::Create { .. } => "Com_create_role",
+            RoleStatement::Drop { .. } => "Com_drop_role",
+            RoleStatement::Grant { .. } => "Com_grant_role",
+            RoleStatement::Revoke { .. } => "Com_revoke_role",
+            RoleStatement::Set(_) | RoleStatement::SetDefault { .. } => "Com_set_option",
+        }
+    }
 }
 
 /// An administrative statement.
@@ -259,21 +327,28 @@ pub(crate) enum Admin {
     },
     RenameUser(Vec<(UserName, UserName)>),
     Grant {
-        /// `None` is ALL.
-        privileges: Option<PrivilegeSet>,
+        privileges: Privileges,
         level: Level,
         users: Vec<UserSpec>,
         options: UserOptions,
         grant_option: bool,
     },
     Revoke {
-        /// `None` is ALL.
-        privileges: Option<PrivilegeSet>,
+        privileges: Privileges,
         level: Level,
         users: Vec<UserName>,
     },
     /// REVOKE ALL PRIVILEGES, GRANT OPTION FROM ...
     RevokeEverything(Vec<UserName>),
+    /// Of roles.
+    Role(RoleStatement),
+    /// GRANT PROXY ON of TO users: `None`; REVOKE: the option is for GRANT only.
+    Proxy {
+        of: UserName,
+        users: Vec<UserSpec>,
+        /// `None` is REVOKE, true WITH GRANT OPTION.
+        grant: Option<bool>,
+    },
     Kill {
         query: bool,
         id: Operand,
@@ -386,6 +461,9 @@ impl Admin {
             Admin::Grant { .. } => "Com_grant",
             Admin::Revoke { .. } => "Com_revoke",
             Admin::RevokeEverything(_) => "Com_revoke_all",
+            Admin::Role(r) => r.counter(),
+            Admin::Proxy { grant: Some(_), .. } => "Com_grant",
+            Admin::Proxy { .. } => "Com_revoke",
             Admin::Kill { .. } => "Com_kill",
             Admin::Flush(_) => "Com_flush",
             Admin::Maintain { op, .. } => match op {
@@ -421,6 +499,9 @@ impl Admin {
 
     /// True for statements that commit the transaction first, as MariaDB's do.
     pub(crate) fn commits_implicitly(&self) -> bool {
+        if let Admin::Role(r) = self {
+            return !matches!(r, RoleStatement::Set(_));
+        }
         matches!(
             self,
             Admin::Begin { .. }
@@ -431,6 +512,7 @@ impl Admin {
                 | Admin::Grant { .. }
                 | Admin::Revoke { .. }
                 | Admin::RevokeEverything(_)
+                | Admin::Proxy { .. }
                 | Admin::SetPassword { .. }
                 | Admin::Flush(_)
                 | Admin::LockTables(_)
@@ -444,6 +526,9 @@ impl Admin {
 
     /// True for statements that change accounts or privileges.
     pub(crate) fn changes_accounts(&self) -> bool {
+        if let Admin::Role(r) = self {
+            return !matches!(r, RoleStatement::Set(_));
+        }
         matches!(
             self,
             Admin::CreateUser { .. }
@@ -453,6 +538,7 @@ impl Admin {
                 | Admin::Grant { .. }
                 | Admin::Revoke { .. }
                 | Admin::RevokeEverything(_)
+                | Admin::Proxy { .. }
                 | Admin::SetPassword { .. }
         )
     }

@@ -208,7 +208,7 @@ impl ClientSession {
                 options,
                 grant_option,
             } => {
-                self.grant(*privileges, level, users, options, *grant_option)?;
+                self.grant(privileges, level, users, options, *grant_option)?;
                 Ok(DONE)
             }
             Admin::Revoke {
@@ -216,11 +216,19 @@ impl ClientSession {
                 level,
                 users,
             } => {
-                self.revoke(*privileges, level, users)?;
+                self.revoke(privileges, level, users)?;
                 Ok(DONE)
             }
             Admin::RevokeEverything(users) => {
                 self.revoke_everything(users)?;
+                Ok(DONE)
+            }
+            Admin::Role(statement) => {
+                self.role_statement(statement)?;
+                Ok(DONE)
+            }
+            Admin::Proxy { of, users, grant } => {
+                self.proxy(of, users, *grant)?;
                 Ok(DONE)
             }
             Admin::Kill { query, id } => {
@@ -547,6 +555,7 @@ impl ClientSession {
                     self.lock_tables(&locks)?;
                 }
                 // Accounts are read from the catalog itself: only who is blocked is forgotten.
+                Flush::UserResources => self.instance.resources.flush(),
                 Flush::Privileges => self.instance.logins.forget_all(),
                 // Tables have no files to be closed.
                 Flush::Tables | Flush::Nothing => {}

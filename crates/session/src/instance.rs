@@ -44,6 +44,8 @@ pub struct Instance {
     /// Counters of ended sessions, and of what no session counts.
     pub(crate) retired: Counters,
     pub(crate) connections: AtomicU64,
+    /// What accounts have used.
+    pub(crate) resources: crate::limits::Resources,
     pub(crate) aborted_connects: AtomicU64,
     pub(crate) aborted_clients: AtomicU64,
     pub(crate) prepared_statements: AtomicU64,
@@ -116,6 +118,7 @@ impl Instance {
             named_locks: NamedLocks::default(),
             retired: Counters::default(),
             connections: AtomicU64::new(0),
+            resources: crate::limits::Resources::default(),
             aborted_connects: AtomicU64::new(0),
             aborted_clients: AtomicU64::new(0),
             prepared_statements: AtomicU64::new(0),

@@ -124,6 +124,14 @@ impl PrivilegeSet {
 }
 
 impl PrivilegeSet {
+    /// All that can be granted on a routine, without GRANT OPTION.
+    pub const ALL_ROUTINE: PrivilegeSet = Self::EXECUTE.with(Self::ALTER_ROUTINE);
+    /// All that can be granted on single columns.
+    pub const ALL_COLUMN: PrivilegeSet = Self::SELECT
+        .with(Self::INSERT)
+        .with(Self::UPDATE)
+        .with(Self::REFERENCES);
+
     /// True if all of `other` are in the set.
     pub fn has(self, other: PrivilegeSet) -> bool {
         self.0 & other.0 == other.0

@@ -7,9 +7,11 @@ use crate::client::ConnectOptions;
 use crate::clock::unix_micros;
 use crate::instance::Instance;
 use crate::late_answers::LateAnswers;
+use crate::limits::Connected;
 use crate::locks::Locked;
 use crate::open_transaction::{NextTransaction, Open};
 use crate::plan_cache::TextPlans;
+use crate::privileges::PrivilegeSet;
 use crate::process::{Identity, Process};
 use crate::session_vars::SessionVars;
 use crate::settings::Settings;
@@ -47,6 +49,10 @@ pub struct ClientSession {
     pub(crate) acl: Arc<Acl>,
     /// Own account, as of `acl`.
     pub(crate) account: Arc<Account>,
+    /// The connection as it counts for its account's limits. None for the server's own sessions.
+    pub(crate) connected: Option<Connected>,
+    /// SET ROLE.
+    pub(crate) role: Option<Arc<str>>,
     pub(crate) client: ConnectOptions,
     pub(crate) multi_statements: bool,
     pub(crate) prepared: PreparedStatements,
@@ -144,6 +150,8 @@ impl ClientSession {
             next: NextTransaction::default(),
             acl,
             account,
+            connected: None,
+            role: None,
             client,
             prepared: PreparedStatements::default(),
             plan_generation: 0,
@@ -170,15 +178,18 @@ impl ClientSession {
     /// What a new or changed user starts with: names, character set, default database.
     pub(crate) fn start_as_client(&mut self) -> SqlResult<()> {
         self.check_expired()?;
+        self.count_connection()?;
         self.env.user = format!("{}@{}", self.client.user, self.client.host).into();
         self.env.current_user =
             format!("{}@{}", self.client.account_user, self.client.account_host).into();
+        self.start_role();
         self.env.client_found_rows = self.client.found_rows;
         self.set_names(charset::from_handshake(self.client.collation));
         if self.client.interactive {
             let v = self.vars.value("interactive_timeout");
             self.vars.set_by_name("wait_timeout", v);
         }
+        self.limit_statements();
         self.set_db(None);
         self.track.start(self.client.session_track);
         self.refresh_settings();
@@ -186,6 +197,49 @@ impl ClientSession {
             self.use_db(&db)?;
         }
         Ok(())
+    }
+
+    /// Errors 1203 and 1226: the account has as many connections as it may have.
+    fn count_connection(&mut self) -> SqlResult<()> {
+        if self.internal {
+            return Ok(());
+        }
+        // Another user's connection ends here.
+        self.connected = None;
+        let (a, resources) = (&self.account, &self.instance.resources);
+        let most = self.instance.global_value("max_user_connections").as_u64();
+        let above = a.global.has(PrivilegeSet::CONNECTION_ADMIN);
+        self.connected = Some(resources.connect((&a.user, &a.host), &a.limits, most, above)?);
+        Ok(())
+    }
+
+    /// MAX_STATEMENT_TIME and MAX_USER_CONNECTIONS of the account are the session's variables.
+    fn limit_statements(&mut self) {
+        let limits = self.account.limits;
+        if limits.statement_micros > 0 {
+            let seconds = VarValue::text(limits.seconds());
+            self.vars.set_by_name("max_statement_time", seconds);
+        }
+        if let Ok(n @ 1..) = u64::try_from(limits.user_connections) {
+            let most = VarValue::text(n.to_string());
+            self.vars.set_by_name("max_user_connections", most);
+        }
+    }
+
+    /// Error 1226: the account has run as many statements as it may in an hour.
+    pub(crate) fn count_query(&self) -> SqlResult<()> {
+        match (&self.connected, &self.account.limits) {
+            (Some(c), l) if l.queries > 0 => c.usage().query(&self.account.user, l),
+            _ => Ok(()),
+        }
+    }
+
+    /// The same for statements that change something.
+    pub(crate) fn count_update(&self) -> SqlResult<()> {
+        match (&self.connected, &self.account.limits) {
+            (Some(c), l) if l.updates > 0 => c.usage().update(&self.account.user, l),
+            _ => Ok(()),
+        }
     }
 
     /// An expired password lets its owner in to change it, or not at all.
@@ -317,9 +371,10 @@ impl ClientSession {
         }
         let account = self.account();
         if !account.sees_database(db) {
-            return Err(acl::database_denied(&account, &self.client.host, db));
+            return Err(acl::database_denied(&account, db));
         }
-        if self.instance.database().catalog().database(db).is_none() {
+        // The tables of `mysql` are there without a database, unless somebody has made one.
+        if db != "mysql" && self.instance.database().catalog().database(db).is_none() {
             return Err(unknown_database(db));
         }
         self.set_db(Some(db.into()));

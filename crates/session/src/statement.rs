@@ -226,8 +226,14 @@ impl ClientSession {
                 return Err(e);
             }
         };
-        self.check_needs(plan.needs())?;
-        self.check_columns_read(stmt)?;
+        let by_column = self.missing_on_tables(plan.needs())? | self.check_columns_read(stmt)?;
+        if by_column {
+            self.check_columns(|s| {
+                let db = s.instance.database();
+                let virtual_tables = InformationSchema(s);
+                Prepared::new(stmt, text, db, &catalog, &s.env, Some(&virtual_tables)).map(drop)
+            })?;
+        }
         Ok(plan)
     }
 
@@ -237,6 +243,9 @@ impl ClientSession {
         out: &mut dyn ResultSink,
         more: bool,
     ) -> SqlResult<()> {
+        if let Err(e) = self.count_query() {
+            return self.refuse(e);
+        }
         if self.must_change_password {
             if let Err(e) = self.check_sandbox(text) {
                 return self.refuse(e);
@@ -365,6 +374,9 @@ impl ClientSession {
     ) -> SqlResult<()> {
         self.process.stage(Stage::Executing);
         if let Err(e) = self.may_run(plan) {
+            return self.fail(e);
+        }
+        if writes && let Err(e) = self.count_update() {
             return self.fail(e);
         }
         self.process.stage(Stage::Executing);
@@ -580,7 +592,7 @@ impl ClientSession {
         out: &mut dyn ResultSink,
         more: bool,
     ) -> SqlResult<()> {
-        match self.ddl(ddl, text) {
+        match self.count_update().and_then(|()| self.ddl(ddl, text)) {
             Ok(Outcome::Done { affected, info, .. }) => {
                 if let DdlStmt::DropTable { .. } = ddl {
                     self.release_locks_of_dropped();

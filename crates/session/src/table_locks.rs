@@ -171,7 +171,7 @@ impl ClientSession {
         let host = self.client.host.clone();
         let have = account.on_table(&db, &t.name);
         if is_virtual(&db) || !have.has(PrivilegeSet::LOCK_TABLES) {
-            return Err(acl::database_denied(&account, &host, &db));
+            return Err(acl::database_denied(&account, &db));
         }
         if !have.has(PrivilegeSet::SELECT) {
             let what = "SELECT, LOCK TABLES";

@@ -1,20 +1,21 @@
 //! CREATE, ALTER, DROP and RENAME USER, SET PASSWORD, GRANT, REVOKE. What goes into the log never holds a plain
 //! password: statements are written anew with its hash.
 
-use crate::acl::{self, Account, Acl, Lifetime, NATIVE, SHA2, TlsNeed};
-use crate::admin::{AuthSpec, Expire, Level, UserName, UserOptions, UserSpec};
+use crate::acl::{self, Account, Lifetime, NATIVE, PUBLIC, SHA2, TlsNeed};
+use crate::admin::{AuthSpec, Expire, ResourceLimit, UserName, UserOptions, UserSpec};
+use crate::drafts::Drafts;
 use crate::password;
 use crate::privileges::PrivilegeSet;
-use crate::session::{ClientSession, access_denied};
+use crate::session::ClientSession;
 use narwal_engine::{CatalogChange, Ddl};
-use narwal_sql::SqlMode;
 use narwal_sql::show::quote_ident;
 use narwal_types::errors;
 use narwal_types::errors::codes;
 use narwal_types::{SqlError, SqlResult};
 use std::sync::Arc;
 
-fn failed(what: &str, names: &[String]) -> SqlError {
+/// Error 1396.
+pub(crate) fn failed(what: &str, names: &[String]) -> SqlError {
     errors::CANNOT_USER.with([&what, &names.join(",")])
 }
 
@@ -22,15 +23,12 @@ pub(crate) fn no_such_user() -> SqlError {
     errors::PASSWORD_NO_MATCH.plain()
 }
 
-fn no_such_grant(a: &Account, table: Option<&str>) -> SqlError {
+/// Error 1141, or 1147 for a table.
+pub(crate) fn no_such_grant(a: &Account, table: Option<&str>) -> SqlError {
     match table {
         None => errors::NONEXISTING_GRANT.with([&a.user, &a.host]),
         Some(t) => errors::NONEXISTING_TABLE_GRANT.with([&a.user, &a.host, &t]),
     }
-}
-
-fn illegal_grant() -> SqlError {
-    errors::ILLEGAL_GRANT_FOR_TABLE.plain()
 }
 
 /// Error 1141.
@@ -90,7 +88,7 @@ fn authenticate(a: &mut Account, auth: &AuthSpec) -> SqlResult<()> {
     Ok(())
 }
 
-fn apply_options(a: &mut Account, o: &UserOptions) {
+pub(crate) fn apply_options(a: &mut Account, o: &UserOptions) {
     if let Some(tls) = &o.tls {
         a.tls = tls.clone();
     }
@@ -102,17 +100,27 @@ fn apply_options(a: &mut Account, o: &UserOptions) {
         Some(Expire::After(lifetime)) => a.lifetime = lifetime,
         None => {}
     }
+    for limit in &o.limits {
+        let l = &mut a.limits;
+        match limit {
+            ResourceLimit::QueriesPerHour(n) => l.queries = *n,
+            ResourceLimit::UpdatesPerHour(n) => l.updates = *n,
+            ResourceLimit::ConnectionsPerHour(n) => l.connections = *n,
+            ResourceLimit::UserConnections(n) => l.user_connections = *n,
+            ResourceLimit::StatementTime(t) => l.statement_micros = micros(t),
+        }
+    }
 }
 
 impl ClientSession {
     /// User and host that a name means.
-    fn resolve(&self, name: &UserName) -> (String, String) {
+    pub(crate) fn resolve(&self, name: &UserName) -> (String, String) {
         match name {
-            UserName::Current => (
+            UserName::Current | UserName::CurrentRole | UserName::CurrentWithRole => (
                 self.client.account_user.clone(),
                 self.client.account_host.clone(),
             ),
-            UserName::Named { user, host } => (user.clone(), host.clone()),
+            UserName::Named { user, host, .. } => (user.clone(), host.clone()),
         }
     }
 
@@ -122,12 +130,12 @@ impl ClientSession {
         self.is_self(&user, &host)
     }
 
-    fn is_self(&self, user: &str, host: &str) -> bool {
+    pub(crate) fn is_self(&self, user: &str, host: &str) -> bool {
         user == self.client.account_user && host == self.client.account_host
     }
 
     /// Gives an account a password, if the rules for passwords let it.
-    fn authenticate(&mut self, a: &mut Account, auth: &AuthSpec) -> SqlResult<()> {
+    pub(crate) fn authenticate(&mut self, a: &mut Account, auth: &AuthSpec) -> SqlResult<()> {
         self.check_password_rules(&a.user, auth)?;
         authenticate(a, auth)?;
         a.expired = false;
@@ -136,7 +144,7 @@ impl ClientSession {
     }
 
     /// Stores changed accounts with the statement for the log.
-    fn store(&mut self, sql: String, changes: Vec<CatalogChange>) -> SqlResult<()> {
+    pub(crate) fn store(&mut self, sql: String, changes: Vec<CatalogChange>) -> SqlResult<()> {
         if changes.is_empty() {
             return Ok(());
         }
@@ -190,9 +198,6 @@ impl ClientSession {
             apply_options(&mut a, options);
             made.push((a, true));
         }
-        if !existing.is_empty() {
-            return Err(failed("CREATE USER", &existing));
-        }
         let verb = if or_replace {
             "CREATE OR REPLACE USER"
         } else if if_not_exists {
@@ -201,7 +206,12 @@ impl ClientSession {
             "CREATE USER"
         };
         let sql = user_statement(verb, &made, options);
-        self.store(sql, made.iter().map(|(a, _)| a.put()).collect())
+        // Those that can be made are made, as in MariaDB.
+        self.store(sql, made.iter().map(|(a, _)| a.put()).collect())?;
+        match existing.is_empty() {
+            true => Ok(()),
+            false => Err(failed("CREATE USER", &existing)),
+        }
     }
 
     /// ALTER USER.
@@ -286,9 +296,11 @@ impl ClientSession {
         let mut names = Vec::new();
         for u in users {
             let (user, host) = self.resolve(u);
-            names.push(ident(&Account::new(&user, &host)));
             match acl.get(&user, &host) {
-                Some(a) => changes.push(a.delete()),
+                Some(a) => {
+                    names.push(ident(a));
+                    changes.push(a.delete());
+                }
                 None => {
                     let quoted = Account::new(&user, &host).quoted();
                     if if_exists {
@@ -302,15 +314,17 @@ impl ClientSession {
                 }
             }
         }
-        if !missing.is_empty() {
-            return Err(failed("DROP USER", &missing));
-        }
         let verb = if if_exists {
             "DROP USER IF EXISTS"
         } else {
             "DROP USER"
         };
-        self.store(format!("{verb} {}", names.join(", ")), changes)
+        // Those that are there are dropped also if others are not.
+        self.store(format!("{verb} {}", names.join(", ")), changes)?;
+        match missing.is_empty() {
+            true => Ok(()),
+            false => Err(failed("DROP USER", &missing)),
+        }
     }
 
     /// RENAME USER.
@@ -350,7 +364,7 @@ impl ClientSession {
         let (user, host) = self.resolve(name);
         if !self.is_self(&user, &host) && !self.account().global.has(PrivilegeSet::CREATE_USER) {
             let account = self.account();
-            return Err(acl::database_denied(&account, &self.client.host, "mysql"));
+            return Err(acl::database_denied(&account, "mysql"));
         }
         let instance = self.instance.clone();
         let _one_writer = instance.acl_writer.lock();
@@ -381,258 +395,50 @@ impl ClientSession {
         Ok(())
     }
 
-    /// The level with its names filled in; ALL as a set. Checks that the privileges exist at that level.
-    fn at_level(
-        &mut self,
-        level: &Level,
-        privileges: Option<PrivilegeSet>,
-        is_grant: bool,
-    ) -> SqlResult<(Level, PrivilegeSet)> {
-        let level = match level {
-            Level::Global => Level::Global,
-            Level::Database(Some(d)) => Level::Database(Some(d.clone())),
-            Level::Database(None) => Level::Database(Some(self.env.require_db()?.to_string())),
-            Level::Table(Some(d), t) => Level::Table(Some(d.clone()), t.clone()),
-            Level::Table(None, t) => {
-                Level::Table(Some(self.env.require_db()?.to_string()), t.clone())
+    /// The account or role that SHOW GRANTS asks for; those that are not the session's need to read the accounts.
+    pub(crate) fn shown_grants(&mut self, name: &UserName) -> SqlResult<Arc<Account>> {
+        let drafts = Drafts::new(self.instance.acl());
+        let (user, host) = match name {
+            UserName::CurrentRole if self.role.is_none() => {
+                let (user, host) = self.resolve(&UserName::Current);
+                return Err(no_grants_for(&user, &host));
             }
+            name => self.grantee(&drafts, name, false)?,
         };
-        let all = match &level {
-            Level::Global => PrivilegeSet::ALL_GLOBAL,
-            Level::Database(_) => PrivilegeSet::ALL_DATABASE,
-            Level::Table(..) => PrivilegeSet::ALL_TABLE,
+        let acl = self.instance.acl();
+        let own = acl.get(&self.client.account_user, &self.client.account_host);
+        let everybody = acl.role(PUBLIC);
+        let mut has = own.into_iter().chain(everybody);
+        let visible = match host.is_empty() {
+            true => {
+                user == PUBLIC
+                    || self.role.as_deref() == Some(&*user)
+                    || has.any(|a| a.roles.contains_key(&user))
+            }
+            false => self.is_self(&user, &host),
         };
-        let set = privileges.unwrap_or(all);
-        if !all.with(PrivilegeSet::GRANT_OPTION).has(set) {
-            return Err(match &level {
-                Level::Database(_) => errors::WRONG_USAGE.with([&"DB GRANT", &"GLOBAL PRIVILEGES"]),
-                _ => illegal_grant(),
-            });
+        if !visible && !self.reads_accounts() {
+            let account = self.account();
+            return Err(acl::database_denied(&account, "mysql"));
         }
-        let account = self.account();
-        match &level {
-            Level::Global if !account.global.has(set.with(PrivilegeSet::GRANT_OPTION)) => {
-                let with_password = !account.auth.is_empty();
-                return Err(access_denied(&self.client, with_password));
-            }
-            Level::Database(Some(db)) => {
-                let have = account.global.with(
-                    account
-                        .databases
-                        .get(db)
-                        .copied()
-                        .unwrap_or(PrivilegeSet::NONE),
-                );
-                if !have.has(set.with(PrivilegeSet::GRANT_OPTION)) {
-                    return Err(acl::database_denied(&account, &self.client.host, db));
-                }
-            }
-            Level::Table(Some(db), t) => {
-                let have = account.on_table(db, t);
-                if !have.has(set.with(PrivilegeSet::GRANT_OPTION)) {
-                    return Err(acl::table_denied(
-                        "GRANT",
-                        &account,
-                        &self.client.host,
-                        db,
-                        t,
-                    ));
-                }
-                if is_grant
-                    && !set.has(PrivilegeSet::CREATE)
-                    && !self.instance.database().catalog().has(db, t)
-                {
-                    return Err(errors::NO_SUCH_TABLE.with([&db, &t]));
-                }
-            }
-            _ => {}
+        let shown = acl.get(&user, &host).cloned();
+        match shown {
+            None if user == PUBLIC && host.is_empty() => Ok(Arc::new(Account::role(PUBLIC))),
+            None => Err(no_grants_for(&user, &host)),
+            Some(a) => Ok(a),
         }
-        Ok((level, set))
     }
 
-    /// GRANT.
-    pub(crate) fn grant(
-        &mut self,
-        privileges: Option<PrivilegeSet>,
-        level: &Level,
-        users: &[UserSpec],
-        options: &UserOptions,
-        grant_option: bool,
-    ) -> SqlResult<()> {
-        let (level, set) = self.at_level(level, privileges, true)?;
-        let give = if grant_option {
-            set.with(PrivilegeSet::GRANT_OPTION)
-        } else {
-            set
-        };
-        if users.iter().any(|u| u.auth.is_some()) || options != &UserOptions::default() {
-            self.need_any(PrivilegeSet::CREATE_USER)?;
-        }
-        let instance = self.instance.clone();
-        let _one_writer = instance.acl_writer.lock();
-        let acl = instance.acl();
-        let mut changed: Vec<Account> = Vec::new();
-        let mut names = Vec::new();
-        for u in users {
-            let (user, host) = self.resolve(&u.name);
-            let mut a = match find_changed(&changed, &acl, &user, &host) {
-                Some(a) => a,
-                None => {
-                    // NO_AUTO_CREATE_USER: an account is not made by accident.
-                    if u.auth.is_none() && self.env.sql_mode.has(SqlMode::NO_AUTO_CREATE_USER) {
-                        return Err(no_such_user());
-                    }
-                    self.need_any(PrivilegeSet::CREATE_USER)?;
-                    Account::new(&user, &host)
-                }
-            };
-            if let Some(auth) = &u.auth {
-                self.authenticate(&mut a, auth)?;
-            }
-            apply_options(&mut a, options);
-            match &level {
-                Level::Global => a.global = a.global.with(give),
-                Level::Database(db) => {
-                    let p = a
-                        .databases
-                        .entry(db.clone().unwrap_or_default())
-                        .or_default();
-                    *p = p.with(give);
-                }
-                Level::Table(db, t) => {
-                    let p = a
-                        .tables
-                        .entry((db.clone().unwrap_or_default(), t.clone()))
-                        .or_default();
-                    *p = p.with(give);
-                }
-            }
-            names.push(if u.auth.is_some() {
-                format!("{}{}", ident(&a), a.identified())
-            } else {
-                ident(&a)
-            });
-            changed.retain(|c| c.user != a.user || c.host != a.host);
-            changed.push(a);
-        }
-        for a in &mut changed {
-            drop_empty(a);
-        }
-        let sql = format!(
-            "GRANT {} ON {} TO {}{}{}",
-            level_list(&level, set),
-            level_text(&level),
-            names.join(", "),
-            require_clause(options),
-            if grant_option {
-                " WITH GRANT OPTION"
-            } else {
-                ""
-            }
-        );
-        self.store(sql, changed.iter().map(Account::put).collect())
-    }
-
-    /// REVOKE.
-    pub(crate) fn revoke(
-        &mut self,
-        privileges: Option<PrivilegeSet>,
-        level: &Level,
-        users: &[UserName],
-    ) -> SqlResult<()> {
-        let (level, set) = self.at_level(level, privileges, false)?;
-        let instance = self.instance.clone();
-        let _one_writer = instance.acl_writer.lock();
-        let acl = instance.acl();
-        let mut changed: Vec<Account> = Vec::new();
-        let mut names = Vec::new();
-        for u in users {
-            let (user, host) = self.resolve(u);
-            let Some(mut a) = find_changed(&changed, &acl, &user, &host) else {
-                return Err(no_such_grant(&Account::new(&user, &host), None));
-            };
-            match &level {
-                Level::Global => a.global = a.global.without(set),
-                Level::Database(db) => {
-                    let db = db.clone().unwrap_or_default();
-                    let Some(p) = a.databases.get_mut(&db) else {
-                        return Err(no_such_grant(&a, None));
-                    };
-                    *p = p.without(set);
-                }
-                Level::Table(db, t) => {
-                    let key = (db.clone().unwrap_or_default(), t.clone());
-                    let Some(p) = a.tables.get_mut(&key) else {
-                        return Err(no_such_grant(&a, Some(t)));
-                    };
-                    *p = p.without(set);
-                }
-            }
-            drop_empty(&mut a);
-            names.push(ident(&a));
-            changed.retain(|c| c.user != a.user || c.host != a.host);
-            changed.push(a);
-        }
-        let mut list = level_list(&level, set);
-        if set.has(PrivilegeSet::GRANT_OPTION) {
-            list = if set == PrivilegeSet::GRANT_OPTION {
-                "GRANT OPTION".into()
-            } else {
-                format!("{list}, GRANT OPTION")
-            };
-        }
-        let sql = format!(
-            "REVOKE {list} ON {} FROM {}",
-            level_text(&level),
-            names.join(", ")
-        );
-        self.store(sql, changed.iter().map(Account::put).collect())
-    }
-
-    /// REVOKE ALL PRIVILEGES, GRANT OPTION.
-    pub(crate) fn revoke_everything(&mut self, users: &[UserName]) -> SqlResult<()> {
-        self.need_any(PrivilegeSet::CREATE_USER)?;
-        let instance = self.instance.clone();
-        let _one_writer = instance.acl_writer.lock();
-        let acl = instance.acl();
-        let mut changes = Vec::new();
-        let mut names = Vec::new();
-        for u in users {
-            let (user, host) = self.resolve(u);
-            let Some(a) = acl.get(&user, &host) else {
-                return Err(errors::REVOKE_GRANTS.plain());
-            };
-            let mut a = Account::clone(a);
-            a.global = PrivilegeSet::NONE;
-            a.databases.clear();
-            a.tables.clear();
-            names.push(ident(&a));
-            changes.push(a.put());
-        }
-        let names = names.join(", ");
-        self.store(
-            format!("REVOKE ALL PRIVILEGES, GRANT OPTION FROM {names}"),
-            changes,
-        )
-    }
-
-    /// The account that SHOW GRANTS and SHOW CREATE USER ask for; others than the own need to read the accounts.
+    /// The account that SHOW CREATE USER asks for; others than the own need to read the accounts.
     pub(crate) fn shown_account(
         &mut self,
         name: &UserName,
         missing: fn(&str, &str) -> SqlError,
     ) -> SqlResult<Arc<Account>> {
         let (user, host) = self.resolve(name);
-        let account = self.account();
-        if self.is_self(&user, &host) {
-            return Ok(account);
-        }
-        if !account
-            .global
-            .with(account.on_database("mysql"))
-            .has(PrivilegeSet::SELECT)
-        {
-            return Err(acl::database_denied(&account, &self.client.host, "mysql"));
+        if !self.is_self(&user, &host) && !self.reads_accounts() {
+            let account = self.account();
+            return Err(acl::database_denied(&account, "mysql"));
         }
         self.instance
             .acl()
@@ -642,39 +448,35 @@ impl ClientSession {
     }
 }
 
-/// An account as this statement has it so far.
-fn find_changed(changed: &[Account], acl: &Acl, user: &str, host: &str) -> Option<Account> {
-    changed
-        .iter()
-        .find(|a| a.user == user && a.host == host)
-        .cloned()
-        .or_else(|| acl.get(user, host).map(|a| Account::clone(a)))
+/// What GRANT says of accounts as it goes into the log, with a leading space.
+pub(crate) fn options_clause(o: &UserOptions, grant_option: bool) -> String {
+    let limits = limits_clause(&o.limits);
+    let with = match (grant_option, limits.is_empty()) {
+        (false, true) => String::new(),
+        (false, false) => format!(" WITH{limits}"),
+        (true, _) => format!(" WITH GRANT OPTION{limits}"),
+    };
+    format!("{}{with}", require_clause(o))
 }
 
-/// Grants without privileges are not kept.
-fn drop_empty(a: &mut Account) {
-    a.databases.retain(|_, p| !p.is_empty());
-    a.tables.retain(|_, p| !p.is_empty());
+/// Limits as they were given, each with a leading space.
+fn limits_clause(limits: &[ResourceLimit]) -> String {
+    let text = |l: &ResourceLimit| match l {
+        ResourceLimit::QueriesPerHour(n) => format!(" MAX_QUERIES_PER_HOUR {n}"),
+        ResourceLimit::UpdatesPerHour(n) => format!(" MAX_UPDATES_PER_HOUR {n}"),
+        ResourceLimit::ConnectionsPerHour(n) => format!(" MAX_CONNECTIONS_PER_HOUR {n}"),
+        ResourceLimit::UserConnections(n) => format!(" MAX_USER_CONNECTIONS {n}"),
+        ResourceLimit::StatementTime(t) => format!(" MAX_STATEMENT_TIME {t}"),
+    };
+    limits.iter().map(text).collect()
 }
 
-fn level_list(level: &Level, set: PrivilegeSet) -> String {
-    set.grant_list(match level {
-        Level::Global => PrivilegeSet::ALL_GLOBAL,
-        Level::Database(_) => PrivilegeSet::ALL_DATABASE,
-        Level::Table(..) => PrivilegeSet::ALL_TABLE,
-    })
-}
-
-fn level_text(level: &Level) -> String {
-    match level {
-        Level::Global => "*.*".into(),
-        Level::Database(db) => format!("{}.*", quote_ident(db.as_deref().unwrap_or_default())),
-        Level::Table(db, t) => format!(
-            "{}.{}",
-            quote_ident(db.as_deref().unwrap_or_default()),
-            quote_ident(t)
-        ),
-    }
+/// Microseconds of a number of seconds as it was written.
+fn micros(text: &str) -> u64 {
+    const MOST: f64 = 31_536_000.0;
+    let seconds: f64 = text.parse().unwrap_or(0.0);
+    // The number is in range, so nothing is lost.
+    (seconds.clamp(0.0, MOST) * 1e6).round() as u64
 }
 
 /// REQUIRE as it goes into the log, with a leading space.
@@ -700,7 +502,8 @@ fn user_statement(verb: &str, accounts: &[(Account, bool)], o: &UserOptions) -> 
             format!("{}{auth}", ident(a))
         })
         .collect();
-    let mut sql = format!("{verb} {}{}", list.join(", "), require_clause(o));
+    let with = options_clause(o, false);
+    let mut sql = format!("{verb} {}{with}", list.join(", "));
     match o.lock {
         Some(true) => sql.push_str(" ACCOUNT LOCK"),
         Some(false) => sql.push_str(" ACCOUNT UNLOCK"),

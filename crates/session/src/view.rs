@@ -13,6 +13,8 @@ pub(crate) struct View {
     pub acl: Arc<Acl>,
     pub account: Arc<Account>,
     pub user: String,
+    /// SET ROLE.
+    pub role: Option<Arc<str>>,
     pub vars: Arc<SessionVars>,
     pub process: Arc<Process>,
     /// TLS version and cipher.
@@ -31,6 +33,7 @@ impl ClientSession {
             acl: self.instance.acl(),
             account: self.account.clone(),
             user: self.client.user.clone(),
+            role: self.role.clone(),
             vars: self.vars.clone(),
             process: self.process.clone(),
             tls: self.client.tls.clone().unwrap_or_default(),

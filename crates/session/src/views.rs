@@ -3,53 +3,71 @@
 use crate::acl::Account;
 use crate::information_schema::InformationSchema;
 use crate::privileges::PrivilegeSet;
-use crate::session::{ClientSession, is_virtual};
+use crate::session::ClientSession;
 use narwal_sql::ast::{CreateView, Definer};
 use narwal_sql::privilege::Through;
 use narwal_sql::{Needs, view};
 use narwal_types::errors;
 use narwal_types::{SqlError, SqlResult};
+use std::sync::Arc;
 
 impl ClientSession {
     /// Plans the SELECT of a CREATE VIEW; gives the statement with what came of it, and the privileges that it needs.
     pub(crate) fn settle_view(&mut self, v: &CreateView) -> SqlResult<(CreateView, Vec<Needs>)> {
-        let account = self.account();
-        if let Some(Definer::Account(user, host)) = &v.definer
-            && (user, host) != (&account.user, &account.host)
-        {
-            self.need_any(PrivilegeSet::SUPER.with(PrivilegeSet::SET_USER))?;
-            if self.acl.get(user, host).is_none() {
-                let e = no_definer(user, host);
-                self.env.note(e.code, e.message);
-            }
-        }
+        let mut v = v.clone();
+        v.definer = self.view_definer(v.definer.as_ref())?;
         let catalog = self.instance.database().catalog();
         let (settled, needs) = view::settle(
-            v,
+            &v,
             self.instance.database(),
             &catalog,
             &self.env,
             Some(&InformationSchema(self)),
         )?;
-        self.check_needs(&needs)?;
-        let mut v = v.clone();
+        if self.missing_on_tables(&needs)? {
+            self.check_columns(|s| {
+                let db = s.instance.database();
+                let tables = InformationSchema(s);
+                view::settle(&v, db, &catalog, &s.env, Some(&tables)).map(drop)
+            })?;
+        }
         v.settled = Some(settled);
         Ok((v, needs))
     }
 
-    /// A privilege on a table under a view: that of the view's definer, or of the session's account.
-    pub(crate) fn check_through(
+    /// The definer as it is kept. Another than the session's account needs a privilege.
+    fn view_definer(&mut self, given: Option<&Definer>) -> SqlResult<Option<Definer>> {
+        let account = self.account();
+        let (user, host) = match given {
+            None => return Ok(None),
+            Some(Definer::CurrentUser) => return Ok(Some(Definer::CurrentUser)),
+            Some(Definer::CurrentRole) => (self.current_role()?, String::new()),
+            Some(Definer::Account(user, host)) => {
+                let named = self.acl.definer_named(user, Some(host));
+                if (&named.0, &named.1) != (&account.user, &account.host) {
+                    self.need_any(PrivilegeSet::SUPER.with(PrivilegeSet::SET_USER))?;
+                    if self.acl.get(&named.0, &named.1).is_none() {
+                        let e = no_definer(&named.0, &named.1);
+                        self.env.note(e.code, e.message);
+                    }
+                }
+                named
+            }
+        };
+        Ok(Some(Definer::Account(user, host)))
+    }
+
+    /// The privileges on a table under a view, and whose they are: the view's definer's, or the session's account's.
+    pub(crate) fn behind_view(
         &self,
-        account: &Account,
+        account: &Arc<Account>,
         n: &Needs,
         through: &Through,
-    ) -> SqlResult<()> {
-        let wanted = PrivilegeSet::from(n.privilege);
-        let have = match &through.account {
-            _ if is_virtual(&n.db) => return Ok(()),
-            None => account.on_table(&n.db, &n.table),
-            Some((user, host)) => match self.acl.get(user, host) {
-                Some(a) => a.on_table(&n.db, &n.table),
+    ) -> SqlResult<(PrivilegeSet, Arc<Account>)> {
+        let who = match &through.account {
+            None => account.clone(),
+            Some((user, host)) => match self.acl.definer(user, host) {
+                Some(a) => a,
                 None if account.global.has(PrivilegeSet::SUPER) => {
                     return Err(no_definer(user, host));
                 }
@@ -63,10 +81,7 @@ impl ClientSession {
                 }
             },
         };
-        if have.has(wanted) {
-            return Ok(());
-        }
-        Err(view::invalid(&through.db, &through.view))
+        Ok((who.on_table(&n.db, &n.table), who))
     }
 }
 

@@ -253,7 +253,9 @@ pub enum ViewCreation {
 pub enum Definer {
     /// CURRENT_USER, or nothing was said.
     CurrentUser,
-    /// An account: name and host.
+    /// CURRENT_ROLE.
+    CurrentRole,
+    /// An account: name and host. An empty host: none was said, it may be a role.
     Account(String, String),
 }
 

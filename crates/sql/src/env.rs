@@ -1,5 +1,6 @@
 //! What a statement knows about its session: [`StatementEnv`], and where variables come from: [`VariableSource`].
 
+use crate::privilege::ColumnUses;
 use crate::privilege::Needs;
 use crate::{ParamDefault, ParamType};
 use narwal_binlog::GtidSet;
@@ -257,6 +258,10 @@ pub struct StatementEnv {
     pub user: Arc<str>,
     /// CURRENT_USER(): the account that it was matched with.
     pub current_user: Arc<str>,
+    /// CURRENT_ROLE(), if one is set.
+    pub current_role: Option<Arc<str>>,
+    /// Notes the columns that a statement uses while it is planned, if somebody asks.
+    pub column_uses: RefCell<Option<Box<ColumnUses>>>,
     /// VERSION().
     pub version: Arc<str>,
     /// LAST_INSERT_ID().
@@ -371,6 +376,19 @@ fn refused_as(code: u16) -> Option<&'static [u8; 5]> {
 }
 
 impl StatementEnv {
+    /// Columns that are found in here are not named one by one.
+    pub fn of_all<T>(&self, find: impl FnOnce() -> T) -> T {
+        let set = |on| {
+            if let Some(uses) = &mut *self.column_uses.borrow_mut() {
+                uses.of_all = on;
+            }
+        };
+        set(true);
+        let found = find();
+        set(false);
+        found
+    }
+
     /// An environment with MariaDB's defaults and no database.
     pub fn new(variables: Arc<dyn VariableSource>) -> Self {
         StatementEnv {
@@ -381,6 +399,8 @@ impl StatementEnv {
             connection_id: 0,
             user: "".into(),
             current_user: "".into(),
+            current_role: None,
+            column_uses: RefCell::default(),
             version: "".into(),
             last_insert_id: 0,
             row_count: 0,
@@ -442,6 +462,8 @@ impl StatementEnv {
             connection_id: self.connection_id,
             user: self.user.clone(),
             current_user: self.current_user.clone(),
+            current_role: self.current_role.clone(),
+            column_uses: RefCell::default(),
             version: self.version.clone(),
             last_insert_id: self.last_insert_id,
             row_count: self.row_count,

@@ -67,5 +67,5 @@ pub use narwal_syntax::ParseOptions;
 pub use narwal_syntax::{SqlMode, sql_mode};
 pub use param_type::{ParamDefault, ParamType};
 pub use plan::dml::store_mode;
-pub use privilege::{Needs, Privilege};
+pub use privilege::{ColumnUse, ColumnUses, Needs, Privilege};
 pub use virtual_tables::{VirtualRows, VirtualTables};

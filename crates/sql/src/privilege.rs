@@ -39,3 +39,51 @@ pub struct Through {
     /// The view.
     pub view: String,
 }
+
+/// A use of a column that is checked where an account has privileges on single columns.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ColumnUse {
+    /// Database.
+    pub db: String,
+    /// Table or view.
+    pub table: String,
+    /// Column.
+    pub column: String,
+    /// The privilege.
+    pub privilege: Privilege,
+    /// As in [`Needs`].
+    pub through: Option<Box<Through>>,
+    /// It was not named: the statement uses all columns of the table.
+    pub of_all: bool,
+}
+
+/// The columns that a statement uses, noted while it is planned.
+#[derive(Debug, Default)]
+pub struct ColumnUses {
+    /// In the order in which they were found.
+    pub list: Vec<ColumnUse>,
+    /// The view that is open.
+    pub(crate) through: Option<Box<Through>>,
+    /// What is found now stands in `*`, or in no list at all.
+    pub(crate) of_all: bool,
+    /// Views that are read as derived tables: database, alias, name.
+    pub(crate) derived: Vec<(String, String, String)>,
+}
+
+impl ColumnUses {
+    /// Notes one.
+    pub(crate) fn note(&mut self, db: &str, table: &str, column: &str, privilege: Privilege) {
+        let view = self.derived.iter().find(|(d, a, _)| d == db && a == table);
+        let used = ColumnUse {
+            db: db.to_string(),
+            table: view.map_or(table, |v| &v.2).to_string(),
+            column: column.to_string(),
+            privilege,
+            through: self.through.clone(),
+            of_all: self.of_all,
+        };
+        if !self.list.contains(&used) {
+            self.list.push(used);
+        }
+    }
+}

@@ -67,6 +67,9 @@ pub(crate) struct Parser<'a> {
     pub(crate) literal_rows: Option<Arc<LiteralRows>>,
 }
 
+/// From so many entries on, a list asks for memory before it grows.
+const LONG_LIST: usize = 4096;
+
 impl<'a> Parser<'a> {
     /// A parser at the beginning of a text.
     pub(crate) fn new(text: &'a str, opts: &ParseOptions) -> SqlResult<Self> {
@@ -468,6 +471,10 @@ impl<'a> Parser<'a> {
     ) -> SqlResult<Vec<T>> {
         let mut v = vec![f(self)?];
         while self.eat_tok(Tok::Comma) {
+            if v.len() == v.capacity() && v.len() >= LONG_LIST {
+                // Twice as many, while the old ones are still there.
+                narwal_memory::reserve((2 * v.len() * size_of::<T>()) as u64)?;
+            }
             v.push(f(self)?);
         }
         Ok(v)

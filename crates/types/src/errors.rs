@@ -323,6 +323,8 @@ errors! {
         "The server is not configured as slave; fix in config file or with CHANGE MASTER TO";
     MASTER_INFO: 2 = 1201, b"HY000", "ER_MASTER_INFO",
         "Could not initialize master info structure for '{}': {}";
+    TOO_MANY_USER_CONNECTIONS: 1 = 1203, b"42000", "ER_TOO_MANY_USER_CONNECTIONS",
+        "User {} already has more than 'max_user_connections' active connections";
     LOCK_WAIT_TIMEOUT: 0 = 1205, b"HY000", "ER_LOCK_WAIT_TIMEOUT",
         "Lock wait timeout exceeded; try restarting transaction";
     WRONG_ARGUMENTS: 1 = 1210, b"HY000", "ER_WRONG_ARGUMENTS",
@@ -343,6 +345,8 @@ errors! {
         "Can't execute the query because you have a conflicting read lock";
     DUP_ARGUMENT: 1 = 1225, b"HY000", "ER_DUP_ARGUMENT",
         "Option '{}' used twice in statement";
+    USER_LIMIT_REACHED: 3 = 1226, b"42000", "ER_USER_LIMIT_REACHED",
+        "User '{}' has exceeded the '{}' resource (current value: {})";
     SPECIFIC_ACCESS_DENIED_ERROR: 1 = 1227, b"42000", "ER_SPECIFIC_ACCESS_DENIED_ERROR",
         "Access denied; you need (at least one of) the {} privilege(s) for this operation";
     LOCAL_VARIABLE: 1 = 1228, b"HY000", "ER_LOCAL_VARIABLE",
@@ -568,6 +572,8 @@ errors! {
          consistency";
     XA_RBROLLBACK: 0 = 1402, b"XA100", "ER_XA_RBROLLBACK",
         "XA_RBROLLBACK: Transaction branch was rolled back";
+    NONEXISTING_PROC_GRANT: 3 = 1403, b"42000", "ER_NONEXISTING_PROC_GRANT",
+        "There is no such grant defined for user '{}' on host '{}' on routine '{}'";
     DATA_TOO_LONG: 2 = 1406, b"22001", "ER_DATA_TOO_LONG",
         "Data too long for column '{}' at row {}";
     SP_BAD_SQLSTATE: 1 = 1407, b"42000", "ER_SP_BAD_SQLSTATE",
@@ -608,6 +614,8 @@ errors! {
         "Datetime function: {} field overflow";
     CANT_UPDATE_USED_TABLE_IN_SF_OR_TRG: 1 = 1442, b"HY000", "ER_CANT_UPDATE_USED_TABLE_IN_SF_OR_TRG",
         "Can't update table '{}' in stored function/trigger because it is already used by statement which invoked this stored function/trigger";
+    MALFORMED_DEFINER: 0 = 1446, b"0L000", "ER_MALFORMED_DEFINER",
+        "Invalid definer";
     NO_SUCH_USER: 2 = 1449, b"HY000", "ER_NO_SUCH_USER",
         "The user specified as a definer ('{}'@'{}') does not exist";
     FORBID_SCHEMA_CHANGE: 2 = 1450, b"HY000", "ER_FORBID_SCHEMA_CHANGE",
@@ -713,6 +721,8 @@ errors! {
         "{} value is out of range in '{}'";
     INSIDE_TRANSACTION_PREVENTS_SWITCH_SQL_LOG_BIN: 0 = 1694, b"HY000", "ER_INSIDE_TRANSACTION_PREVENTS_SWITCH_SQL_LOG_BIN",
         "Cannot modify @@session.sql_log_bin inside a transaction";
+    ACCESS_DENIED_NO_PASSWORD_ERROR: 2 = 1698, b"28000", "ER_ACCESS_DENIED_NO_PASSWORD_ERROR",
+        "Access denied for user '{}'@'{}'";
     TRUNCATE_ILLEGAL_FK: 1 = 1701, b"42000", "ER_TRUNCATE_ILLEGAL_FK",
         "Cannot truncate a table referenced in a foreign key constraint ({})";
     SLAVE_HEARTBEAT_VALUE_OUT_OF_RANGE_MIN: 1 = 1703, b"HY000", "ER_SLAVE_HEARTBEAT_VALUE_OUT_OF_RANGE_MIN",
@@ -812,8 +822,12 @@ errors! {
         "{}";
     BAD_BASE64_DATA: 1 = 1958, b"HY000", "ER_BAD_BASE64_DATA",
         "{}";
-    INVALID_ROLE: 1 = 1959, b"HY000", "ER_INVALID_ROLE",
+    INVALID_ROLE: 1 = 1959, b"OP000", "ER_INVALID_ROLE",
         "{}";
+    CANNOT_GRANT_ROLE: 2 = 1961, b"HY000", "ER_CANNOT_GRANT_ROLE",
+        "Cannot grant role '{}' to: {}";
+    CANNOT_REVOKE_ROLE: 2 = 1962, b"HY000", "ER_CANNOT_REVOKE_ROLE",
+        "Cannot revoke role '{}' from: {}";
     IT_IS_A_VIEW: 1 = 1965, b"42S02", "ER_IT_IS_A_VIEW",
         "'{}' is a view";
     SLAVE_SKIP_NOT_IN_GTID: 1 = 1966, b"HY000", "ER_SLAVE_SKIP_NOT_IN_GTID",
@@ -830,6 +844,10 @@ errors! {
         "Can't create user '{}'@'{}'; it already exists";
     USER_DROP_EXISTS: 2 = 1974, b"HY000", "ER_USER_DROP_EXISTS",
         "Can't drop user '{}'@'{}'; it doesn't exist";
+    ROLE_CREATE_EXISTS: 1 = 1975, b"HY000", "ER_ROLE_CREATE_EXISTS",
+        "Can't create role '{}'; it already exists";
+    ROLE_DROP_EXISTS: 1 = 1976, b"HY000", "ER_ROLE_DROP_EXISTS",
+        "Can't drop role '{}'; it doesn't exist";
     CONN_HOST_ERROR: 1 = 2003, b"HY000", "CR_CONN_HOST_ERROR",
         "{}";
     SERVER_LOST: 1 = 2013, b"HY000", "CR_SERVER_LOST",

@@ -97,6 +97,15 @@ pub(super) const fn unsigned(name: &'static str, kind: TypeKind, width: u8) -> C
 /// All tables by name.
 pub(super) const TABLES: &[(&str, &[Column])] = &[
     (
+        "APPLICABLE_ROLES",
+        &[
+            text("GRANTEE", 385),
+            text("ROLE_NAME", 128),
+            text("IS_GRANTABLE", 3),
+            text("IS_DEFAULT", 3).or_null(),
+        ],
+    ),
+    (
         "CHARACTER_SETS",
         &[
             text("CHARACTER_SET_NAME", 32),
@@ -176,6 +185,7 @@ pub(super) const TABLES: &[(&str, &[Column])] = &[
             text("IS_GRANTABLE", 3),
         ],
     ),
+    ("ENABLED_ROLES", &[text("ROLE_NAME", 128).or_null()]),
     (
         "ENGINES",
         &[

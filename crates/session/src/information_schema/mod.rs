@@ -74,6 +74,9 @@ fn maker(name: &str) -> Maker {
         "USER_PRIVILEGES" => grants::user_privileges,
         "SCHEMA_PRIVILEGES" => grants::schema_privileges,
         "TABLE_PRIVILEGES" => grants::table_privileges,
+        "COLUMN_PRIVILEGES" => grants::column_privileges,
+        "APPLICABLE_ROLES" => grants::applicable_roles,
+        "ENABLED_ROLES" => grants::enabled_roles,
         "NARWAL_BINLOG_READERS" => readers::rows,
         "INNODB_TRX" => innodb::transactions,
         "INNODB_LOCKS" => innodb::locks,
@@ -86,7 +89,7 @@ fn maker(name: &str) -> Maker {
         "INNODB_SYS_FOREIGN_COLS" => innodb::foreign_columns,
         name if name.starts_with("INNODB_") => |view, _, _| innodb::nothing(view),
         REPLICA_STATUS => |view, _, _| show::table_rows(view),
-        // Of what Narwal has none: column privileges, files.
+        // Of what Narwal has none: files.
         _ => |_, _, _| Ok(Vec::new()),
     }
 }

@@ -10,7 +10,7 @@ use narwal_engine::{ColumnDef, Table, TableDef};
 use narwal_sql::ast::DdlStmt;
 use narwal_sql::{ParseOptions, Stmt, parse_statement};
 use narwal_types::{Collation, SqlResult, Value};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
 /// The schema's name.
@@ -106,18 +106,30 @@ pub(super) fn rows(view: &View, table: &Table) -> SqlResult<Rows> {
             })
             .collect(),
         "tables_priv" => accounts()
-            .flat_map(|a| a.tables.iter().map(move |t| (a, t)))
-            .map(|(a, ((db, t), have))| {
+            .flat_map(|a| {
+                let keys: BTreeSet<_> = a.tables.keys().chain(a.columns.keys()).collect();
+                keys.into_iter().map(move |k| (a, k))
+            })
+            .map(|(a, key)| {
+                let of_columns = a.columns.get(key).map(|list| {
+                    let all = list.values();
+                    all.fold(PrivilegeSet::NONE, |p, c| p.with(*c))
+                });
                 names(&|n| match n {
-                    "Db" => Value::str(db.as_str()),
-                    "Table_name" => Value::str(t.as_str()),
-                    "Table_priv" => Value::str(listed(*have)),
-                    "Timestamp" => Value::Null,
-                    "Grantor" | "Column_priv" => Value::str(""),
-                    n => user(a, n),
+                    "Db" => Value::str(key.0.as_str()),
+                    "Table_name" => Value::str(key.1.as_str()),
+                    "Table_priv" => {
+                        Value::str(listed(a.tables.get(key).copied().unwrap_or_default()))
+                    }
+                    "Column_priv" => Value::str(listed(of_columns.unwrap_or_default())),
+                    n => granted_at(n).unwrap_or_else(|| user(a, n)),
                 })
             })
             .collect(),
+        "columns_priv" => columns_priv(view, table),
+        "procs_priv" => procs_priv(view, table),
+        "proxies_priv" => proxies_priv(view, table),
+        "roles_mapping" => roles_mapping(view),
         "gtid_slave_pos" => {
             let state = view.instance.database().replica_state();
             state
@@ -135,6 +147,83 @@ pub(super) fn rows(view: &View, table: &Table) -> SqlResult<Rows> {
         }
         _ => Vec::new(),
     })
+}
+
+/// Who has granted it and when: that is not kept.
+fn granted_at(column: &str) -> Option<Value> {
+    match column {
+        "Timestamp" => Some(Value::DateTime(narwal_types::DateTime::default())),
+        "Grantor" => Some(Value::str("")),
+        _ => None,
+    }
+}
+
+fn columns_priv(view: &View, table: &Table) -> Rows {
+    let mut rows = Vec::new();
+    for a in view.acl.accounts() {
+        for (key, list) in &a.columns {
+            for (column, have) in list {
+                let value = |n: &str| match n {
+                    "Db" => Value::str(key.0.as_str()),
+                    "Table_name" => Value::str(key.1.as_str()),
+                    "Column_name" => Value::str(column.as_str()),
+                    "Column_priv" => Value::str(listed(*have)),
+                    n => granted_at(n).unwrap_or_else(|| user(a, n)),
+                };
+                rows.push(table.columns().iter().map(|c| value(&c.name)).collect());
+            }
+        }
+    }
+    rows
+}
+
+fn procs_priv(view: &View, table: &Table) -> Rows {
+    let mut rows = Vec::new();
+    for a in view.acl.accounts() {
+        for ((kind, db, name), have) in &a.routines {
+            let value = |n: &str| match n {
+                "Db" => Value::str(db.as_str()),
+                "Routine_name" => Value::str(name.as_str()),
+                "Routine_type" => Value::str(kind.word()),
+                "Proc_priv" => Value::str(listed(*have)),
+                n => granted_at(n).unwrap_or_else(|| user(a, n)),
+            };
+            rows.push(table.columns().iter().map(|c| value(&c.name)).collect());
+        }
+    }
+    rows
+}
+
+fn proxies_priv(view: &View, table: &Table) -> Rows {
+    let mut rows = Vec::new();
+    for a in view.acl.accounts() {
+        for ((proxied, host), grant) in &a.proxies {
+            let anybody = proxied.is_empty() && host == "%";
+            let value = |n: &str| match n {
+                "Proxied_host" => Value::str(if anybody { "" } else { host }),
+                "Proxied_user" => Value::str(proxied.as_str()),
+                "With_grant" => Value::Int(i64::from(*grant)),
+                n => granted_at(n).unwrap_or_else(|| user(a, n)),
+            };
+            rows.push(table.columns().iter().map(|c| value(&c.name)).collect());
+        }
+    }
+    rows
+}
+
+fn roles_mapping(view: &View) -> Rows {
+    let accounts = view.acl.accounts().iter();
+    accounts
+        .flat_map(|a| a.roles.iter().map(move |r| (a, r)))
+        .map(|(a, (role, admin))| {
+            vec![
+                Value::str(a.host.as_str()),
+                Value::str(a.user.as_str()),
+                Value::str(role.as_str()),
+                Value::str(if *admin { "Y" } else { "N" }),
+            ]
+        })
+        .collect()
 }
 
 /// `X_priv` as a privilege: Y or N.
@@ -173,9 +262,13 @@ fn user(a: &Account, column: &str) -> Value {
         }),
         "ssl_cipher" | "x509_issuer" | "x509_subject" => Value::str(tls_part(a, column)),
         "password_expired" => Value::str(if a.expired { "Y" } else { "N" }),
-        "is_role" => Value::str("N"),
-        "max_statement_time" => Value::Decimal(narwal_types::Decimal::from(0u64)),
-        c if c.starts_with("max_") => Value::Int(0),
+        "is_role" => Value::str(if a.is_role { "Y" } else { "N" }),
+        "default_role" => Value::str(a.default_role.as_str()),
+        "max_statement_time" => Value::str(a.limits.seconds()),
+        "max_questions" => Value::UInt(a.limits.queries),
+        "max_updates" => Value::UInt(a.limits.updates),
+        "max_connections" => Value::UInt(a.limits.connections),
+        "max_user_connections" => Value::Int(a.limits.user_connections),
         _ => Value::str(""),
     }
 }
@@ -198,6 +291,9 @@ fn tls_part<'a>(a: &'a Account, column: &str) -> &'a str {
 
 /// The JSON of `mysql.global_priv`.
 fn global_priv(a: &Account) -> String {
+    if a.is_role {
+        return format!(r#"{{"access":{},"is_role":true}}"#, a.global.0);
+    }
     let mut all = serde_json::json!({
         "access": a.global.0,
         "plugin": a.plugin,
@@ -222,17 +318,37 @@ fn global_priv(a: &Account) -> String {
             all[part] = tls_part(a, part).into();
         }
     }
+    for (name, n) in [
+        ("max_questions", a.limits.queries),
+        ("max_updates", a.limits.updates),
+        ("max_connections", a.limits.connections),
+    ] {
+        if n > 0 {
+            all[name] = n.into();
+        }
+    }
+    if a.limits.user_connections != 0 {
+        all["max_user_connections"] = a.limits.user_connections.into();
+    }
+    if a.limits.statement_micros > 0 {
+        all["max_statement_time"] = (a.limits.statement_micros as f64 / 1e6).into();
+    }
+    if !a.default_role.is_empty() {
+        all["default_role"] = a.default_role.as_str().into();
+    }
     all.to_string()
 }
 
-/// Privileges as a SET shows them.
+/// Privileges as a SET shows them. GRANT OPTION is Grant there.
 fn listed(have: PrivilegeSet) -> String {
     let names = have.names().into_iter().map(|n| {
+        let n = n.strip_suffix(" OPTION").unwrap_or(n);
         let mut c = n.chars();
         let first = c.next().map(String::from).unwrap_or_default();
         let name = first + &c.as_str().to_ascii_lowercase();
         // As the members of MariaDB's SET are written.
         name.replace("Create view", "Create View")
+            .replace("Alter routine", "Alter Routine")
     });
     names.collect::<Vec<_>>().join(",")
 }

@@ -45,7 +45,7 @@ pub(crate) fn visible_tables(instance: &Instance, account: &Account, db: &str) -
         .database()
         .catalog()
         .tables(db)
-        .filter(|t| !account.on_table(db, &t.def.name).is_empty())
+        .filter(|t| !account.about_table(db, &t.def.name).is_empty())
         .cloned()
         .collect()
 }
@@ -56,7 +56,7 @@ pub(crate) fn visible_views(instance: &Instance, account: &Account, db: &str) ->
         .database()
         .catalog()
         .views(db)
-        .filter(|v| !account.on_table(db, &v.name).is_empty())
+        .filter(|v| !account.about_table(db, &v.name).is_empty())
         .cloned()
         .collect()
 }
@@ -251,12 +251,13 @@ pub(super) fn tables(view: &View, env: &StatementEnv, wanted: &Wanted) -> SqlRes
 }
 
 /// The privileges on a table's columns as SHOW FULL COLUMNS prints them.
-pub(crate) fn column_privileges(account: &Account, t: &Table) -> String {
+pub(crate) fn column_privileges(account: &Account, t: &Table, column: &str) -> String {
     if t.def.db == INFORMATION_SCHEMA {
         return "select".into();
     }
     account
         .on_table(&t.def.db, &t.def.name)
+        .with(account.on_column(&t.def.db, &t.def.name, column))
         .names()
         .into_iter()
         .filter(|n| matches!(*n, "SELECT" | "INSERT" | "UPDATE" | "REFERENCES"))
@@ -349,7 +350,7 @@ fn column_row(account: &Account, t: &Table, i: usize, c: &ColumnDef) -> Vec<Valu
         Value::str(full.as_str()),
         text(show::show_key(t, i)),
         Value::str(show::show_extra(c)),
-        Value::str(column_privileges(account, t)),
+        Value::str(column_privileges(account, t, &c.name)),
         text(&c.comment),
         text(if c.generated.is_some() {
             "ALWAYS"
@@ -375,12 +376,16 @@ pub(super) fn columns(view: &View, env: &StatementEnv, wanted: &Wanted) -> SqlRe
         of(t);
     }
     for t in asked(view, wanted, 1, 2) {
-        if view.account.on_table(&t.def.db, &t.def.name).has_any(may) {
+        if view
+            .account
+            .about_table(&t.def.db, &t.def.name)
+            .has_any(may)
+        {
             of(&t);
         }
     }
     for v in asked_views(view, wanted, 1, 2) {
-        if view.account.on_table(&v.db, &v.name).has_any(may)
+        if view.account.about_table(&v.db, &v.name).has_any(may)
             && let Ok(t) = described(view, &v, env)
         {
             of(&t);

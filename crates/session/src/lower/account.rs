@@ -1,7 +1,9 @@
 //! Accounts and privileges.
 
-use crate::acl::{Lifetime, TlsNeed};
-use crate::admin::{Admin, AuthSpec, Expire, Level, UserName, UserOptions, UserSpec};
+use crate::acl::{Lifetime, RoutineKind, TlsNeed};
+use crate::admin::{
+    Admin, AuthSpec, Expire, Level, Privileges, RoleStatement, UserName, UserOptions, UserSpec,
+};
 use crate::privileges::PrivilegeSet;
 use narwal_syntax::ast::admin as ast;
 use narwal_types::errors;
@@ -55,22 +57,68 @@ pub(super) fn account(statement: ast::Admin) -> SqlResult<Admin> {
         },
         A::Grant(g) => grant(*g)?,
         A::Revoke(r) => revoke(*r)?,
-        _ => return Err(SqlError::unsupported("roles")),
+        other => Admin::Role(role(other)?),
     })
+}
+
+fn role(statement: ast::Admin) -> SqlResult<RoleStatement> {
+    use ast::Admin as A;
+    Ok(match statement {
+        A::CreateRole {
+            or_replace,
+            if_not_exists,
+            roles,
+            admin,
+        } => RoleStatement::Create {
+            or_replace,
+            if_not_exists,
+            roles: role_names(roles)?,
+            admin: admin.map(name).transpose()?,
+        },
+        A::DropRole { if_exists, roles } => RoleStatement::Drop {
+            if_exists,
+            roles: role_names(roles)?,
+        },
+        A::SetRole(role) => RoleStatement::Set(role),
+        A::SetDefaultRole { role, user } => RoleStatement::SetDefault {
+            role,
+            user: user.map(name).transpose()?,
+        },
+        _ => return Err(SqlError::unsupported("this statement of accounts")),
+    })
+}
+
+fn role_names(given: Vec<ast::RoleName>) -> SqlResult<Vec<ast::RoleName>> {
+    for role in &given {
+        if let ast::RoleName::Named(n) = role {
+            check_length(n)?;
+        }
+    }
+    Ok(given)
+}
+
+/// 1470. So many characters of a name that is too long are shown.
+fn check_length(user: &str) -> SqlResult<()> {
+    const SHOWN: usize = 67;
+    if user.chars().count() <= MAX_USER {
+        return Ok(());
+    }
+    let head: String = user.chars().take(SHOWN).collect();
+    let message = format!(
+        "String '{head}...' is too long for user name (should be no longer than {MAX_USER})"
+    );
+    Err(errors::WRONG_STRING_LENGTH.text(message))
 }
 
 /// An account's name. Its length counts here, not in the grammar.
 pub(super) fn name(given: ast::UserName) -> SqlResult<UserName> {
     match given {
         ast::UserName::Current => Ok(UserName::Current),
-        ast::UserName::CurrentRole => Err(SqlError::unsupported("roles")),
-        ast::UserName::Named { user, .. } if user.chars().count() > MAX_USER => {
-            let message = format!(
-                "String '{user}' is too long for user name (should be no longer than {MAX_USER})"
-            );
-            Err(errors::WRONG_STRING_LENGTH.text(message))
+        ast::UserName::CurrentRole => Ok(UserName::CurrentRole),
+        ast::UserName::Named { user, host, bare } => {
+            check_length(&user)?;
+            Ok(UserName::Named { user, host, bare })
         }
-        ast::UserName::Named { user, host, .. } => Ok(UserName::Named { user, host }),
     }
 }
 
@@ -117,13 +165,11 @@ fn auth(given: ast::Auth) -> SqlResult<AuthSpec> {
 }
 
 fn options(given: ast::AccountOptions) -> SqlResult<UserOptions> {
-    if !given.limits.is_empty() {
-        return Err(SqlError::unsupported("resource limits of accounts"));
-    }
     Ok(UserOptions {
         tls: given.require.map(tls_need),
         expire: given.expire.map(expire),
         lock: given.lock,
+        limits: given.limits,
     })
 }
 
@@ -153,33 +199,42 @@ fn expire(given: ast::Expire) -> Expire {
     }
 }
 
-/// The privileges of a list; `None` is ALL.
-fn privileges(given: ast::PrivilegeList) -> SqlResult<Option<PrivilegeSet>> {
+/// The privileges of a list.
+fn privileges(given: ast::PrivilegeList) -> SqlResult<Privileges> {
     let ast::PrivilegeList::Some(list) = given else {
-        return Ok(None);
+        return Ok(Privileges::default());
     };
     let mut set = PrivilegeSet::NONE;
+    let mut columns = Vec::new();
     for p in list {
-        if !p.columns.is_empty() {
-            return Err(SqlError::unsupported("column privileges"));
-        }
         match PrivilegeSet::by_name(p.name) {
+            Some(one) if !p.columns.is_empty() => columns.push((one, p.columns)),
             Some(one) => set = set.with(one),
             None if p.name == "USAGE" => {}
             None => return Err(SqlError::unsupported(p.name)),
         }
     }
-    Ok(Some(set))
+    Ok(Privileges {
+        whole: Some(set),
+        columns,
+    })
 }
 
 fn level(object: ast::GrantObject, given: ast::GrantLevel) -> SqlResult<Level> {
-    if object != ast::GrantObject::Table {
-        return Err(SqlError::unsupported("privileges on routines"));
-    }
-    Ok(match given {
-        ast::GrantLevel::Global => Level::Global,
-        ast::GrantLevel::Database(db) => Level::Database(db),
-        ast::GrantLevel::Object(t) => Level::Table(t.db, t.name),
+    let kind = match object {
+        ast::GrantObject::Table => None,
+        ast::GrantObject::Function => Some(RoutineKind::Function),
+        ast::GrantObject::Procedure => Some(RoutineKind::Procedure),
+        ast::GrantObject::Package => Some(RoutineKind::Package),
+        ast::GrantObject::PackageBody => Some(RoutineKind::PackageBody),
+    };
+    Ok(match (given, kind) {
+        (ast::GrantLevel::Object(t), Some(kind)) => Level::Routine(kind, t.db, t.name),
+        // No routine has such a name.
+        (_, Some(_)) => return Err(errors::ILLEGAL_GRANT_FOR_TABLE.plain()),
+        (ast::GrantLevel::Global, _) => Level::Global,
+        (ast::GrantLevel::Database(db), _) => Level::Database(db),
+        (ast::GrantLevel::Object(t), _) => Level::Table(t.db, t.name),
     })
 }
 
@@ -199,8 +254,24 @@ fn grant(given: ast::Grant) -> SqlResult<Admin> {
             options: options(said)?,
             grant_option,
         }),
-        ast::Grant::Proxy { .. } => Err(SqlError::unsupported("PROXY")),
-        ast::Grant::Role { .. } => Err(SqlError::unsupported("roles")),
+        ast::Grant::Proxy {
+            of,
+            users: to,
+            grant_option,
+        } => Ok(Admin::Proxy {
+            of: name(of)?,
+            users: users(to)?,
+            grant: Some(grant_option),
+        }),
+        ast::Grant::Role {
+            role,
+            users: to,
+            admin_option,
+        } => Ok(Admin::Role(RoleStatement::Grant {
+            role,
+            users: users(to)?,
+            admin_option,
+        })),
     }
 }
 
@@ -217,7 +288,25 @@ fn revoke(given: ast::Revoke) -> SqlResult<Admin> {
             users: names(from)?,
         }),
         ast::Revoke::Everything(from) => Ok(Admin::RevokeEverything(names(from)?)),
-        ast::Revoke::Proxy { .. } => Err(SqlError::unsupported("PROXY")),
-        ast::Revoke::Role { .. } => Err(SqlError::unsupported("roles")),
+        ast::Revoke::Proxy { of, users: from } => {
+            let user = |n| {
+                let (name, auth) = (name(n)?, None);
+                Ok(UserSpec { name, auth })
+            };
+            Ok(Admin::Proxy {
+                of: name(of)?,
+                users: from.into_iter().map(user).collect::<SqlResult<_>>()?,
+                grant: None,
+            })
+        }
+        ast::Revoke::Role {
+            role,
+            users: from,
+            admin_option,
+        } => Ok(Admin::Role(RoleStatement::Revoke {
+            role,
+            users: names(from)?,
+            admin_option,
+        })),
     }
 }

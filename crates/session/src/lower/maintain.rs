@@ -33,6 +33,9 @@ pub(super) fn flush(item: ast::Flush) -> SqlResult<Flush> {
         ast::Flush::TextLogs(_) | ast::Flush::Hosts | ast::Flush::QueryCache => Flush::Nothing,
         ast::Flush::Slave(_) => return Err(SqlError::unsupported("FLUSH SLAVE")),
         ast::Flush::Master => return Err(SqlError::unsupported("FLUSH MASTER")),
+        ast::Flush::Other(name) if name.eq_ignore_ascii_case("USER_RESOURCES") => {
+            Flush::UserResources
+        }
         ast::Flush::Other(name) => return Err(SqlError::unsupported(format!("FLUSH {name}"))),
     })
 }

@@ -187,7 +187,7 @@ pub(crate) fn set_items(items: Vec<SetItem>) -> SqlResult<Vec<SetItem>> {
     for item in &items {
         match item {
             SetItem::Role(_) | SetItem::DefaultRole(..) => {
-                return Err(SqlError::unsupported("roles"));
+                return Err(SqlError::unsupported("SET ROLE beside other assignments"));
             }
             SetItem::Password(_) => {
                 return Err(SqlError::unsupported(

@@ -91,6 +91,7 @@ pub(super) fn show(given: ast::Show) -> SqlResult<Show> {
             errors: kind == ast::WarningKind::Errors,
         },
         S::ProcessList { full } => Show::ProcessList { full },
+        S::Grants(None) => Show::Grants(UserName::CurrentWithRole),
         S::Grants(who) => Show::Grants(user(who)?),
         S::Engines => Show::Engines,
         S::Collation(f) => Show::Collation(filter(f)?),

@@ -32,6 +32,7 @@ fn named(user: &str, host: &str) -> UserName {
     UserName::Named {
         user: user.into(),
         host: host.into(),
+        bare: host == "%",
     }
 }
 
@@ -90,17 +91,15 @@ fn whose_statements_they_are() {
         "desc t c",
         "/* c */ show tables",
         "analyze table t",
+        "grant r to u",
+        "set role none",
     ] {
         assert!(matches!(work(t), Ok(Work::Admin(_))), "{t}");
     }
     for t in ["call p()", "begin not atomic select 1; end"] {
         assert!(matches!(work(t), Ok(Work::Program(_))), "{t}");
     }
-    for (t, name) in [
-        ("help 'x'", "HELP"),
-        ("handler t open", "HANDLER"),
-        ("grant r to u", "roles"),
-    ] {
+    for (t, name) in [("help 'x'", "HELP"), ("handler t open", "HANDLER")] {
         let e = work(t).map(|_| ()).unwrap_err();
         assert_eq!((e.code, e.message.contains(name)), (1235, true), "{t}: {e}");
     }
@@ -175,7 +174,6 @@ fn set_forms() {
     );
     assert_eq!(code("set transaction isolation level foo"), 1064);
     assert_eq!(code("set a"), 1064);
-    assert_eq!(code("set role none"), 1235);
     assert_eq!(
         p("set password for u@localhost = password('x')"),
         Admin::SetPassword {
@@ -211,18 +209,22 @@ fn users_and_grants() {
             options: UserOptions {
                 tls: Some(TlsNeed::Any),
                 expire: None,
-                lock: Some(true)
+                lock: Some(true),
+                limits: Vec::new(),
             }
         }
     );
     assert_eq!(
         p("grant select, insert, replication client on *.* to u@127.0.0.1 with grant option"),
         Admin::Grant {
-            privileges: Some(
-                PrivilegeSet::SELECT
-                    .with(PrivilegeSet::INSERT)
-                    .with(PrivilegeSet::BINLOG_MONITOR)
-            ),
+            privileges: Privileges {
+                whole: Some(
+                    PrivilegeSet::SELECT
+                        .with(PrivilegeSet::INSERT)
+                        .with(PrivilegeSet::BINLOG_MONITOR)
+                ),
+                columns: Vec::new(),
+            },
             level: Level::Global,
             users: vec![UserSpec {
                 name: named("u", "127.0.0.1"),
@@ -235,7 +237,7 @@ fn users_and_grants() {
     assert_eq!(
         p("revoke all privileges on `d\\_%`.* from current_user()"),
         Admin::Revoke {
-            privileges: None,
+            privileges: Privileges::default(),
             level: Level::Database(Some("d\\_%".into())),
             users: vec![UserName::Current]
         }
@@ -259,7 +261,8 @@ fn users_and_grants() {
                 cipher: Some("c".into())
             }),
             expire: Some(Expire::After(Lifetime::Days(5))),
-            lock: Some(false)
+            lock: Some(false),
+            limits: Vec::new(),
         }
     );
     assert_eq!(
@@ -271,8 +274,37 @@ fn users_and_grants() {
     assert_eq!(code("alter user u account lock account lock"), 1064);
     assert_eq!(code("alter user u password expire interval 0 day"), 1525);
     assert_eq!(code("grant select on t to u account lock"), 1064);
-    assert_eq!(code("grant select(a) on t to u"), 1235);
-    assert_eq!(code("grant r to u"), 1235);
+    assert_eq!(
+        p("grant select(a, b), update on t to r with max_queries_per_hour 3"),
+        Admin::Grant {
+            privileges: Privileges {
+                whole: Some(PrivilegeSet::UPDATE),
+                columns: vec![(PrivilegeSet::SELECT, vec!["a".into(), "b".into()])],
+            },
+            level: Level::Table(None, "t".into()),
+            users: vec![UserSpec {
+                name: named("r", "%"),
+                auth: None
+            }],
+            options: UserOptions {
+                limits: vec![ResourceLimit::QueriesPerHour(3)],
+                ..UserOptions::default()
+            },
+            grant_option: false
+        }
+    );
+    assert_eq!(
+        p("grant r to u with admin option"),
+        Admin::Role(RoleStatement::Grant {
+            role: RoleName::Named("r".into()),
+            users: vec![UserSpec {
+                name: named("u", "%"),
+                auth: None
+            }],
+            admin_option: true
+        })
+    );
+    assert_eq!(p("set role none"), Admin::Role(RoleStatement::Set(None)));
     assert_eq!(code("grant fly on *.* to u"), 1064);
 }
 

@@ -1,6 +1,6 @@
 //! CALL and compound statements: programs as a client runs them, statement by statement, each as if it had come alone.
 
-use super::compiled::{Deeper, Now, Unit, find_procedure, no_procedure};
+use super::compiled::{Deeper, Now, Unit, definer_names, find_procedure, no_procedure};
 use super::definition::{Definition, Stored};
 use super::rights;
 use super::sinks::{Forward, Taken};
@@ -31,6 +31,7 @@ struct Around {
     account: Arc<Account>,
     user: (String, String),
     current_user: Arc<str>,
+    role: Option<Arc<str>>,
 }
 
 impl ClientSession {
@@ -173,6 +174,7 @@ impl ClientSession {
             ),
             account,
             current_user: self.env.current_user.clone(),
+            role: self.role.clone(),
         };
         if !def.invoker && !self.internal {
             let Some(account) = rights::account_of(&self.programs.store, def, &self.env)? else {
@@ -180,7 +182,8 @@ impl ClientSession {
             };
             self.client.account_user.clone_from(&account.user);
             self.client.account_host.clone_from(&account.host);
-            self.env.current_user = format!("{}@{}", account.user, account.host).into();
+            (self.env.current_user, self.role) = definer_names(&def.definer);
+            self.env.current_role = self.role.clone();
             self.account = account;
         }
         if self.env.sql_mode != def.mode() {
@@ -202,6 +205,8 @@ impl ClientSession {
         self.env.collation = around.collation;
         (self.client.account_user, self.client.account_host) = around.user;
         self.env.current_user = around.current_user;
+        self.env.current_role = around.role.clone();
+        self.role = around.role;
         self.account = around.account;
     }
 

@@ -33,13 +33,13 @@ pub(super) struct Surroundings {
     db: Arc<str>,
     sql_mode: SqlMode,
     collation: Option<Collation>,
-    /// Its definer, if it runs as that one.
-    user: Option<Arc<str>>,
+    /// Its definer, if it runs as that one: user and role.
+    user: Option<(Arc<str>, Option<Arc<str>>)>,
 }
 
 impl Surroundings {
     fn of(def: &Definition) -> Self {
-        let user = (!def.invoker).then(|| format!("{}@{}", def.definer.0, def.definer.1).into());
+        let user = (!def.invoker).then(|| definer_names(&def.definer));
         Surroundings {
             db: def.db.as_str().into(),
             sql_mode: def.mode(),
@@ -57,7 +57,7 @@ impl Surroundings {
             env.collation = c;
         }
         if let Some(user) = &self.user {
-            env.current_user = user.clone();
+            (env.current_user, env.current_role) = user.clone();
         }
         env
     }
@@ -264,6 +264,14 @@ pub(crate) fn parameters_of(def: &Definition) -> SqlResult<Vec<(&'static str, St
         list.push((mode, p.name, ty));
     }
     Ok(list)
+}
+
+/// What CURRENT_USER() and CURRENT_ROLE() say inside of a program of this definer's.
+pub(crate) fn definer_names((user, host): &(String, String)) -> (Arc<str>, Option<Arc<str>>) {
+    match host.is_empty() {
+        true => ("@".into(), Some(user.as_str().into())),
+        false => (format!("{user}@{host}").into(), None),
+    }
 }
 
 /// The environment of a program, made of that of the statement that needs it.

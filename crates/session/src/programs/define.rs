@@ -3,7 +3,7 @@
 use super::compiled::{Now, compile_definition, environment};
 use super::definition::{self, Definition, Stored, TriggerPart};
 use super::rights;
-use crate::acl;
+use crate::acl::{self, Account};
 use crate::privileges::PrivilegeSet;
 use crate::session::{ClientSession, unknown_database};
 use crate::status;
@@ -112,8 +112,38 @@ impl ClientSession {
             return Ok(());
         }
         let log = def.create(verb(r.creation));
-        let change = def.put()?;
-        self.store_program(log, def.db, vec![change])
+        let mut changes = vec![def.put()?];
+        // The accounts stay as they are until these are stored.
+        let instance = self.instance.clone();
+        let _one_writer = instance.acl_writer.lock();
+        changes.extend(self.automatic_grant(&def));
+        self.store_program(log, def.db, changes)
+    }
+
+    /// `automatic_sp_privileges`: the account that makes a routine may run, change and drop it.
+    fn automatic_grant(&mut self, def: &Definition) -> Vec<CatalogChange> {
+        let wanted = PrivilegeSet::ALL_ROUTINE;
+        let account = self.account();
+        let Some(kind) = def.kind.routine().filter(|_| !self.internal) else {
+            return Vec::new();
+        };
+        let automatic = self
+            .instance
+            .global_value("automatic_sp_privileges")
+            .as_bool();
+        if !automatic || account.on_routine(kind, &def.db, &def.name).has(wanted) {
+            return Vec::new();
+        }
+        let acl = self.instance.acl();
+        let (user, host) = (&self.client.account_user, &self.client.account_host);
+        let Some(own) = acl.get(user, host) else {
+            return Vec::new();
+        };
+        let mut own = Account::clone(own);
+        let key = (kind, def.db.clone(), def.name.to_lowercase());
+        let have = own.routines.entry(key).or_default();
+        *have = have.with(wanted);
+        acl.with_built_in(vec![own.put()])
     }
 
     /// What is to be done about a program of that name: whether it is replaced. Error 1304.
@@ -156,12 +186,11 @@ impl ClientSession {
     }
 
     pub(super) fn need_on_database(&mut self, db: &str, wanted: PrivilegeSet) -> SqlResult<()> {
-        let host = self.client.host.clone();
         let account = self.account();
         if self.internal || account.global.has(wanted) || account.on_database(db).has(wanted) {
             return Ok(());
         }
-        Err(acl::database_denied(&account, &host, db))
+        Err(acl::database_denied(&account, db))
     }
 
     fn need_alter_routine(&mut self, def: &Definition, verb: &str) -> SqlResult<()> {
@@ -221,9 +250,9 @@ impl ClientSession {
         let own = (account.user.clone(), account.host.clone());
         match given {
             None | Some(Definer::CurrentUser) => Ok(own),
-            Some(Definer::CurrentRole) => Err(SqlError::unsupported("roles")),
+            Some(Definer::CurrentRole) => Ok((self.current_role()?, String::new())),
             Some(Definer::Account(user, host)) => {
-                let definer = (user.clone(), host.clone().unwrap_or_else(|| "%".into()));
+                let definer = self.instance.acl().definer_named(user, host.as_deref());
                 if definer != own && !self.internal {
                     self.need_any(PrivilegeSet::SUPER.with(PrivilegeSet::SET_USER))?;
                     if self.instance.acl().get(&definer.0, &definer.1).is_none() {
@@ -407,9 +436,22 @@ impl ClientSession {
             None if kind == Stored::Event => {}
             None => self.need_alter_routine(&def, "alter routine")?,
         }
-        let change = def.delete();
+        let mut changes = vec![def.delete()];
+        let instance = self.instance.clone();
+        let _one_writer = instance.acl_writer.lock();
+        if let Some(kind) = def.kind.routine() {
+            // Privileges on a routine end with it.
+            let key = (kind, def.db.clone(), def.name.to_lowercase());
+            for a in instance.acl().accounts() {
+                if a.routines.contains_key(&key) {
+                    let mut a = Account::clone(a);
+                    a.routines.remove(&key);
+                    changes.push(a.put());
+                }
+            }
+        }
         let default = self.env.db.as_deref().unwrap_or("").to_string();
-        self.store_program(text.to_string(), default, vec![change])
+        self.store_program(text.to_string(), default, changes)
     }
 
     /// ALTER PROCEDURE and ALTER FUNCTION.

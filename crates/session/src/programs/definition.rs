@@ -2,6 +2,7 @@
 //! in the log's annexes, checkpoints, backups and clones as accounts are.
 
 use super::every::Every;
+use crate::acl::RoutineKind;
 use narwal_engine::{Catalog, CatalogChange};
 use narwal_sql::show::quote_ident;
 use narwal_sql::{RowEvent, SqlMode};
@@ -26,6 +27,15 @@ impl Stored {
             Stored::Function => "FUNCTION",
             Stored::Trigger => "TRIGGER",
             Stored::Event => "EVENT",
+        }
+    }
+
+    /// As privileges name it, if there are any on its kind.
+    pub(crate) fn routine(self) -> Option<RoutineKind> {
+        match self {
+            Stored::Procedure => Some(RoutineKind::Procedure),
+            Stored::Function => Some(RoutineKind::Function),
+            Stored::Trigger | Stored::Event => None,
         }
     }
 
@@ -207,6 +217,21 @@ pub(crate) fn find(
         .transpose()
 }
 
+/// True if there is such a routine.
+pub(crate) fn routine_exists(
+    catalog: &Catalog,
+    kind: RoutineKind,
+    db: &str,
+    name: &str,
+) -> SqlResult<bool> {
+    let kind = match kind {
+        RoutineKind::Procedure => Stored::Procedure,
+        RoutineKind::Function => Stored::Function,
+        RoutineKind::Package | RoutineKind::PackageBody => return Ok(false),
+    };
+    Ok(find(catalog, kind, db, name)?.is_some())
+}
+
 fn read(text: &str) -> SqlResult<Definition> {
     serde_json::from_str(text)
         .map_err(|e| SqlError::unknown(format!("a stored program's definition: {e}")))
@@ -269,11 +294,7 @@ impl Definition {
     }
 
     pub(crate) fn definer_clause(&self) -> String {
-        format!(
-            "DEFINER={}@{}",
-            quote_ident(&self.definer.0),
-            quote_ident(&self.definer.1)
-        )
+        format!("DEFINER={}", narwal_sql::view::definer_text(&self.definer))
     }
 
     /// What stands between the head and the body, a line each.

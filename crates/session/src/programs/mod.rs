@@ -29,3 +29,4 @@ mod sinks;
 mod store;
 
 pub(crate) use compiled::SessionPrograms;
+pub(crate) use definition::routine_exists;

@@ -46,7 +46,13 @@ impl<'a> Nested<'a> {
         }
         let store = &self.programs.store;
         let plan = store.plan_program(&step.stmt, &program.types, &self.env)?;
-        rights::check_nested(store, &self.unit.def, plan.needs(), &self.env)?;
+        let uses = || {
+            *self.env.column_uses.borrow_mut() = Some(Box::default());
+            let planned = store.plan_program(&step.stmt, &program.types, &self.env);
+            let uses = self.env.column_uses.borrow_mut().take();
+            planned.map(|_| uses.map(|u| u.list).unwrap_or_default())
+        };
+        rights::check_nested(store, &self.unit.def, plan.needs(), &self.env, uses)?;
         let plan = Arc::new(plan);
         *kept = Some((plan.clone(), 0));
         Ok(plan)

@@ -4,7 +4,7 @@ use super::definition::Definition;
 use super::store::Store;
 use crate::acl::{self, Account};
 use crate::privileges::PrivilegeSet;
-use narwal_sql::{Needs, StatementEnv};
+use narwal_sql::{ColumnUse, Needs, StatementEnv};
 use narwal_types::errors;
 use narwal_types::{SqlError, SqlResult};
 use std::sync::Arc;
@@ -17,7 +17,9 @@ pub(crate) fn no_definer(def: &Definition) -> SqlError {
 /// The account that expressions see as the current one. `None` for one that is none of the accounts: an applier's.
 fn current(store: &Store, env: &StatementEnv) -> Option<Arc<Account>> {
     let (user, host) = env.current_user.rsplit_once('@')?;
-    store.acl().get(user, host).cloned()
+    store
+        .acl()
+        .effective(user, host, env.current_role.as_deref())
 }
 
 /// Error 1370 unless the account may run it: by EXECUTE, or because it is its own.
@@ -25,17 +27,25 @@ pub(crate) fn check_execute(store: &Store, def: &Definition, env: &StatementEnv)
     let Some(account) = current(store, env) else {
         return Ok(());
     };
-    if may(&account, def, PrivilegeSet::EXECUTE) {
-        return Ok(());
+    if !may(&account, def, PrivilegeSet::EXECUTE) {
+        return Err(denied(&account, def, "execute"));
     }
-    Err(denied(&account, def, "execute"))
+    // So may the definer.
+    match account_of(store, def, env)? {
+        Some(a) if !may(&a, def, PrivilegeSet::EXECUTE) => Err(denied(&a, def, "execute")),
+        _ => Ok(()),
+    }
 }
 
-/// The account has a privilege on a routine, or has made it (`automatic_sp_privileges`).
+/// The account has a privilege on a routine.
 pub(crate) fn may(account: &Account, def: &Definition, wanted: PrivilegeSet) -> bool {
-    account.global.has(wanted)
-        || account.on_database(&def.db).has(wanted)
-        || (&account.user, &account.host) == (&def.definer.0, &def.definer.1)
+    match def.kind.routine() {
+        Some(kind) => account.on_routine(kind, &def.db, &def.name).has(wanted),
+        None => account
+            .global
+            .with(account.on_database(&def.db))
+            .has(wanted),
+    }
 }
 
 /// Error 1370.
@@ -54,27 +64,30 @@ pub(crate) fn account_of(
         return Ok(current(store, env));
     }
     let acl = store.acl();
-    match acl.get(&def.definer.0, &def.definer.1) {
-        Some(a) => Ok(Some(a.clone())),
+    match acl.definer(&def.definer.0, &def.definer.1) {
+        Some(a) => Ok(Some(a)),
         None => Err(no_definer(def)),
     }
 }
 
-/// Checks what a statement of a function or a trigger needs.
+/// Checks what a statement of a function or a trigger needs. `uses` says which columns it uses, where privileges on single
+/// columns have to do.
 pub(crate) fn check_nested(
     store: &Store,
     def: &Definition,
     needs: &[Needs],
     env: &StatementEnv,
+    uses: impl FnOnce() -> SqlResult<Vec<ColumnUse>>,
 ) -> SqlResult<()> {
     let Some(account) = account_of(store, def, env)? else {
         return Ok(());
     };
+    let mut by_column = false;
     for n in needs {
         let wanted = PrivilegeSet::from(n.privilege);
         let through = n.through.as_ref().and_then(|t| t.account.as_ref());
         let of_view = match through {
-            Some((user, host)) => store.acl().get(user, host).cloned(),
+            Some((user, host)) => store.acl().definer(user, host),
             None => None,
         };
         let who = of_view.as_ref().unwrap_or(&account);
@@ -88,6 +101,10 @@ pub(crate) fn check_nested(
         {
             continue;
         }
+        if who.on_some_column(&n.db, &n.table).has(wanted) {
+            by_column = true;
+            continue;
+        }
         return Err(acl::table_denied(
             &wanted.names().join(", "),
             &account,
@@ -95,6 +112,35 @@ pub(crate) fn check_nested(
             &n.db,
             &n.table,
         ));
+    }
+    match by_column {
+        true => check_columns(store, &account, &uses()?),
+        false => Ok(()),
+    }
+}
+
+fn check_columns(store: &Store, account: &Arc<Account>, uses: &[ColumnUse]) -> SqlResult<()> {
+    for u in uses {
+        let wanted = PrivilegeSet::from(u.privilege);
+        let through = u.through.as_ref().and_then(|t| t.account.as_ref());
+        let who = match through {
+            Some((user, host)) => store.acl().definer(user, host),
+            None => Some(account.clone()),
+        };
+        let may = who.is_some_and(|a| {
+            a.on_table(&u.db, &u.table)
+                .with(a.on_column(&u.db, &u.table, &u.column))
+                .has(wanted)
+        });
+        if !may && !u.db.eq_ignore_ascii_case("information_schema") {
+            return Err(acl::column_denied(
+                wanted,
+                account,
+                &account.host,
+                &u.table,
+                &u.column,
+            ));
+        }
     }
     Ok(())
 }

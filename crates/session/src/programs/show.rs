@@ -26,7 +26,10 @@ fn time(micros: i64, digits: u8, zone: Zone) -> Value {
 
 impl Definition {
     fn definer_text(&self) -> String {
-        format!("{}@{}", self.definer.0, self.definer.1)
+        match &self.definer {
+            (role, host) if host.is_empty() => role.clone(),
+            (user, host) => format!("{user}@{host}"),
+        }
     }
 
     fn security(&self) -> &'static str {

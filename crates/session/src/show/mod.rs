@@ -6,7 +6,8 @@ pub(crate) mod filter;
 pub(crate) mod server;
 mod tables;
 
-use crate::admin::{Filter, Show};
+use crate::admin::{Filter, Show, UserName};
+use crate::grant_texts;
 use crate::rows::Grid;
 use crate::session::ClientSession;
 use narwal_types::{SqlResult, Value};
@@ -56,10 +57,12 @@ impl ClientSession {
                 Ok(g)
             }
             Show::Grants(name) => {
-                let a = self.shown_account(name, crate::users::no_grants_for)?;
+                let a = self.shown_grants(name)?;
                 let mut g = Grid::new();
-                g.text(&format!("Grants for {}@{}", a.user, a.host), 1024);
-                for line in a.show_grants() {
+                g.text(&grant_texts::title(&a), 1024);
+                let with_role = *name == UserName::CurrentWithRole;
+                let session = with_role.then_some(self.role.as_deref());
+                for line in grant_texts::show_grants(&self.instance.acl(), &a, session) {
                     g.row(vec![Value::str(line)]);
                 }
                 Ok(g)

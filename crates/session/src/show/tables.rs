@@ -36,7 +36,7 @@ impl ClientSession {
         }
         let account = self.account();
         if !account.sees_database(&db) {
-            return Err(acl::database_denied(&account, &self.client.host, &db));
+            return Err(acl::database_denied(&account, &db));
         }
         if self.instance.database().catalog().database(&db).is_none() {
             return Err(unknown_database(&db));
@@ -64,7 +64,12 @@ impl ClientSession {
             return Ok(table);
         }
         let account = self.account();
-        if !account.on_table(&db, &t.name).has_any(needed) {
+        // A definition tells of all columns.
+        let have = match command {
+            "SHOW" => account.on_table(&db, &t.name),
+            _ => account.about_table(&db, &t.name),
+        };
+        if !have.has_any(needed) {
             return Err(acl::table_denied(
                 command,
                 &account,
@@ -227,7 +232,6 @@ impl ClientSession {
         // MariaDB shows columns to who has a column privilege of any kind; a table's SELECT is the usual one.
         let t = self.table_named(table, "SELECT", any)?;
         let account = self.account();
-        let privileges = column_privileges(&account, &t);
         let mut g = Grid::new();
         g.text("Field", 64)
             .any("Type", TypeKind::Text(BlobSize::Medium), false);
@@ -242,6 +246,11 @@ impl ClientSession {
             g.text("Privileges", 80).text("Comment", 1024);
         }
         for (i, c) in t.columns().iter().enumerate() {
+            let privileges = column_privileges(&account, &t, &c.name);
+            // Columns that the account may do nothing with are not shown.
+            if privileges.is_empty() && !t.temporary {
+                continue;
+            }
             let mut row = vec![Value::str(c.name.as_str()), Value::str(c.type_name())];
             if full {
                 row.push(if c.ty.has_charset() {

@@ -104,13 +104,23 @@ pub(super) static ROWS: &[VariableDef] = &[
     )
     .needs(PrivilegeSet::CONNECTION_ADMIN),
     row(
+        "automatic_sp_privileges",
+        Global,
+        Bool,
+        "ON",
+        Live,
+        "Who makes a routine gets EXECUTE and ALTER ROUTINE on it.",
+    )
+    .needs(PrivilegeSet::SUPER),
+    row(
         "max_user_connections",
         Both,
         UInt(0, 2_147_483_647, 1),
         "0",
-        Fixed,
-        "Connections of one account; only 0, for no limit.",
-    ),
+        Live,
+        "Connections of one account at a time; 0 for no limit. Of a session: its account's limit.",
+    )
+    .needs(PrivilegeSet::CONNECTION_ADMIN),
     row(
         "narwal_client_affinity",
         Global,

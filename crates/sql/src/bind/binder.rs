@@ -3,7 +3,7 @@
 use crate::bind::operand::{as_subquery, not_a_row, row_items, wrong_columns};
 use crate::bind::param::no_default_here;
 use crate::bind::scope::OuterScope;
-use crate::bind::scope::{Clause, Scope};
+use crate::bind::scope::{Clause, Scope, Source};
 use crate::bind::windows::WindowsHere;
 use crate::env::{StatementEnv, VariableScope};
 use crate::expr::IntervalUnit;
@@ -24,7 +24,7 @@ use crate::expr::types;
 use crate::expr::types::bool_ty;
 use crate::like;
 use crate::lower::{charset, mismatched_collation};
-use crate::privilege::{Needs, Privilege};
+use crate::privilege::{ColumnUses, Needs, Privilege};
 use narwal_syntax::ast::{
     self, BinaryOp, Call, CastType, Expr as Ast, FormatKind, IsTest, Literal, Qualified, Special,
     SystemVar, TableName, TemporalKind, TrimSide, UnaryOp, VarScope,
@@ -45,6 +45,17 @@ pub fn bind(ast: &Ast, scope: &Scope<'_>) -> SqlResult<Expr> {
 
 pub(super) struct Binder<'a> {
     pub(super) scope: &'a Scope<'a>,
+}
+
+/// Notes that a column is read.
+fn note_column(uses: &mut ColumnUses, source: &Source, column: &str) {
+    let (db, table) = match &source.view {
+        Some(v) => (&v.def.db, &v.def.name),
+        None => (&source.table.def.db, &source.table.def.name),
+    };
+    if !db.is_empty() && !source.table.temporary {
+        uses.note(db, table, column, Privilege::Select);
+    }
 }
 
 impl Expr {
@@ -85,6 +96,9 @@ impl Expr {
     pub fn column(scope: &Scope<'_>, source: usize, column: usize) -> Option<Expr> {
         let s = scope.sources.get(source)?;
         let c = s.table.columns().get(column)?;
+        if let Some(uses) = &mut *scope.env.column_uses.borrow_mut() {
+            note_column(uses, s, &c.name);
+        }
         if let Some(of) = &s.view {
             let mut e = of.columns.get(column)?.clone();
             e.ty.nullable |= s.nullable;

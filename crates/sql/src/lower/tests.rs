@@ -300,5 +300,7 @@ fn definers_of_views() {
         assert_eq!(definer(text), account("root", "localhost"), "{text}");
     }
     assert_eq!(definer("'a@b'@'%'"), account("a@b", "%"));
-    assert_eq!(definer("root"), account("root", "%"));
+    // A name alone may be a role.
+    assert_eq!(definer("root"), account("root", ""));
+    assert_eq!(definer("CURRENT_ROLE"), Definer::CurrentRole);
 }

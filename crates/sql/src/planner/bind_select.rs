@@ -178,7 +178,7 @@ impl SelectList {
             return Err(errors::NO_TABLES_USED.plain());
         }
         for &(at, i) in wanted {
-            let Some(e) = Expr::column(scope, at, i) else {
+            let Some(e) = scope.env.of_all(|| Expr::column(scope, at, i)) else {
                 continue;
             };
             let source = &scope.sources[at];

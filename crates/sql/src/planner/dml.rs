@@ -123,6 +123,7 @@ impl Resolver<'_> {
                 let column = written
                     .column(&a.column)?
                     .ok_or_else(|| unknown_column(&full(), clause))?;
+                written.note(self.env, &a.column, Privilege::Update, false);
                 let left_out = self.left_out(&a.value);
                 let value = match (&a.value, left_out) {
                     (_, Some(ParamDefault::Ignore)) if !insert_values => {
@@ -208,6 +209,18 @@ impl Resolver<'_> {
         let n = table.def.columns.len();
         let unknown = |name: &str| unknown_column(name, "INSERT INTO");
         let mut columns = written.inserted(i.columns.as_deref(), unknown)?;
+        for (n, c) in columns.iter().enumerate() {
+            let name = match (&i.columns, written.name_of(n)) {
+                (Some(names), _) => &names[n],
+                (None, Some(of_view)) => of_view,
+                (None, None) => &table.def.columns[*c].name,
+            };
+            written.note(self.env, name, Privilege::Insert, i.columns.is_none());
+            if !i.on_duplicate.is_empty() {
+                // MariaDB asks for both on all columns of the list.
+                written.note(self.env, name, Privilege::Update, i.columns.is_none());
+            }
+        }
         let mut given: Vec<Option<usize>> = vec![None; n];
         for (at, c) in columns.iter().enumerate() {
             given[*c] = Some(at);

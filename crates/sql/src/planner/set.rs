@@ -113,10 +113,14 @@ impl Resolver<'_> {
         outer: Option<&OuterScope<'_>>,
     ) -> SqlResult<Resolved> {
         let first = self.select_within(first, outer)?;
-        let rest = rest
-            .iter()
-            .map(|(op, s)| Ok((*op, self.select_within(s, outer)?)))
-            .collect::<SqlResult<Vec<_>>>()?;
+        // VALUES may have a million rows, and a plan is large: asked at once, since a list that doubles is not asked for.
+        narwal_memory::reserve((rest.len() * size_of::<(SetOp, SelectPlan)>()) as u64)?;
+        let mut planned = Vec::with_capacity(rest.len());
+        for (op, s) in rest {
+            self.env.check_interrupt()?;
+            planned.push((*op, self.select_within(s, outer)?));
+        }
+        let rest = planned;
         let plan = SetPlan { first, rest };
         let (columns, types) = unified(plan.parts())?;
         Ok(Resolved {

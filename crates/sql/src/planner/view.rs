@@ -82,8 +82,10 @@ impl Resolver<'_> {
                 },
             });
         }
+        self.note_open_view();
         let r = plan();
         self.open_views.borrow_mut().pop();
+        self.note_open_view();
         r.map_err(|e| match e.code {
             codes::DBACCESS_DENIED_ERROR
             | codes::BAD_DB_ERROR
@@ -100,10 +102,21 @@ impl Resolver<'_> {
         })
     }
 
+    /// Columns are used through the view that is open now.
+    fn note_open_view(&self) {
+        if let Some(uses) = &mut *self.env.column_uses.borrow_mut() {
+            uses.through = self.open_views.borrow().last().map(Open::through);
+        }
+    }
+
     /// A view as a derived table.
     pub fn view_rows(&self, def: &ViewDef, select: &Select, t: &TableRef) -> SqlResult<Resolved> {
         let alias = t.alias.as_deref().unwrap_or(&t.name.name);
         let plan = self.inside(def, || self.select(select))?;
+        if let Some(uses) = &mut *self.env.column_uses.borrow_mut() {
+            let names = (def.db.clone(), alias.to_string(), def.name.clone());
+            uses.derived.push(names);
+        }
         self.derived(plan, &def.db, alias, &def.columns)
     }
 

@@ -1,6 +1,7 @@
 //! What a statement writes: a table, or a view whose rows are rows of a table.
 
 use crate::bind::scope::{MergedView, Source};
+use crate::env::StatementEnv;
 use crate::expr::node::{Expr, ExprKind};
 use crate::plan::query::Rows;
 use crate::plan::view_check::ViewCheck;
@@ -113,6 +114,26 @@ impl Written {
             Some((_, c)) => Ok(Some(c)),
             None => Err(not_updatable_column(name)),
         }
+    }
+
+    /// Notes that a column is written (`of_all`: among all of them), where privileges on single columns are asked for.
+    pub fn note(&self, env: &StatementEnv, column: &str, privilege: Privilege, of_all: bool) {
+        if let Some(uses) = &mut *env.column_uses.borrow_mut()
+            && !self.table().temporary
+        {
+            let (db, name) = match self.view() {
+                Some(v) => (&v.def.db, &v.def.name),
+                None => (&self.table().def.db, &self.table().def.name),
+            };
+            uses.of_all = of_all;
+            uses.note(db, name, column, privilege);
+            uses.of_all = false;
+        }
+    }
+
+    /// The name of the view's column number `n`, if it is a view.
+    pub fn name_of(&self, n: usize) -> Option<&String> {
+        self.view().and_then(|v| v.def.columns.get(n))
     }
 
     /// The table's columns that INSERT gives values for, in their order. `unknown`: the error for a name.

@@ -100,6 +100,16 @@ impl Resolver<'_> {
                 for a in list {
                     let (mut at, mut column) = assigned(&leaves, a.table.as_deref(), &a.column)?;
                     let through = leaves[at].view().cloned();
+                    if let Some(uses) = &mut *self.env.column_uses.borrow_mut() {
+                        let (db, name) = match &through {
+                            Some(v) => (&v.def.db, &v.def.name),
+                            None => {
+                                let def = &leaves[at].source.table.def;
+                                (&def.db, &def.name)
+                            }
+                        };
+                        uses.note(db, name, &a.column, Privilege::Update);
+                    }
                     if let Some(v) = &through {
                         let Some((s, c)) = v.columns[column].as_column() else {
                             return Err(not_updatable_column(&a.column));

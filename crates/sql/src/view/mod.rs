@@ -155,13 +155,20 @@ pub fn show_create(def: &ViewDef, current: Option<&str>) -> SqlResult<String> {
     ))
 }
 
+/// A definer as statements name it. A role has no host.
+pub fn definer_text((user, host): &(String, String)) -> String {
+    match host.is_empty() {
+        true => quote_ident(user),
+        false => format!("{}@{}", quote_ident(user), quote_ident(host)),
+    }
+}
+
 /// `ALGORITHM=... DEFINER=... SQL SECURITY ... `
 pub(crate) fn attributes(def: &ViewDef) -> String {
     format!(
-        "ALGORITHM={} DEFINER={}@{} SQL SECURITY {} ",
+        "ALGORITHM={} DEFINER={} SQL SECURITY {} ",
         def.algorithm.name(),
-        quote_ident(&def.definer.0),
-        quote_ident(&def.definer.1),
+        definer_text(&def.definer),
         if def.invoker { "INVOKER" } else { "DEFINER" }
     )
 }

@@ -277,6 +277,7 @@ impl Parser<'_> {
         if rows.iter().any(|r| r.items.len() != width) {
             return Err(errors::WRONG_NUMBER_OF_VALUES_IN_TVC.plain());
         }
+        narwal_memory::reserve((rows.len() * size_of::<(SetOp, Select)>()) as u64)?;
         let first = rows.remove(0);
         Ok(self.around(first, rows.into_iter().map(|r| (UNION_ALL, r)).collect()))
     }

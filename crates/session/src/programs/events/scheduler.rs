@@ -166,7 +166,7 @@ impl Instance {
         let account = acl.get(user, host).ok_or_else(|| rights::no_definer(def))?;
         let wanted = PrivilegeSet::EVENT;
         if !account.global.has(wanted) && !account.on_database(&def.db).has(wanted) {
-            return Err(acl::database_denied(account, host, &def.db));
+            return Err(acl::database_denied(account, &def.db));
         }
         self.connect(ConnectOptions {
             user: user.clone(),

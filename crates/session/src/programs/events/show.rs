@@ -61,7 +61,7 @@ impl ClientSession {
         if self.internal || sees(&account, db) {
             return Ok(());
         }
-        Err(acl::database_denied(&account, &self.client.host, db))
+        Err(acl::database_denied(&account, db))
     }
 
     /// SHOW CREATE EVENT.

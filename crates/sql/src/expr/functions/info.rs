@@ -59,7 +59,10 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "",
         "The role that is set, NULL if none is.",
         |_| Ok(system_text(128, true)),
-        |_| Ok(Val::NULL),
+        |c| match &c.ctx.env.current_role {
+            Some(role) => Ok(Val::text(role.to_string())),
+            None => Ok(Val::NULL),
+        },
     )
     .of_session(),
     &Function::new(

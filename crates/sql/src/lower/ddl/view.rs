@@ -1,6 +1,5 @@
 //! Views.
 
-use super::refuse::unsupported;
 use crate::ast::{CreateView, Definer, ViewCreation};
 use narwal_engine::{CheckOption, ViewAlgorithm};
 use narwal_syntax::ast::SelectItem;
@@ -53,9 +52,9 @@ pub(super) fn create(v: syntax::CreateView) -> SqlResult<CreateView> {
 fn definer(d: syntax::Definer) -> SqlResult<Definer> {
     match d {
         syntax::Definer::CurrentUser => Ok(Definer::CurrentUser),
-        syntax::Definer::CurrentRole => unsupported("roles"),
+        syntax::Definer::CurrentRole => Ok(Definer::CurrentRole),
         syntax::Definer::Account(user, host) => {
-            Ok(Definer::Account(user, host.unwrap_or_else(|| "%".into())))
+            Ok(Definer::Account(user, host.unwrap_or_default()))
         }
     }
 }

@@ -152,6 +152,8 @@ pub enum GrantObject {
     Table,
     Function,
     Procedure,
+    Package,
+    PackageBody,
 }
 
 /// What a privilege is on.

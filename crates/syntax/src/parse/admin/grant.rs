@@ -202,6 +202,15 @@ impl Parser<'_> {
         if names_it && self.eat(Kw::FUNCTION) {
             return GrantObject::Function;
         }
+        if names_it && self.eat(Kw::PACKAGE) {
+            return match self.at(Kw::BODY) && !matches!(self.peek_at(1), Tok::Dot) {
+                true => {
+                    self.bump();
+                    GrantObject::PackageBody
+                }
+                false => GrantObject::Package,
+            };
+        }
         GrantObject::Table
     }
 
