@@ -99,7 +99,7 @@ def _split(text: str) -> tuple[str, str | None]:
     return path, label or None
 
 
-def _binary(path: str, names: tuple[str, ...]) -> tuple[Path, list[str]]:
+def binary_of(path: str, names: tuple[str, ...]) -> tuple[Path, list[str]]:
     """The server's binary behind a path that may be the binary, an installation's prefix or a chroot; and the loader."""
     given = Path(path).expanduser()
     if given.is_file():
@@ -163,7 +163,7 @@ def find(
             notes.append(f"{title}: no {names[0]} found ({hint})")
         for text in texts:
             path, label = _split(text)
-            binary, loader = _binary(path, names)
+            binary, loader = binary_of(path, names)
             subject = Subject(title, kind, binary, loader)
             if kind == "mysql" and "MariaDB" in subject.version:
                 notes.append(f"MySQL: {path} is a MariaDB (give --mysql PATH to include MySQL)")

@@ -9,6 +9,7 @@
 //! - [`EventReader`] walks the events of a group, a file or a stream and checks every length and checksum.
 //! - [`ContentHasher`] says whether two servers have the same under one GTID.
 //! - [`FlatFileWriter`] writes real binary log files for `mariadb-binlog` and anything else that reads them.
+//! - [`GtidSet`], [`put_mysql_gtid`] and the functions beside it say the same in MySQL's words.
 //!
 //! All formats are little-endian unless said otherwise. See `docs/binlog.md` for what is written and why.
 #![cfg_attr(test, allow(clippy::unwrap_used))]
@@ -23,8 +24,10 @@ mod event;
 mod file;
 mod group;
 mod gtid;
+mod gtid_set;
 mod invert;
 mod lenenc;
+mod mysql;
 mod position;
 mod rows;
 mod table_map;
@@ -53,7 +56,12 @@ pub use group::{
     Presence,
 };
 pub use gtid::{Gtid, GtidChoice, GtidError, GtidState};
+pub use gtid_set::{GtidSet, gtid_uuid};
 pub use invert::Inverted;
+pub use mysql::{
+    LogicalClock, mysql_description_event, previous_gtids_event, put_mysql_gtid, put_mysql_query,
+    put_query_for_mysql, put_rows_v2,
+};
 pub use position::{DEFAULT_BASE_NAME, Placement, VirtualConfig, VirtualFiles};
 pub use rows::{RowChange, RowIter, RowsEvent, RowsKind};
 pub use table_map::TableMap;

@@ -514,13 +514,15 @@ impl Session for Client {
                     .map_err(|e| errors::NET_READ_ERROR.text(e.to_string()))
             }
             COM_BINLOG_DUMP => self.0.binlog_dump(payload, &mut Packets(io)),
-            _ => Err(SqlError::unsupported("COM_BINLOG_DUMP_GTID")),
+            COM_BINLOG_DUMP_GTID => self.0.binlog_dump_gtid(payload, &mut Packets(io)),
+            _ => Err(SqlError::unsupported("this command")),
         }
     }
 }
 
 const COM_BINLOG_DUMP: u8 = 0x12;
 const COM_REGISTER_SLAVE: u8 = 0x15;
+const COM_BINLOG_DUMP_GTID: u8 = 0x1e;
 
 /// A connection as a dump sees it.
 struct Packets<'a>(&'a mut dyn RawPackets);

@@ -5,6 +5,7 @@ use crate::privileges::PrivilegeSet;
 use crate::process::{Command, Process, Stage};
 use crate::session::ClientSession;
 use crate::status;
+use narwal_binlog::GtidSet;
 use narwal_source::{
     Checksum, Client, ClientVars, DumpError, DumpIo, DumpRequest, MalformedPacket, RegisterRequest,
     State, Wake,
@@ -68,31 +69,57 @@ impl ClientSession {
 
     /// COM_BINLOG_DUMP: sends events until something ends the dump, and with it the connection.
     pub fn binlog_dump(&mut self, packet: &[u8], io: &mut dyn DumpIo) -> SqlResult<()> {
+        self.begin_dump();
+        let done = DumpRequest::parse(packet)
+            .map_err(malformed)
+            .and_then(|request| self.dump(&request, None, io));
+        self.end_dump(done)
+    }
+
+    /// COM_BINLOG_DUMP_GTID, the command of MySQL's readers: as [`binlog_dump`](Self::binlog_dump), from the first
+    /// transaction on that the reader does not have.
+    pub fn binlog_dump_gtid(&mut self, packet: &[u8], io: &mut dyn DumpIo) -> SqlResult<()> {
+        self.begin_dump();
+        let done = DumpRequest::parse_gtid(packet)
+            .map_err(malformed)
+            .and_then(|(request, executed)| self.dump(&request, Some(executed), io));
+        self.end_dump(done)
+    }
+
+    fn begin_dump(&mut self) {
         self.process.counters.add(status::ADMIN_COMMANDS, 1);
         let now = self.instance.processes.now();
         self.process.begin(Command::BinlogDump, b"", now);
         self.process.interrupt.store(false, Ordering::SeqCst);
-        let done = self.dump(packet, io);
+    }
+
+    fn end_dump(&mut self, done: SqlResult<()>) -> SqlResult<()> {
         self.process.set_waker(None);
         self.process.end(self.instance.processes.now());
         done
     }
 
-    fn dump(&mut self, packet: &[u8], io: &mut dyn DumpIo) -> SqlResult<()> {
+    fn dump(
+        &mut self,
+        request: &DumpRequest,
+        executed: Option<GtidSet>,
+        io: &mut dyn DumpIo,
+    ) -> SqlResult<()> {
         self.refuse_expired()?;
         self.need_any(PrivilegeSet::REPLICATION_SLAVE)?;
-        let request = DumpRequest::parse(packet).map_err(malformed)?;
         // A snapshot that it may have is not to be kept for as long as the dump runs.
         self.rollback_open();
         let wake = Wake::new().map_err(|e| errors::UNKNOWN_ERROR.text(e.to_string()))?;
         let waker = wake.clone();
         self.process.set_waker(Some(Arc::new(move || waker.wake())));
-        let vars = self.reader_vars();
+        let mut vars = self.reader_vars();
+        vars.mysql |= executed.is_some();
+        vars.executed = executed;
         let client = Dumping(self.process.clone());
         // As with MariaDB, nothing comes after a dump.
         self.release = true;
         let source = self.instance.source().clone();
-        match source.dump(&request, &vars, &client, &wake, io) {
+        match source.dump(request, &vars, &client, &wake, io) {
             Ok(_) => Ok(()),
             Err(DumpError::Refused(e)) => Err(e),
             Err(DumpError::Lost(e)) => Err(errors::NET_READ_ERROR
@@ -102,9 +129,18 @@ impl ClientSession {
 
     /// What the reader has said of itself by SET.
     fn reader_vars(&self) -> ClientVars {
-        let var = |name: &str| match self.vars.user(name) {
+        let user = |name: &str| match self.vars.user(name) {
             Value::Null => None,
             v => Some(text(&v)),
+        };
+        // MySQL's readers have words of their own for some.
+        let var = |name: &str| {
+            user(name).or_else(|| match name {
+                "master_heartbeat_period" => user("source_heartbeat_period"),
+                "master_binlog_checksum" => user("source_binlog_checksum"),
+                "rpl_semi_sync_slave" => user("rpl_semi_sync_replica"),
+                _ => None,
+            })
         };
         let number = |name: &str| -> Option<f64> { var(name)?.trim().parse().ok() };
         let on = |name: &str| number(name).is_some_and(|n| n != 0.0);
@@ -124,6 +160,10 @@ impl ClientSession {
                 Some(v) if v.eq_ignore_ascii_case("NONE") => Checksum::None,
                 Some(_) => Checksum::Crc32,
             },
+            // MariaDB's replicas do not say it.
+            mysql: var("replica_uuid").or_else(|| var("slave_uuid")).is_some()
+                && var("mariadb_slave_capability").is_none(),
+            executed: None,
             capability: number("mariadb_slave_capability").map_or(0, |n| n as u64),
             connect_state: var("slave_connect_state"),
             contents: var("narwal_connect_hash")

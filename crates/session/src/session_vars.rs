@@ -7,6 +7,7 @@ use crate::settings::Settings;
 use crate::variables::parts::{Facts, ServerParts, SessionView};
 use crate::variables::{self, Kind, OF_SESSIONS, VARIABLES, VarValue};
 use ahash::AHashMap;
+use narwal_binlog::GtidSet;
 use narwal_sql::{VariableScope, VariableSource};
 use narwal_types::errors;
 use narwal_types::{Collation, SqlResult, Value};
@@ -289,6 +290,10 @@ impl VariableSource for SessionVars {
 
     fn binlog_gtid_pos(&self, file: &str, offset: u64) -> SqlResult<Option<String>> {
         Ok(self.instance.database().binlog_gtid_pos(file, offset)?)
+    }
+
+    fn gtid_executed(&self) -> GtidSet {
+        GtidSet::of_state(&self.instance.database().gtid_state())
     }
 
     fn replica_has_applied(&self, gtids: &str) -> SqlResult<bool> {

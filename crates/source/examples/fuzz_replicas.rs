@@ -14,6 +14,7 @@
 mod common;
 
 use common::{create, insert, table_def};
+use narwal_binlog::{GtidSet, gtid_uuid};
 use narwal_engine::{Database, Options};
 use narwal_log::sim::SimDisk;
 use narwal_source::{
@@ -431,6 +432,24 @@ struct Counts {
     ended: u64,
 }
 
+/// What a reader of MySQL's might say that it has: a set out of bytes that may be anything.
+fn executed(rng: &mut StdRng) -> GtidSet {
+    let mut bytes = (rng.random_range(0..3u64)).to_le_bytes().to_vec();
+    for _ in 0..rng.random_range(0..4) {
+        bytes.extend_from_slice(
+            gtid_uuid(rng.random_range(0..3), rng.random_range(0..3)).as_bytes(),
+        );
+        bytes.extend_from_slice(&rng.random_range(0..3u64).to_le_bytes());
+        for _ in 0..rng.random_range(0..3) {
+            let first = rng.random_range(0..60u64);
+            bytes.extend_from_slice(&first.to_le_bytes());
+            bytes.extend_from_slice(&(first + rng.random_range(0..40u64)).to_le_bytes());
+        }
+    }
+    let _ = DumpRequest::parse_gtid(&bytes);
+    GtidSet::from_bytes(&bytes).unwrap_or_default()
+}
+
 fn case(
     seed: u64,
     db: &Database,
@@ -476,6 +495,11 @@ fn case(
             _ => Some(gtids(&mut rng, &db.gtid_binlog_state())),
         },
         contents: Vec::new(),
+        mysql: rng.random_ratio(1, 4),
+        executed: match rng.random_range(0..4) {
+            0 => Some(executed(&mut rng)),
+            _ => None,
+        },
         strict: rng.random(),
         ignore_duplicates: rng.random(),
         until: rng

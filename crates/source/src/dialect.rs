@@ -1,11 +1,14 @@
 //! Events as a reader understands them.
 //!
 //! Readers say by `@mariadb_slave_capability` what they know. To those that do not know GTIDs MariaDB's events are sent
-//! as ones that every reader knows, of the same size, so that positions stay what they are. A second dialect (MySQL's
-//! GTIDs, rows events version 2) would have its place here.
+//! as ones that every reader knows, of the same size, so that positions stay what they are. MySQL's readers have a dialect
+//! of their own (`mysql.rs`).
 
+use crate::mysql::Translator;
+use crate::rendered::Rendered;
 use narwal_binlog::{
-    CHECKSUM_LEN, EventHeader, HEADER_LEN, event_flags, event_type, gtid_flags, stamp_event,
+    BinlogError, CHECKSUM_LEN, EventHeader, HEADER_LEN, event_flags, event_type, gtid_flags,
+    stamp_event,
 };
 
 /// `@mariadb_slave_capability`: the reader knows ANNOTATE_ROWS events, whether or not it asks for them.
@@ -15,20 +18,41 @@ const HOLES: u64 = 2;
 /// The reader knows GTID events.
 const GTIDS: u64 = 4;
 
-/// How an event goes out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Rendered {
-    /// As it is.
-    AsIs,
-    /// As what is in the buffer.
-    Replaced,
-    /// Not at all.
-    LeftOut,
-}
-
 /// How events are rendered for one reader.
 #[derive(Debug, Clone)]
-pub(crate) struct Dialect {
+pub(crate) enum Dialect {
+    /// MariaDB's, or what an older reader understands of it.
+    MariaDb(Capable),
+    /// MySQL's.
+    MySql(Translator),
+}
+
+impl Dialect {
+    /// Renders a complete event; replacements are written into `out`.
+    ///
+    /// # Errors
+    /// [`BinlogError`] for an event that can't be taken apart, or that has no form in the dialect.
+    #[inline]
+    pub(crate) fn render(
+        &mut self,
+        event: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<Rendered, BinlogError> {
+        match self {
+            Dialect::MariaDb(capable) => Ok(capable.render(event, out)),
+            Dialect::MySql(translator) => translator.render(event, out),
+        }
+    }
+
+    /// MySQL's.
+    pub(crate) fn is_mysql(&self) -> bool {
+        matches!(self, Dialect::MySql(_))
+    }
+}
+
+/// What a reader of MariaDB's events is capable of.
+#[derive(Debug, Clone)]
+pub(crate) struct Capable {
     capability: u64,
     annotate: bool,
 }
@@ -40,9 +64,9 @@ const USER_VAR_LEN: usize = 4 + 1;
 const USER_VAR: u8 = 14;
 const DUMMY: &str = "# Dummy event in the place of one of type ";
 
-impl Dialect {
+impl Capable {
     pub(crate) fn new(capability: u64, annotate: bool) -> Self {
-        Dialect {
+        Capable {
             capability,
             annotate,
         }
@@ -50,7 +74,7 @@ impl Dialect {
 
     /// Renders a complete event; a replacement is written into `out`.
     #[inline]
-    pub(crate) fn render(&self, event: &[u8], out: &mut Vec<u8>) -> Rendered {
+    fn render(&self, event: &[u8], out: &mut Vec<u8>) -> Rendered {
         match event.get(4) {
             Some(&event_type::ANNOTATE_ROWS) if !self.annotate && self.capability != ANNOTATE => {
                 self.dummy(event, out)
@@ -158,7 +182,7 @@ mod tests {
 
     #[test]
     fn replacements_keep_size_place_and_checksum() {
-        let old = Dialect::new(0, false);
+        let old = Capable::new(0, false);
         let mut out = Vec::new();
         let begin = gtid_event(gtid_flags::TRANSACTIONAL);
         assert_eq!(old.render(&begin, &mut out), Rendered::Replaced);
@@ -189,19 +213,19 @@ mod tests {
     fn who_copes_with_holes_gets_them() {
         let mut out = Vec::new();
         let ddl = gtid_event(gtid_flags::STANDALONE);
-        let holes = Dialect::new(2, false);
+        let holes = Capable::new(2, false);
         assert_eq!(holes.render(&ddl, &mut out), Rendered::LeftOut);
-        let new = Dialect::new(4, false);
+        let new = Capable::new(4, false);
         assert_eq!(new.render(&ddl, &mut out), Rendered::AsIs);
         let mut annotate = ddl.clone();
         annotate[4] = event_type::ANNOTATE_ROWS;
         assert_eq!(new.render(&annotate, &mut out), Rendered::LeftOut);
         assert_eq!(
-            Dialect::new(4, true).render(&annotate, &mut out),
+            Capable::new(4, true).render(&annotate, &mut out),
             Rendered::AsIs
         );
         assert_eq!(
-            Dialect::new(0, false).render(&annotate, &mut out),
+            Capable::new(0, false).render(&annotate, &mut out),
             Rendered::Replaced
         );
     }

@@ -1,19 +1,22 @@
 //! The loop of a dump: event groups out, heartbeats, waiting.
 
-use crate::dialect::{Dialect, Rendered};
+use crate::dialect::{Capable, Dialect};
 use crate::error::DumpError;
 use crate::filter::{GtidStream, Verdict};
 use crate::groups::Groups;
 use crate::io::DumpIo;
+use crate::mysql::Translator;
 use crate::reader::{Checksum, Client, ClientVars, DumpEnd, State};
+use crate::rendered::Rendered;
 use crate::request::DumpRequest;
 use crate::semisync::{GroupEnd, SemiSyncReader};
 use crate::shared::{Entry, Shared};
 use crate::start::{FIRST_EVENT, LIST_POS, ROTATE_LEN, Start, no_event_at, with_place};
 use crate::wake::Wake;
 use narwal_binlog::{
-    CHECKSUM_LEN, GtidState, event_flags, format_description_event, gtid_list_event,
-    gtid_list_event_len, heartbeat_event, rotate_event,
+    CHECKSUM_LEN, EventHeader, GtidSet, GtidState, event_flags, format_description_event,
+    gtid_list_event, gtid_list_event_len, heartbeat_event, mysql_description_event,
+    previous_gtids_event, rotate_event,
 };
 use narwal_engine::{BegunFile, GroupHead, ReaderHold};
 use narwal_types::errors;
@@ -56,19 +59,53 @@ struct Out<'a> {
     semi: bool,
     events: u64,
     bytes: u64,
+    /// Where a reader stands that counts the bytes of what it is sent, as MySQL's do: no heartbeat may name less.
+    counted: u64,
 }
 
 impl Out<'_> {
     /// Sends an event as the reader understands it. `ack`: its acknowledgement is wanted.
     #[inline]
     fn event(&mut self, event: &[u8], ack: bool) -> Result<(), DumpError> {
-        let event = match self.dialect.render(event, &mut self.buffer) {
-            Rendered::AsIs => event,
-            Rendered::Replaced => &self.buffer,
-            Rendered::LeftOut => return Ok(()),
-        };
+        match self.dialect.render(event, &mut self.buffer)? {
+            Rendered::AsIs => self.as_is(event, ack),
+            Rendered::Replaced => self.replaced(ack),
+            Rendered::LeftOut => Ok(()),
+        }
+    }
+
+    /// Where the reader will say that it stands when it has got this event, the last one of its group, which ends at `end`.
+    fn place_behind(&mut self, event: &[u8], end: u64) -> Result<u64, DumpError> {
+        if !self.dialect.is_mysql() {
+            return Ok(end);
+        }
+        Ok(match self.dialect.render(event, &mut self.buffer)? {
+            Rendered::AsIs => self.counted + event.len() as u64,
+            Rendered::Replaced => self.counted + self.buffer.len() as u64,
+            Rendered::LeftOut => self.counted,
+        })
+    }
+
+    /// Sends the events in the buffer.
+    fn replaced(&mut self, ack: bool) -> Result<(), DumpError> {
+        let buffer = std::mem::take(&mut self.buffer);
+        let mut rest = &buffer[..];
+        while !rest.is_empty() {
+            let size = EventHeader::parse(rest)?.event_size as usize;
+            let (event, behind) = rest.split_at_checked(size).unwrap_or((rest, &[]));
+            self.as_is(event, ack && behind.is_empty())?;
+            rest = behind;
+        }
+        self.buffer = buffer;
+        Ok(())
+    }
+
+    /// Sends an event.
+    #[inline]
+    fn as_is(&mut self, event: &[u8], ack: bool) -> Result<(), DumpError> {
         self.events += 1;
         self.bytes += event.len() as u64;
+        self.counted += event.len() as u64;
         if self.semi {
             let head = [0, SEMI_SYNC_MAGIC, u8::from(ack)];
             self.io.write(&[&head, event])?;
@@ -146,11 +183,16 @@ impl<'a, G: Groups> Dump<'a, G> {
             non_block: request.non_block(),
             out: Out {
                 io,
-                dialect: Dialect::new(vars.capability, request.annotate()),
+                dialect: if vars.mysql {
+                    Dialect::MySql(Translator::default())
+                } else {
+                    Dialect::MariaDb(Capable::new(vars.capability, request.annotate()))
+                },
                 buffer: Vec::new(),
                 semi: semi.is_some(),
                 events: 0,
                 bytes: 0,
+                counted: 0,
             },
             resets: groups.resets(),
             groups,
@@ -277,6 +319,7 @@ impl<'a, G: Groups> Dump<'a, G> {
                 LIST_POS,
             ));
         }
+        self.out.counted = start.rotate_pos;
         self.description(start.file_time, start.rotate_pos == FIRST_EVENT)?;
         if start.list {
             self.list(&start.file_gtids, start.file_time)?;
@@ -300,15 +343,28 @@ impl<'a, G: Groups> Dump<'a, G> {
 
     fn description(&mut self, time: u32, from_head: bool) -> Result<(), DumpError> {
         let end = if from_head { LIST_POS as u32 } else { 0 };
-        let version = &self.shared.version;
-        let event = format_description_event(version, self.vars.source_id, time, 0, end, 0);
+        let me = self.vars.source_id;
+        let event = match &mut self.out.dialect {
+            Dialect::MySql(translator) => {
+                translator.begin_file();
+                mysql_description_event(me, time, end)
+            }
+            Dialect::MariaDb(_) => {
+                format_description_event(&self.shared.version, me, time, 0, end, 0)
+            }
+        };
         self.out.event(&event, false)
     }
 
     /// The file's own GTID_LIST.
     fn list(&mut self, gtids: &GtidState, time: u32) -> Result<(), DumpError> {
         let end = LIST_POS + gtid_list_event_len(gtids.len()) as u64;
-        let event = gtid_list_event(gtids, 0, self.vars.source_id, time, end_pos(end), 0);
+        let (me, at) = (self.vars.source_id, end_pos(end));
+        let event = if self.out.dialect.is_mysql() {
+            previous_gtids_event(&GtidSet::of_state(gtids), me, time, at)
+        } else {
+            gtid_list_event(gtids, 0, me, time, at, 0)
+        };
         self.pos = end;
         self.out.event(&event, false)
     }
@@ -365,9 +421,11 @@ impl<'a, G: Groups> Dump<'a, G> {
         self.file_no = number;
         self.file = self.shared.db.binlog_file_name(number);
         self.pos = FIRST_EVENT;
+        self.out.counted = FIRST_EVENT;
         // Behind the first one they carry a checksum like everything in the log.
         let rotate = self.artificial_rotate(FIRST_EVENT);
         self.out.event(&rotate, false)?;
+        self.out.counted = FIRST_EVENT;
         self.description(time, true)?;
         self.list(gtids, time)?;
         self.skipped = false;
@@ -432,19 +490,24 @@ impl<'a, G: Groups> Dump<'a, G> {
         } else {
             head.start_pos
         };
-        let ack = match &mut self.semi {
-            Some(semi) => semi.wants_ack(&GroupEnd {
-                file_no: head.file_no,
-                end_pos: end,
-                seq: head.seq,
-                gtid: head.gtid,
-            }),
-            None => false,
-        };
+        if let Dialect::MySql(translator) = &mut self.out.dialect {
+            translator.begin_group(head.len);
+        }
         let mut at = from;
         while let Some(event) = self.groups.next_event()? {
             at += event.len() as u64;
-            self.out.event(event, ack && at >= end)?;
+            let mut ack = false;
+            if let Some(semi) = &mut self.semi
+                && at >= end
+            {
+                ack = semi.wants_ack(&GroupEnd {
+                    file_no: head.file_no,
+                    end_pos: self.out.place_behind(event, end)?,
+                    seq: head.seq,
+                    gtid: head.gtid,
+                });
+            }
+            self.out.event(event, ack)?;
             self.said = u32::try_from(at).unwrap_or(self.said);
         }
         self.pos = end;
@@ -497,9 +560,14 @@ impl<'a, G: Groups> Dump<'a, G> {
     /// Sends a heartbeat if it is due.
     fn still_there(&mut self) -> Result<(), DumpError> {
         if self.until_heartbeat() == Some(Duration::ZERO) {
-            let pos = u32::try_from(self.pos).unwrap_or(self.said);
+            let mut pos = u32::try_from(self.pos).unwrap_or(self.said);
+            if self.out.dialect.is_mysql() {
+                pos = pos.max(u32::try_from(self.out.counted).unwrap_or(u32::MAX));
+            }
             let event = heartbeat_event(&self.file, self.vars.source_id, pos);
             self.out.event(&event, false)?;
+            // It has no length in the file.
+            self.out.counted = u64::from(pos);
             self.out.io.flush()?;
         }
         Ok(())

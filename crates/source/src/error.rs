@@ -1,5 +1,6 @@
 //! Why a dump ends badly.
 
+use narwal_binlog::BinlogError;
 use narwal_engine::EngineError;
 use narwal_types::SqlError;
 use narwal_types::errors;
@@ -25,6 +26,12 @@ impl DumpError {
 impl From<io::Error> for DumpError {
     fn from(e: io::Error) -> Self {
         DumpError::Lost(e)
+    }
+}
+
+impl From<BinlogError> for DumpError {
+    fn from(e: BinlogError) -> Self {
+        DumpError::fatal(format!("The binary log can't be sent to this reader: {e}"))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Which groups a reader by GTID is sent, and where it wants to stop.
 
 use crate::error::DumpError;
-use narwal_binlog::{Gtid, GtidState};
+use narwal_binlog::{Gtid, GtidSet, GtidState};
 
 /// What to do with a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,6 +36,8 @@ pub(crate) struct GtidStream {
     /// The reader's last GTIDs until where it wants groups, domains that it has reached left out.
     until: Option<Vec<Gtid>>,
     strict: bool,
+    /// Transactions that the reader has, one by one: MySQL's way.
+    set: Option<GtidSet>,
 }
 
 impl GtidStream {
@@ -74,6 +76,15 @@ impl GtidStream {
             waiting,
             until,
             strict,
+            set: None,
+        }
+    }
+
+    /// For a reader that has exactly the transactions of `set`.
+    pub(crate) fn beyond(set: GtidSet) -> Self {
+        GtidStream {
+            set: Some(set),
+            ..GtidStream::default()
         }
     }
 
@@ -87,6 +98,13 @@ impl GtidStream {
     /// # Errors
     /// In strict mode, if the reader's last GTID of the domain is not in the log.
     pub(crate) fn judge(&mut self, gtid: Gtid) -> Result<Verdict, DumpError> {
+        if let Some(set) = &self.set {
+            return Ok(if set.has(gtid) {
+                Verdict::Skip
+            } else {
+                Verdict::Send
+            });
+        }
         if !self.waiting.is_empty() && !self.missing(gtid)? {
             return Ok(Verdict::Skip);
         }

@@ -11,7 +11,8 @@
 //! | `start.rs` | where a dump starts, and the errors of that |
 //! | `filter.rs` | which groups a reader by GTID is sent, and where it stops |
 //! | `dump.rs` | the loop: events out, heartbeats, waiting |
-//! | `dialect.rs` | events as a reader of some capability understands them |
+//! | `dialect.rs`, `rendered.rs` | events as a reader of some capability understands them |
+//! | `mysql.rs` | events as MySQL's readers understand them |
 //! | `groups.rs` | where groups come from |
 //! | `registry.rs` | replicas that have registered, readers and their lag |
 //! | `semisync.rs`, `semisync/` | semi-synchronous replication: commits wait for replicas |
@@ -25,8 +26,10 @@ mod error;
 mod filter;
 mod groups;
 mod io;
+mod mysql;
 mod reader;
 mod registry;
+mod rendered;
 mod request;
 mod semisync;
 mod shared;

@@ -1,6 +1,6 @@
 //! What a dump and the session behind it tell each other.
 
-use narwal_binlog::{ContentHash, Gtid};
+use narwal_binlog::{ContentHash, Gtid, GtidSet};
 use std::time::Duration;
 
 /// `@master_binlog_checksum`: what the reader says it understands.
@@ -40,6 +40,10 @@ pub struct ClientVars {
     pub strict: bool,
     /// `@slave_gtid_ignore_duplicates`.
     pub ignore_duplicates: bool,
+    /// The reader is MySQL's: it is sent MySQL's events.
+    pub mysql: bool,
+    /// What it has, where it starts by MySQL's GTIDs.
+    pub executed: Option<GtidSet>,
     /// `@slave_until_gtid`.
     pub until: Option<String>,
     /// `@rpl_semi_sync_slave`, and semi-synchronous replication is wanted.

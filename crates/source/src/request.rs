@@ -1,4 +1,6 @@
-//! COM_REGISTER_SLAVE and COM_BINLOG_DUMP, taken apart. Their bytes come from anybody.
+//! COM_REGISTER_SLAVE, COM_BINLOG_DUMP and COM_BINLOG_DUMP_GTID, taken apart. Their bytes come from anybody.
+
+use narwal_binlog::GtidSet;
 
 /// Bits of COM_BINLOG_DUMP's flags.
 pub mod dump_flags {
@@ -93,6 +95,33 @@ impl DumpRequest {
         })
     }
 
+    /// Takes the body of COM_BINLOG_DUMP_GTID apart, as MySQL's readers send it: what is asked for, and what the reader has.
+    ///
+    /// ```text
+    /// u16 flags | u32 server id | u32 n, file name | u64 position | u32 n, set of GTIDs
+    /// ```
+    ///
+    /// # Errors
+    /// [`MalformedPacket`], also for sets with tags.
+    pub fn parse_gtid(body: &[u8]) -> Result<(Self, GtidSet), MalformedPacket> {
+        let mut rest = body;
+        let flags = u16::from_le_bytes(take(&mut rest)?);
+        let server_id = u32::from_le_bytes(take(&mut rest)?);
+        let name = counted(&mut rest)?;
+        let position = u64::from_le_bytes(take(&mut rest)?);
+        let have = match rest {
+            [] => GtidSet::new(),
+            _ => GtidSet::from_bytes(counted(&mut rest)?).map_err(|_| MalformedPacket)?,
+        };
+        let request = DumpRequest {
+            position: u32::try_from(position).map_err(|_| MalformedPacket)?,
+            flags: flags & dump_flags::NON_BLOCK,
+            server_id,
+            file: String::from_utf8_lossy(name).into_owned(),
+        };
+        Ok((request, have))
+    }
+
     /// The dump ends at the end of the log.
     #[must_use]
     pub fn non_block(&self) -> bool {
@@ -104,6 +133,14 @@ impl DumpRequest {
     pub fn annotate(&self) -> bool {
         self.flags & dump_flags::ANNOTATE != 0
     }
+}
+
+/// Bytes behind their number, a u32.
+fn counted<'a>(rest: &mut &'a [u8]) -> Result<&'a [u8], MalformedPacket> {
+    let len = u32::from_le_bytes(take(rest)?) as usize;
+    let (head, tail) = rest.split_at_checked(len).ok_or(MalformedPacket)?;
+    *rest = tail;
+    Ok(head)
 }
 
 fn take<const N: usize>(rest: &mut &[u8]) -> Result<[u8; N], MalformedPacket> {
@@ -154,5 +191,30 @@ mod tests {
         // mysql-replication sends two NUL bytes for "no name".
         let got = DumpRequest::parse(b"\x04\0\0\0\0\0\0\0\0\0\0\0").unwrap();
         assert_eq!((&*got.file, got.non_block()), ("", true));
+    }
+
+    #[test]
+    fn a_dump_by_mysqls_gtids() {
+        let mut have = GtidSet::new();
+        have.add(narwal_binlog::gtid_uuid(0, 1), 1, 5);
+        let set = have.to_bytes();
+        let mut body = b"\x06\0\x02\0\0\0\x04\0\0\0f.01\x04\0\0\0\0\0\0\0".to_vec();
+        let without = body.len();
+        body.extend_from_slice(&(set.len() as u32).to_le_bytes());
+        body.extend_from_slice(&set);
+        let (request, got) = DumpRequest::parse_gtid(&body).unwrap();
+        assert_eq!(
+            (request.server_id, &*request.file, request.position),
+            (2, "f.01", 4)
+        );
+        assert!(!request.non_block() && !request.annotate());
+        assert_eq!(got, have);
+        for n in 0..body.len() {
+            assert_eq!(
+                DumpRequest::parse_gtid(&body[..n]).is_ok(),
+                n == without,
+                "{n}"
+            );
+        }
     }
 }

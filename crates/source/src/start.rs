@@ -4,7 +4,7 @@ use crate::error::DumpError;
 use crate::filter::GtidStream;
 use crate::reader::ClientVars;
 use crate::request::DumpRequest;
-use narwal_binlog::{FDE_LEN, Gtid, GtidState, HEADER_LEN, MAGIC, SameContent};
+use narwal_binlog::{FDE_LEN, Gtid, GtidSet, GtidState, HEADER_LEN, MAGIC, SameContent, gtid_uuid};
 use narwal_engine::{Database, EngineError, GroupReader, LiveRecords, ReadStart};
 use narwal_types::SqlError;
 use narwal_types::errors::codes;
@@ -56,9 +56,10 @@ pub(crate) fn find(
     request: &DumpRequest,
     vars: &ClientVars,
 ) -> Result<(Reader, Start), DumpError> {
-    let found = match &vars.connect_state {
-        Some(state) => by_gtid(db, state, vars),
-        None => by_position(db, request),
+    let found = match (&vars.executed, &vars.connect_state) {
+        (Some(executed), _) => by_gtid_set(db, executed, vars),
+        (None, Some(state)) => by_gtid(db, state, vars),
+        (None, None) => by_position(db, request),
     }?;
     check_contents(db, vars)?;
     Ok(found)
@@ -255,6 +256,56 @@ fn by_gtid(db: &Database, state: &str, vars: &ClientVars) -> Result<(Reader, Sta
     Ok((reader, start))
 }
 
+/// For a reader that has a set of transactions: begins where the first one may be missing, and leaves out those that it has.
+fn by_gtid_set(
+    db: &Database,
+    executed: &GtidSet,
+    vars: &ClientVars,
+) -> Result<(Reader, Start), DumpError> {
+    let whole = whole_until(&db.gtid_state(), executed);
+    let (reader, mut start) = by_gtid(db, &whole.position_text(), vars)?;
+    start.stream = Some(GtidStream::beyond(executed.clone()));
+    Ok((reader, start))
+}
+
+/// The last GTID of each domain up to which the set has everything. Which of a domain's servers took which number does not
+/// matter for that: each number was taken once.
+fn whole_until(log: &GtidState, executed: &GtidSet) -> GtidState {
+    let mut whole = GtidState::new();
+    for last in log.position() {
+        let servers = log.iter().filter(|g| g.domain == last.domain);
+        let mut ranges: Vec<(u64, u64, u32)> = servers
+            .flat_map(|g| {
+                let ranges = executed.ranges(&gtid_uuid(g.domain, g.server));
+                ranges.iter().map(move |&(from, to)| (from, to, g.server))
+            })
+            .collect();
+        ranges.sort_unstable();
+        let mut until: Option<(u64, u32)> = None;
+        for (from, to, server) in ranges {
+            let end = until.map_or(0, |u| u.0);
+            if from > end + 1 {
+                break;
+            }
+            // Of two that reach as far, the one that the log knows so far.
+            let known = log
+                .last_of(last.domain, server)
+                .is_some_and(|seq| seq >= to);
+            if to > end || (to == end && known) {
+                until = Some((to, server));
+            }
+        }
+        if let Some((seq, server)) = until {
+            whole.observe(Gtid {
+                domain: last.domain,
+                server,
+                seq,
+            });
+        }
+    }
+    whole
+}
+
 /// The reader is at a GTID that never was here. MariaDB's words come first: tools look for them.
 fn not_in_log(has: Gtid, last: Gtid, newer: bool) -> DumpError {
     let why = if newer {
@@ -292,4 +343,38 @@ fn purged(db: &Database) -> DumpError {
         "Could not find GTID state requested by slave in any binlog files. Probably the slave state is too old and required binlog files have been purged.{}",
         oldest.unwrap_or_default()
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn executed(parts: &[(u32, u64, u64)]) -> GtidSet {
+        let mut set = GtidSet::new();
+        for &(server, from, to) in parts {
+            set.add(gtid_uuid(0, server), from, to);
+        }
+        set
+    }
+
+    #[test]
+    fn a_set_is_whole_up_to_its_first_hole() {
+        let log: GtidState = "0-2-200,0-1-300".parse().unwrap();
+        let until = |parts: &[(u32, u64, u64)]| whole_until(&log, &executed(parts)).position_text();
+        assert_eq!(until(&[]), "");
+        assert_eq!(until(&[(1, 1, 50)]), "0-1-50");
+        assert_eq!(until(&[(1, 1, 100), (2, 101, 150)]), "0-2-150");
+        assert_eq!(
+            until(&[(1, 1, 100), (2, 101, 200), (1, 201, 250)]),
+            "0-1-250"
+        );
+        assert_eq!(until(&[(1, 1, 5), (1, 7, 100)]), "0-1-5");
+        // Nothing says what came before.
+        assert_eq!(until(&[(1, 20, 50)]), "");
+        // Of a server that the log does not know.
+        assert_eq!(until(&[(9, 1, 50)]), "");
+        // As this server itself says it: each server from 1 on.
+        assert_eq!(until(&[(1, 1, 300), (2, 1, 200)]), "0-1-300");
+        assert_eq!(until(&[(1, 1, 200), (2, 1, 200)]), "0-2-200");
+    }
 }

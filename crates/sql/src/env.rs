@@ -3,6 +3,7 @@
 use crate::privilege::ColumnUses;
 use crate::privilege::Needs;
 use crate::{ParamDefault, ParamType};
+use narwal_binlog::GtidSet;
 use narwal_engine::{CatalogChange, EngineError, Table, TableFill, Transaction};
 use narwal_syntax::sql_mode::SqlMode;
 use narwal_types::errors;
@@ -104,6 +105,10 @@ pub trait VariableSource: Send + Sync {
     /// BINLOG_GTID_POS(): the GTID position at an offset of a binary log file; `None` if there is no such place.
     fn binlog_gtid_pos(&self, _file: &str, _offset: u64) -> SqlResult<Option<String>> {
         Ok(None)
+    }
+    /// The transactions in the binary log, as MySQL names them: `gtid_executed`.
+    fn gtid_executed(&self) -> GtidSet {
+        GtidSet::new()
     }
     /// MASTER_GTID_WAIT(): whether everything up to these GTIDs has been applied from a primary. Error 1941 if that
     /// is no list of GTIDs.

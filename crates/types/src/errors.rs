@@ -745,6 +745,8 @@ errors! {
     FOREIGN_DUPLICATE_KEY_WITH_CHILD_INFO: 2 = 1761, b"23000", "ER_FOREIGN_DUPLICATE_KEY_WITH_CHILD_INFO",
         "Foreign key constraint for table '{}', record would lead to a duplicate entry in \
          table '{}'";
+    MALFORMED_GTID_SET_SPECIFICATION: 1 = 1772, b"HY000", "ER_MALFORMED_GTID_SET_SPECIFICATION",
+        "Malformed GTID set specification '{}'.";
     UNKNOWN_EXPLAIN_FORMAT: 2 = 1791, b"HY000", "ER_UNKNOWN_EXPLAIN_FORMAT",
         "Unknown {} format name: '{}'";
     CANT_EXECUTE_IN_READ_ONLY_TRANSACTION: 0 = 1792, b"25006", "ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION",

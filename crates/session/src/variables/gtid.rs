@@ -9,12 +9,23 @@ use super::rules::while_replicas_stand;
 use super::value::VarValue;
 use crate::gtids::gtid_inside_transaction;
 use crate::privileges::PrivilegeSet;
+use narwal_binlog::{GtidSet, gtid_uuid};
+use narwal_engine::Database;
 use narwal_types::errors;
 use narwal_types::{SqlError, SqlResult};
 use std::sync::atomic::Ordering;
 
 /// The rows.
 pub(super) static ROWS: &[VariableDef] = &[
+    row(
+        "enforce_gtid_consistency",
+        Global,
+        Enum(&["OFF", "ON", "WARN"]),
+        "ON",
+        Fixed,
+        "Refuses what can't have a GTID of MySQL's; only ON, since everything has one here.",
+    )
+    .needs(PrivilegeSet::REPLICATION_MASTER_ADMIN),
     row(
         "gtid_binlog_pos",
         Global,
@@ -76,6 +87,15 @@ pub(super) static ROWS: &[VariableDef] = &[
     .global(|s, v| s.database().set_gtid_domain_id(v.as_u32()))
     .allowed(gtid_outside_transaction),
     row(
+        "gtid_executed",
+        Global,
+        Text,
+        "",
+        Computed,
+        "The transactions in the binary log, and those that were purged, as MySQL names them (`uuid:1-5`).",
+    )
+    .read(|s| VarValue::text(GtidSet::of_state(&s.database().gtid_state()).to_string())),
+    row(
         "gtid_ignore_duplicates",
         Global,
         Bool,
@@ -85,6 +105,25 @@ pub(super) static ROWS: &[VariableDef] = &[
     )
     .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN)
     .allowed(while_replicas_stand),
+    row(
+        "gtid_mode",
+        Global,
+        Enum(&["OFF", "OFF_PERMISSIVE", "ON_PERMISSIVE", "ON"]),
+        "ON",
+        Fixed,
+        "Gives transactions GTIDs for MySQL's readers; only ON.",
+    )
+    .needs(PrivilegeSet::REPLICATION_MASTER_ADMIN),
+    row(
+        "gtid_owned",
+        Both,
+        Text,
+        "",
+        Computed,
+        "MySQL's list of GTIDs that unfinished transactions hold: always empty, a GTID is given at the commit.",
+    )
+    .read(|_| VarValue::text(""))
+    .read_session(|_| VarValue::text("")),
     inert(
         "gtid_pos_auto_engines",
         Global,
@@ -93,6 +132,15 @@ pub(super) static ROWS: &[VariableDef] = &[
         "MariaDB's table of positions, one for each engine.",
     )
     .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
+    row(
+        "gtid_purged",
+        Global,
+        Text,
+        "",
+        Computed,
+        "The transactions before the oldest file of the binary log, as MySQL names them.",
+    )
+    .read(|s| VarValue::text(gtid_purged(s.database()).to_string())),
     row(
         "gtid_seq_no",
         Session,
@@ -177,7 +225,27 @@ pub(super) static ROWS: &[VariableDef] = &[
     .session(|s, v| s.server_id = v.as_u32())
     .option(|o, v| o.server_id = v.as_u32())
     .global(|s, v| s.database().set_server_id(v.as_u32())),
+    row(
+        "server_uuid",
+        Global,
+        Text,
+        "",
+        Computed,
+        "UUID in MySQL's form of the GTIDs that this server gives; follows from `server_id` and `gtid_domain_id`.",
+    )
+    .read(|s| {
+        let number = |name| s.value(name).as_u32();
+        let uuid = gtid_uuid(number("gtid_domain_id"), number("server_id"));
+        VarValue::text(uuid.to_string())
+    }),
 ];
+
+/// What was written before the oldest file.
+fn gtid_purged(db: &Database) -> GtidSet {
+    let files = db.binlog_files();
+    let before = files.first().and_then(|f| db.binlog_file_start(f.number));
+    before.map_or_else(GtidSet::new, |(gtids, _)| GtidSet::of_state(&gtids))
+}
 
 const MAX: u64 = u64::MAX;
 

@@ -73,7 +73,7 @@ impl SemiSyncReader {
         }
     }
 
-    /// Whether the group's last event asks for an acknowledgement; it is remembered. Called just before the group is
+    /// Whether the group's last event asks for an acknowledgement; it is remembered. Called just before that event is
     /// sent.
     pub fn wants_ack(&mut self, group: &GroupEnd) -> bool {
         self.sent = group.seq;

@@ -1055,6 +1055,8 @@ impl Binder<'_> {
                 let ty = ExprType::bigint(false, nullable);
                 match e.ty.ty.is_integer() {
                     true => ty.with_digits(e.ty.int_digits()),
+                    // Eight bytes may be any number.
+                    false if e.ty.ty.is_binary_string() => ty,
                     false => ty.with_width(e.ty.chars().min(20) as u32),
                 }
             }

@@ -3,8 +3,9 @@
 use super::typing::bigint_or_null;
 use crate::expr::node::{Call, ExprType, Function};
 use crate::expr::value::Val;
+use narwal_binlog::GtidSet;
 use narwal_types::SqlResult;
-use narwal_types::errors::codes;
+use narwal_types::errors::{self, codes};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -18,6 +19,20 @@ pub(super) static FUNCTIONS: &[&Function] = &[
     )
     .volatile()
     .never_defined(),
+    &Function::new(
+        "gtid_subset",
+        "set, set",
+        "1 if all transactions of the first set (MySQL's form, `uuid:1-5`) are in the second, else 0.",
+        bigint_or_null,
+        gtid_subset,
+    ),
+    &Function::new(
+        "gtid_subtract",
+        "set, set",
+        "The transactions of the first set (MySQL's form) that are not in the second.",
+        |_| Ok(ExprType::text(65_535, true)),
+        gtid_subtract,
+    ),
     &Function::new(
         "master_gtid_wait",
         "gtids[, seconds]",
@@ -38,7 +53,55 @@ pub(super) static FUNCTIONS: &[&Function] = &[
     .takes_null()
     .volatile()
     .never_defined(),
+    &Function::new(
+        "wait_for_executed_gtid_set",
+        "set[, seconds]",
+        "Waits until `gtid_executed` has these transactions (MySQL's form): 0, or 1 if the seconds passed before.",
+        bigint_or_null,
+        wait_for_executed_gtid_set,
+    )
+    .volatile()
+    .never_defined(),
 ];
+
+/// A set of GTIDs in MySQL's form.
+fn gtid_set(c: &Call<'_, '_>, i: usize) -> SqlResult<GtidSet> {
+    let text = c.text(i);
+    text.parse()
+        .map_err(|_| errors::MALFORMED_GTID_SET_SPECIFICATION.with([&text]))
+}
+
+fn gtid_subset<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    let (part, whole) = (gtid_set(c, 0)?, gtid_set(c, 1)?);
+    Ok(Val::int(part.is_subset(&whole).into()))
+}
+
+fn gtid_subtract<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    let left = gtid_set(c, 0)?.without(&gtid_set(c, 1)?);
+    Ok(Val::text(left.to_string()))
+}
+
+/// 0 once the log has the transactions, 1 if the seconds passed before. Waits for ever if none are given.
+fn wait_for_executed_gtid_set<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    let env = c.ctx.env;
+    let wanted = gtid_set(c, 0)?;
+    let end = seconds(c, 1)
+        .filter(|s| *s > 0.0)
+        .map(|s| Instant::now() + as_duration(s));
+    let mut step = Duration::from_micros(500);
+    loop {
+        if wanted.is_subset(&env.variables.gtid_executed()) {
+            return Ok(Val::int(0));
+        }
+        step = (step * 2).min(Duration::from_millis(10));
+        let left = end.map_or(step, |e| e.saturating_duration_since(Instant::now()));
+        if left.is_zero() {
+            return Ok(Val::int(1));
+        }
+        env.check_interrupt()?;
+        std::thread::sleep(left.min(step));
+    }
+}
 
 fn binlog_gtid_pos<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     let file = c.text(0);

@@ -1,0 +1,254 @@
+//! The log in MySQL's words, for readers that are MySQL's.
+
+use crate::rendered::Rendered;
+use narwal_binlog::{
+    BinlogError, Event, EventReader, GtidEvent, LogicalClock, RawEvent, event_type, gtid_flags,
+    put_mysql_gtid, put_mysql_query, put_query_for_mysql, put_rows_v2,
+};
+
+/// Translates a stream of events. It remembers what later events of a group, and later groups, depend on.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Translator {
+    /// Groups so far in this file, and what the last one had to wait for.
+    clock: LogicalClock,
+    /// Commit id of the last group: those that share it were committed together and do not wait for each other.
+    commit_id: Option<u64>,
+    /// Bytes of the group that comes, as it stands in the log.
+    group_len: u64,
+}
+
+impl Translator {
+    /// A file begins.
+    pub(crate) fn begin_file(&mut self) {
+        *self = Translator::default();
+    }
+
+    /// A group of so many bytes begins.
+    pub(crate) fn begin_group(&mut self, len: u64) {
+        self.group_len = len;
+    }
+
+    /// Renders a complete event.
+    ///
+    /// # Errors
+    /// [`BinlogError`] for an event that can't be taken apart or that MySQL has no form for.
+    pub(crate) fn render(
+        &mut self,
+        event: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<Rendered, BinlogError> {
+        let kind = event.get(4).copied().unwrap_or(0);
+        match kind {
+            event_type::WRITE_ROWS_V1..=event_type::DELETE_ROWS_V1 => {
+                out.clear();
+                put_rows_v2(out, event)?;
+                return Ok(Rendered::Replaced);
+            }
+            event_type::GTID | event_type::QUERY => {}
+            event_type::ANNOTATE_ROWS | event_type::BINLOG_CHECKPOINT | event_type::GTID_LIST => {
+                return Ok(Rendered::LeftOut);
+            }
+            // MariaDB's own, the compressed forms of events among them.
+            event_type::ANNOTATE_ROWS.. => {
+                return Err(BinlogError::Invalid(
+                    "event that MySQL has no form for (log_bin_compress, or another server's)",
+                ));
+            }
+            _ => return Ok(Rendered::AsIs),
+        }
+        let raw = EventReader::new(event)
+            .trusting_checksums()
+            .next()
+            .ok_or(BinlogError::Truncated("an event"))??;
+        out.clear();
+        match raw.decode()? {
+            Event::Gtid(gtid) => self.gtid(&raw, &gtid, out)?,
+            Event::Query(query) if is_account_statement(query.sql) => {
+                // The transaction's GTID has gone out: it is an empty one for MySQL.
+                put_mysql_query(out, &raw.header, "BEGIN");
+                put_mysql_query(out, &raw.header, "COMMIT");
+            }
+            Event::Query(query) => put_query_for_mysql(out, &raw.header, &query)?,
+            _ => return Ok(Rendered::AsIs),
+        }
+        Ok(Rendered::Replaced)
+    }
+
+    /// The head of a group.
+    fn gtid(
+        &mut self,
+        raw: &RawEvent<'_>,
+        gtid: &GtidEvent,
+        out: &mut Vec<u8>,
+    ) -> Result<(), BinlogError> {
+        let standalone = gtid.flags2 & gtid_flags::STANDALONE != 0;
+        let together = gtid.commit_id.is_some() && gtid.commit_id == self.commit_id;
+        if !together || standalone {
+            self.clock.last_committed = self.clock.sequence;
+        }
+        self.clock.sequence += 1;
+        self.commit_id = gtid.commit_id.filter(|_| !standalone);
+        put_mysql_gtid(
+            out,
+            &raw.header,
+            gtid,
+            !standalone,
+            self.clock,
+            self.group_len,
+        );
+        let prepared = gtid.flags2 & gtid_flags::PREPARED_XA != 0;
+        match raw.xid()?.filter(|_| prepared) {
+            // XA END is in the group.
+            Some(xid) => put_mysql_query(out, &raw.header, &format!("XA START {xid}")),
+            None if standalone => {}
+            None => put_mysql_query(out, &raw.header, "BEGIN"),
+        }
+        Ok(())
+    }
+}
+
+/// Statements about accounts. They name password hashes and privileges that MySQL does not know: accounts are each server's own.
+fn is_account_statement(sql: &[u8]) -> bool {
+    const BEGINNINGS: [&[&str]; 12] = [
+        &["CREATE", "USER"],
+        &["CREATE", "OR", "REPLACE", "USER"],
+        &["CREATE", "ROLE"],
+        &["CREATE", "OR", "REPLACE", "ROLE"],
+        &["ALTER", "USER"],
+        &["DROP", "USER"],
+        &["DROP", "ROLE"],
+        &["RENAME", "USER"],
+        &["GRANT"],
+        &["REVOKE"],
+        &["SET", "PASSWORD"],
+        &["SET", "DEFAULT", "ROLE"],
+    ];
+    let words = || {
+        sql.split(u8::is_ascii_whitespace)
+            .filter(|word| !word.is_empty())
+    };
+    BEGINNINGS.iter().any(|beginning| {
+        let mut theirs = words();
+        beginning.iter().all(|word| {
+            theirs
+                .next()
+                .is_some_and(|t| t.eq_ignore_ascii_case(word.as_bytes()))
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use narwal_binlog::{EventHeader, stamp_event};
+
+    #[test]
+    fn accounts_stay_with_their_server() {
+        for sql in [
+            "GRANT SELECT ON *.* TO u",
+            " create  USER u",
+            "DROP ROLE r",
+            "SET\nPASSWORD FOR u = ''",
+        ] {
+            assert!(is_account_statement(sql.as_bytes()), "{sql}");
+        }
+        for sql in [
+            "CREATE TABLE user (a INT)",
+            "DROP TABLE t",
+            "GRANTED",
+            "CREATE",
+            "",
+            "SET @a = 1",
+        ] {
+            assert!(!is_account_statement(sql.as_bytes()), "{sql}");
+        }
+    }
+
+    fn gtid(seq: u64, flags2: u8, commit_id: Option<u64>) -> Vec<u8> {
+        let mut event = EventHeader {
+            timestamp: 9,
+            event_type: event_type::GTID,
+            server_id: 3,
+            event_size: 42,
+            end_log_pos: 0,
+            flags: 8,
+        }
+        .to_bytes()
+        .to_vec();
+        event.extend_from_slice(&seq.to_le_bytes());
+        event.extend_from_slice(&0u32.to_le_bytes());
+        event.push(
+            flags2
+                | if commit_id.is_some() {
+                    gtid_flags::GROUP_COMMIT_ID
+                } else {
+                    0
+                },
+        );
+        event.extend_from_slice(&commit_id.unwrap_or(0).to_le_bytes());
+        event.resize(42, 0);
+        event[9] = 42;
+        stamp_event(&mut event, 3, 1000).unwrap();
+        event
+    }
+
+    /// Types of the events, and the clock of the first.
+    fn render(t: &mut Translator, event: &[u8]) -> (Vec<u8>, u64, u64) {
+        let mut out = Vec::new();
+        assert_eq!(t.render(event, &mut out).unwrap(), Rendered::Replaced);
+        let kinds = EventReader::new(&out)
+            .map(|e| e.unwrap().header.event_type)
+            .collect();
+        let n = |at: usize| u64::from_le_bytes(out[19 + at..27 + at].try_into().unwrap());
+        (kinds, n(26), n(34))
+    }
+
+    #[test]
+    fn a_transaction_begins_and_a_statement_does_not() {
+        let mut t = Translator::default();
+        assert_eq!(
+            render(&mut t, &gtid(1, gtid_flags::TRANSACTIONAL, None)),
+            (vec![33, 2], 0, 1)
+        );
+        assert_eq!(
+            render(&mut t, &gtid(2, gtid_flags::STANDALONE, None)),
+            (vec![33], 1, 2)
+        );
+    }
+
+    #[test]
+    fn those_that_were_committed_together_do_not_wait_for_each_other() {
+        let mut t = Translator::default();
+        let clock = |t: &mut Translator, id| {
+            let (_, last, seq) = render(t, &gtid(1, gtid_flags::TRANSACTIONAL, id));
+            (last, seq)
+        };
+        assert_eq!(clock(&mut t, Some(7)), (0, 1));
+        assert_eq!(clock(&mut t, Some(7)), (0, 2));
+        assert_eq!(clock(&mut t, Some(8)), (2, 3));
+        assert_eq!(clock(&mut t, None), (3, 4));
+        assert_eq!(clock(&mut t, None), (4, 5));
+        t.begin_file();
+        assert_eq!(clock(&mut t, Some(8)), (0, 1));
+    }
+
+    #[test]
+    fn what_only_mariadb_has_is_left_out_or_refused() {
+        let mut t = Translator::default();
+        let mut out = Vec::new();
+        let mut event = gtid(1, 0, None);
+        for (kind, want) in [
+            (160, Some(Rendered::LeftOut)),
+            (163, Some(Rendered::LeftOut)),
+            (19, Some(Rendered::AsIs)),
+            (166, None),
+        ] {
+            event[4] = kind;
+            assert_eq!(t.render(&event, &mut out).ok(), want, "{kind}");
+        }
+        for n in 0..42 {
+            event[4] = event_type::GTID;
+            let _ = t.render(&event[..n], &mut out);
+        }
+    }
+}
