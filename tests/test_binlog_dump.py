@@ -10,6 +10,7 @@ import re
 import struct
 import subprocess
 import time
+import uuid
 
 import pytest
 from testbed.wire import BinlogEvent, Connection, Lost, SqlError
@@ -310,13 +311,56 @@ def test_packets_that_are_too_short(source):
         c.drop()
 
 
-def test_mysqls_gtid_dump_is_refused(source):
+def mysqls_dump(server, executed: bytes, size: int | None = None) -> list[BinlogEvent]:
+    """COM_BINLOG_DUMP_GTID to the log's end, for a reader that has these transactions."""
+    c = reader(server, capability=None)
+    try:
+        c._command(0x1E, struct.pack("<HIIQI", 1, 0, 0, 4, len(executed) if size is None else size) + executed)
+        return rest(c)
+    finally:
+        c.drop()
+
+
+def set_of(text: str) -> bytes:
+    """A set of GTIDs of MySQL's as bytes."""
+    parts = [p.strip().split(":") for p in text.split(",") if p.strip()]
+    out = struct.pack("<Q", len(parts))
+    for uid, *ranges in parts:
+        out += uuid.UUID(uid).bytes + struct.pack("<Q", len(ranges))
+        for r in ranges:
+            first, _, last = r.partition("-")
+            out += struct.pack("<QQ", int(first), int(last or first) + 1)
+    return out
+
+
+def test_mysqls_readers_get_what_they_lack(source):
+    groups = [e for e in dump(source) if e.type == 162]
     c = Connection(source.port)
-    c._command(0x1E, b"\0" * 30)
-    with pytest.raises(SqlError) as e:
-        c.event()
-    assert e.value.code == 1235
+    executed = c.query("SELECT @@GLOBAL.gtid_executed").rows[0][0]
     c.close()
+    events = mysqls_dump(source, set_of(""))
+    types = [e.type for e in events if not e.flags & 0x20]
+    # MySQL's kinds of events only: no MariaDB GTIDs, no rows of version 1; a GTID and a beginning for each transaction.
+    assert types[:2] == [15, 35] and all(t < 42 and t not in (23, 24, 25) for t in types)
+    assert types.count(33) == len(groups) and all(e.checksum for e in events)
+    assert [struct.unpack_from("<Q", e.body, 17)[0] for e in events if e.type == 33] == [struct.unpack_from("<Q", e.body)[0] for e in groups]
+    # Who has all gets none, whether it says so as the server does or one by one; who lacks one gets that one.
+    assert 33 not in [e.type for e in mysqls_dump(source, set_of(executed))]
+    named = [f"{uuid.UUID(bytes=e.body[1:17])}:{struct.unpack_from('<Q', e.body, 17)[0]}" for e in events if e.type == 33]
+    assert 33 not in [e.type for e in mysqls_dump(source, set_of(",".join(named)))]
+    for lacks in named:
+        sent = mysqls_dump(source, set_of(",".join(n for n in named if n != lacks)))
+        assert [uuid.UUID(bytes=e.body[1:17]) for e in sent if e.type == 33] == [uuid.UUID(lacks.split(":")[0])], lacks
+        assert [struct.unpack_from("<Q", e.body, 17)[0] for e in sent if e.type == 33] == [int(lacks.split(":")[1])], lacks
+
+
+@pytest.mark.parametrize("executed", [b"\1", struct.pack("<Q", 1), struct.pack("<QQ", 1 << 56, 0), struct.pack("<Q", 1) + b"u" * 16 + struct.pack("<QQQ", 1, 5, 5)])
+def test_a_set_of_mysqls_that_is_none(source, executed):
+    with pytest.raises(SqlError) as e:
+        mysqls_dump(source, executed)
+    assert e.value.code == 1835
+    with pytest.raises(SqlError):
+        mysqls_dump(source, executed, size=1 << 31)
 
 
 # -- live ---------------------------------------------------------------------------------------------------------------
