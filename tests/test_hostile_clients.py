@@ -283,3 +283,23 @@ def test_what_the_kernel_refuses_fails_alone(roomy):
             resource.prlimit(pid, resource.RLIMIT_AS, limits)
         assert c.value("SELECT LENGTH(REPEAT('a', 200000000))") == "200000000"
     assert roomy.process.pid == pid and roomy.process.poll() is None
+
+
+def test_a_kill_that_came_when_nothing_ran_is_void(lab):
+    """Whatever the next statement is: the kill does not end it, nor does the time that an earlier statement had."""
+    s = lab.narwal()
+    try:
+        with Client(s) as c, Client(s) as killer:
+            number = c.value("SELECT CONNECTION_ID()")
+            c.ok("PREPARE p FROM 'SELECT ? + 1'")
+            for sql in (
+                "SET STATEMENT max_statement_time = 9 FOR SELECT 1 + 1", "SET @a = 1 + 1", "EXECUTE p USING @a", "SELECT 1 + 1",
+                "PREPARE q FROM 'SELECT 1 + 1'", "EXECUTE IMMEDIATE 'SELECT 1 + 1'", "DO 1 + 1", "SHOW STATUS LIKE 'x'",
+            ):  # fmt: skip
+                killer.ok(f"KILL QUERY {number}")
+                c.ok(sql)
+                for _ in range(2):
+                    c.fails("SET STATEMENT max_statement_time = 0.05 FOR SELECT SLEEP(9)", 1969)
+                c.ok(sql)
+    finally:
+        lab.remove(s)

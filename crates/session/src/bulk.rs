@@ -114,6 +114,7 @@ impl ClientSession {
         let (text, stmt, params) = (text.clone(), stmt.clone(), plan.params().max(1));
         let now = self.instance.processes.now();
         self.process.begin(Command::Execute, text.as_bytes(), now);
+        self.forget_old_kill();
         self.process.counters.add(status::STMT_EXECUTE, 1);
         let mut gather = Gather {
             out,

@@ -212,6 +212,7 @@ impl ClientSession {
         let text = slot.text.clone();
         let now = self.instance.processes.now();
         self.process.begin(Command::Execute, text.as_bytes(), now);
+        self.forget_old_kill();
         self.process.counters.add(status::STMT_EXECUTE, 1);
         let r = self.execute_converted(handle, &text, params, wire_types, out);
         if self.instance.audit.wants_statements() {

@@ -48,7 +48,18 @@ impl ClientSession {
             // Appliers have threads for many sessions' rows, and no commands that begin and end.
             narwal_memory::keep(0);
         }
-        // A KILL QUERY that came when nothing ran is void; a KILL CONNECTION is not, nor what stops an applier.
+        self.forget_old_kill();
+        if self.settings.statement_time_micros > 0 && self.in_program == 0 {
+            self.process.deadline.store(
+                self.instance.processes.now() + self.settings.statement_time_micros,
+                Ordering::Release,
+            );
+        }
+    }
+
+    /// A KILL QUERY that came when nothing ran is void, and so is the end of an earlier statement's time. A KILL CONNECTION is
+    /// not, nor what stops an applier. Called before anything of a statement is looked at: binding an expression asks, too.
+    pub(crate) fn forget_old_kill(&self) {
         if !self.internal
             && self.in_program == 0
             && self.process.interrupt.load(Ordering::Relaxed)
@@ -57,12 +68,6 @@ impl ClientSession {
             self.process.interrupt.store(false, Ordering::Relaxed);
             self.process.kill_flag.new_statement();
             self.process.timed_out.store(false, Ordering::Relaxed);
-        }
-        if self.settings.statement_time_micros > 0 && self.in_program == 0 {
-            self.process.deadline.store(
-                self.instance.processes.now() + self.settings.statement_time_micros,
-                Ordering::Release,
-            );
         }
     }
 
@@ -243,6 +248,7 @@ impl ClientSession {
         out: &mut dyn ResultSink,
         more: bool,
     ) -> SqlResult<()> {
+        self.forget_old_kill();
         if let Err(e) = self.count_query() {
             return self.refuse(e);
         }

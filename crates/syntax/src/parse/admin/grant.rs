@@ -6,6 +6,7 @@ use crate::ast::admin::{
 };
 use crate::keyword::Kw;
 use crate::parser::Parser;
+use crate::sql_mode::SqlMode;
 use crate::token::Tok;
 use narwal_types::SqlResult;
 
@@ -202,7 +203,8 @@ impl Parser<'_> {
         if names_it && self.eat(Kw::FUNCTION) {
             return GrantObject::Function;
         }
-        if names_it && self.eat(Kw::PACKAGE) {
+        // Packages are of Oracle's mode; elsewhere MariaDB does not know the word here.
+        if names_it && self.mode.has(SqlMode::ORACLE) && self.eat(Kw::PACKAGE) {
             return match self.at(Kw::BODY) && !matches!(self.peek_at(1), Tok::Dot) {
                 true => {
                     self.bump();
