@@ -176,6 +176,20 @@ def test_what_was_purged_is_refused(replica, source):
     assert "purged" in failure, failure
 
 
+def test_a_file_and_an_offset_are_refused(replica, source):
+    mysql = replica()
+    name = source.sql("SHOW MASTER STATUS")[0][0]
+    mysql.rows(
+        f"CHANGE REPLICATION SOURCE TO SOURCE_HOST='127.0.0.1', SOURCE_PORT={source.port}, SOURCE_USER='repl', SOURCE_LOG_FILE='{name}', "
+        "SOURCE_LOG_POS=4, SOURCE_AUTO_POSITION=0; START REPLICA"
+    )
+    end = time.monotonic() + 60
+    while not (failure := mysql.failure()):
+        assert time.monotonic() < end
+        time.sleep(0.1)
+    assert "SOURCE_AUTO_POSITION = 1" in failure, failure
+
+
 def test_commits_wait_for_mysqls_acknowledgement(replica, source):
     mysql = replica("--plugin-load-add=semisync_replica.so", "--rpl-semi-sync-replica-enabled=ON")
     mysql.follow(source.port)

@@ -107,13 +107,19 @@ impl ClientSession {
     ) -> SqlResult<()> {
         self.refuse_expired()?;
         self.need_any(PrivilegeSet::REPLICATION_SLAVE)?;
+        // Only a MySQL server says this. It counts the bytes that it is sent, so no place in a file means the same to both.
+        if executed.is_none() && self.vars.user("replica_uuid") != Value::Null {
+            return Err(errors::MASTER_FATAL_ERROR_READING_BINLOG.text(
+                "A MySQL replica of Narwal attaches by GTID only: CHANGE REPLICATION SOURCE TO SOURCE_AUTO_POSITION = 1, with gtid_mode = ON",
+            ));
+        }
         // A snapshot that it may have is not to be kept for as long as the dump runs.
         self.rollback_open();
         let wake = Wake::new().map_err(|e| errors::UNKNOWN_ERROR.text(e.to_string()))?;
         let waker = wake.clone();
         self.process.set_waker(Some(Arc::new(move || waker.wake())));
         let mut vars = self.reader_vars();
-        vars.mysql |= executed.is_some();
+        vars.mysql = executed.is_some();
         vars.executed = executed;
         let client = Dumping(self.process.clone());
         // As with MariaDB, nothing comes after a dump.
@@ -160,9 +166,7 @@ impl ClientSession {
                 Some(v) if v.eq_ignore_ascii_case("NONE") => Checksum::None,
                 Some(_) => Checksum::Crc32,
             },
-            // MariaDB's replicas do not say it.
-            mysql: var("replica_uuid").or_else(|| var("slave_uuid")).is_some()
-                && var("mariadb_slave_capability").is_none(),
+            mysql: false,
             executed: None,
             capability: number("mariadb_slave_capability").map_or(0, |n| n as u64),
             connect_state: var("slave_connect_state"),
