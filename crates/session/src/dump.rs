@@ -107,8 +107,10 @@ impl ClientSession {
     ) -> SqlResult<()> {
         self.refuse_expired()?;
         self.need_any(PrivilegeSet::REPLICATION_SLAVE)?;
-        // Only a MySQL server says this. It counts the bytes that it is sent, so no place in a file means the same to both.
-        if executed.is_none() && self.vars.user("replica_uuid") != Value::Null {
+        // A MySQL server, or who speaks like one: it says this, and not what it knows of MariaDB. It counts the bytes that
+        // it is sent, so no place in a file means the same to both.
+        let says = |name| self.vars.user(name) != Value::Null;
+        if executed.is_none() && says("replica_uuid") && !says("mariadb_slave_capability") {
             return Err(errors::MASTER_FATAL_ERROR_READING_BINLOG.text(
                 "A MySQL replica of Narwal attaches by GTID only: CHANGE REPLICATION SOURCE TO SOURCE_AUTO_POSITION = 1, with gtid_mode = ON",
             ));
