@@ -121,7 +121,6 @@ impl ClientSession {
         let waker = wake.clone();
         self.process.set_waker(Some(Arc::new(move || waker.wake())));
         let mut vars = self.reader_vars();
-        vars.mysql = executed.is_some();
         vars.executed = executed;
         let client = Dumping(self.process.clone());
         // As with MariaDB, nothing comes after a dump.
@@ -168,7 +167,6 @@ impl ClientSession {
                 Some(v) if v.eq_ignore_ascii_case("NONE") => Checksum::None,
                 Some(_) => Checksum::Crc32,
             },
-            mysql: false,
             executed: None,
             capability: number("mariadb_slave_capability").map_or(0, |n| n as u64),
             connect_state: var("slave_connect_state"),

@@ -8,7 +8,7 @@ use crate::privileges::PrivilegeSet;
 use crate::session::ClientSession;
 use crate::users::{failed, no_such_user};
 use narwal_sql::show::quote_ident;
-use narwal_types::errors;
+use narwal_types::errors::{self, ErrorKind};
 use narwal_types::{SqlError, SqlResult};
 
 /// Error 1959.
@@ -27,6 +27,14 @@ fn check_name(name: &str) -> SqlResult<&str> {
     match name.is_empty() {
         true => Err(invalid_role("")),
         false => Ok(name),
+    }
+}
+
+/// The error that names the accounts which a role was not granted to, or not revoked from, where there are such.
+fn all_done(error: &ErrorKind<2>, role: &str, bad: &[String]) -> SqlResult<()> {
+    match bad.is_empty() {
+        true => Ok(()),
+        false => Err(error.with([&role, &bad.join(",")])),
     }
 }
 
@@ -245,10 +253,7 @@ impl ClientSession {
             names.join(", ")
         );
         self.store(sql, drafts.changes())?;
-        match bad.is_empty() {
-            true => Ok(()),
-            false => Err(errors::CANNOT_GRANT_ROLE.with([&role, &bad.join(",")])),
-        }
+        all_done(&errors::CANNOT_GRANT_ROLE, &role, &bad)
     }
 
     fn revoke_role(
@@ -294,10 +299,7 @@ impl ClientSession {
             names.join(", ")
         );
         self.store(sql, drafts.changes())?;
-        match bad.is_empty() {
-            true => Ok(()),
-            false => Err(errors::CANNOT_REVOKE_ROLE.with([&role, &bad.join(",")])),
-        }
+        all_done(&errors::CANNOT_REVOKE_ROLE, &role, &bad)
     }
 
     /// Error 1959 unless an account may use a role. Only who may know of the role is told that it is there.

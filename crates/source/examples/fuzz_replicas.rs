@@ -495,7 +495,6 @@ fn case(
             _ => Some(gtids(&mut rng, &db.gtid_binlog_state())),
         },
         contents: Vec::new(),
-        mysql: rng.random_ratio(1, 4),
         executed: match rng.random_range(0..4) {
             0 => Some(executed(&mut rng)),
             _ => None,

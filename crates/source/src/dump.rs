@@ -183,7 +183,7 @@ impl<'a, G: Groups> Dump<'a, G> {
             non_block: request.non_block(),
             out: Out {
                 io,
-                dialect: if vars.mysql {
+                dialect: if vars.executed.is_some() {
                     Dialect::MySql(Translator::default())
                 } else {
                     Dialect::MariaDb(Capable::new(vars.capability, request.annotate()))
@@ -421,7 +421,6 @@ impl<'a, G: Groups> Dump<'a, G> {
         self.file_no = number;
         self.file = self.shared.db.binlog_file_name(number);
         self.pos = FIRST_EVENT;
-        self.out.counted = FIRST_EVENT;
         // Behind the first one they carry a checksum like everything in the log.
         let rotate = self.artificial_rotate(FIRST_EVENT);
         self.out.event(&rotate, false)?;

@@ -40,9 +40,7 @@ pub struct ClientVars {
     pub strict: bool,
     /// `@slave_gtid_ignore_duplicates`.
     pub ignore_duplicates: bool,
-    /// The reader is MySQL's: it is sent MySQL's events.
-    pub mysql: bool,
-    /// What it has, where it starts by MySQL's GTIDs.
+    /// What a reader of MySQL's has: it starts by MySQL's GTIDs, and is sent MySQL's events.
     pub executed: Option<GtidSet>,
     /// `@slave_until_gtid`.
     pub until: Option<String>,
