@@ -16,12 +16,14 @@ use chars::{REPLACEMENT, ascii_weight, split_char};
 use list::Rule;
 use std::cmp::Ordering;
 use std::sync::OnceLock;
+use watched::Watched;
 
 mod ascii_key;
 mod chars;
 mod latin1;
 mod list;
 mod uca;
+mod watched;
 
 pub use list::Collation;
 
@@ -236,6 +238,21 @@ fn cmp_padded(mut a: impl Iterator<Item = u16>, mut b: impl Iterator<Item = u16>
     }
 }
 
+/// Compares two texts by the weights that `weights` gives of each.
+fn compare_weights<'a, I: Iterator<Item = u16>>(
+    a: &'a [u8],
+    b: &'a [u8],
+    weights: impl Fn(&'a [u8]) -> I,
+    pad: bool,
+) -> Ordering {
+    match (watched::both_long(a, b), pad) {
+        (false, true) => cmp_padded(weights(a), weights(b)),
+        (false, false) => weights(a).cmp(weights(b)),
+        (true, true) => cmp_padded(Watched::new(weights(a)), Watched::new(weights(b))),
+        (true, false) => Watched::new(weights(a)).cmp(Watched::new(weights(b))),
+    }
+}
+
 impl Collation {
     /// Weight of one character; those that don't distinguish characters by their code points have the same for several.
     pub fn char_weight(self, cp: u32) -> u16 {
@@ -297,10 +314,10 @@ impl Collation {
             Rule::Bytes if !info.pad => a.cmp(b),
             Rule::Uca(u) => u.compare(a, b, info.pad),
             Rule::Latin1(_) | Rule::Ascii | Rule::Table(_) | Rule::General500 | Rule::Missing => {
-                let (a, b) = (Weights::new(a, info.rule), Weights::new(b, info.rule));
-                if info.pad { cmp_padded(a, b) } else { a.cmp(b) }
+                let weights = |s| Weights::new(s, info.rule);
+                compare_weights(a, b, weights, info.pad)
             }
-            Rule::General if !info.pad => GeneralWeights { s: a }.cmp(GeneralWeights { s: b }),
+            Rule::General if !info.pad => compare_weights(a, b, |s| GeneralWeights { s }, false),
             Rule::Bytes => {
                 let n = a.len().min(b.len());
                 match a[..n].cmp(&b[..n]) {
@@ -341,7 +358,7 @@ impl Collation {
                 {
                     n -= 1;
                 }
-                cmp_padded(GeneralWeights { s: &a[n..] }, GeneralWeights { s: &b[n..] })
+                compare_weights(&a[n..], &b[n..], |s| GeneralWeights { s }, true)
             }
         }
     }

@@ -9,6 +9,7 @@
 //! the other collations (see the module above).
 
 use super::chars::{REPLACEMENT, split_char};
+use super::watched::{Watched, both_long};
 use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::io::Read;
@@ -418,6 +419,27 @@ impl Iterator for Weights<'_> {
     }
 }
 
+/// Compares the weights of one level. `pad`: the weight of a space, if the shorter text goes on with spaces.
+fn compare_level(
+    mut x: impl Iterator<Item = u16>,
+    mut y: impl Iterator<Item = u16>,
+    pad: Option<u16>,
+) -> Ordering {
+    loop {
+        let (v, w) = match (x.next(), y.next(), pad) {
+            (None, None, _) => return Ordering::Equal,
+            (Some(v), Some(w), _) => (v, w),
+            (Some(v), None, Some(space)) => (v, space),
+            (None, Some(w), Some(space)) => (space, w),
+            (Some(_), None, None) => return Ordering::Greater,
+            (None, Some(_), None) => return Ordering::Less,
+        };
+        if v != w {
+            return v.cmp(&w);
+        }
+    }
+}
+
 impl Uca {
     fn table(self) -> &'static Table {
         table(self.table)
@@ -440,24 +462,15 @@ impl Uca {
         for level in self.levels {
             let pad = pad || *level > 0;
             let space = self.table().space[usize::from(*level)];
-            let (mut x, mut y) = (self.weights(a, *level), self.weights(b, *level));
-            loop {
-                let (v, w) = match (x.next(), y.next()) {
-                    (None, None) => break,
-                    (Some(v), Some(w)) => (v, w),
-                    (Some(v), None) if pad => (v, space),
-                    (None, Some(w)) if pad => (space, w),
-                    (v, _) => {
-                        return if v.is_some() {
-                            Ordering::Greater
-                        } else {
-                            Ordering::Less
-                        };
-                    }
-                };
-                if v != w {
-                    return v.cmp(&w);
-                }
+            let (x, y) = (self.weights(a, *level), self.weights(b, *level));
+            let pad = pad.then_some(space);
+            let order = if both_long(a, b) {
+                compare_level(Watched::new(x), Watched::new(y), pad)
+            } else {
+                compare_level(x, y, pad)
+            };
+            if order != Ordering::Equal {
+                return order;
             }
         }
         Ordering::Equal
