@@ -186,17 +186,39 @@ def test_times_and_server_ids(source, own_narwal, tmp_path):
         assert client.value("SELECT @@last_gtid") == "0-1-1001"
 
 
+def test_statements_that_say_everything_are_run(source, own_narwal):
+    primary = source("--binlog-format=MIXED")
+    with Client(primary) as client:
+        client.ok("CREATE DATABASE d")
+        client.ok("CREATE TABLE d.t (a INT PRIMARY KEY, s TIMESTAMP)")
+        client.ok("INSERT INTO d.t VALUES (1, NOW()), (2, NOW())")
+        client.ok("BEGIN")
+        client.ok("UPDATE d.t SET a = a + 10")
+        client.ok("DELETE FROM d.t WHERE a = 12")
+        client.ok("COMMIT")
+        client.ok("INSERT INTO d.t VALUES (LENGTH(UUID()) * 0 + 3, NULL)")
+        rows = client.rows("SELECT * FROM d.t ORDER BY a")
+        last = client.value("SELECT @@gtid_binlog_pos")
+    primary.stop()
+    server = own_narwal(start=False)
+    imported(server, index(primary))
+    server.start()
+    with Client(server) as client:
+        assert client.rows("SELECT * FROM d.t ORDER BY a") == rows
+        assert client.value("SELECT @@gtid_binlog_pos") == last
+
+
 def test_statement_events_are_refused_with_their_place(source, own_narwal):
     primary = source("--binlog-format=MIXED")
     with Client(primary) as client:
         client.ok("CREATE DATABASE d")
-        client.ok("CREATE TABLE d.t (a INT PRIMARY KEY)")
-        client.ok("INSERT INTO d.t VALUES (1)")
+        client.ok("CREATE TABLE d.t (a INT PRIMARY KEY AUTO_INCREMENT, b INT)")
+        client.ok("INSERT INTO d.t (b) VALUES (1)")
     primary.stop()
     server = own_narwal(start=False)
     error = refused(server, index(primary))
     assert re.search(r"src-bin\.000001, position \d+ \(in group 0-7-3, which begins at position \d+\)", error), error
-    assert "binlog_format=ROW" in error and "INSERT INTO d.t VALUES (1)" in error
+    assert "binlog_format=ROW" in error
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,8 @@ pub struct QueryContext {
     pub collation_connection: u16,
     /// Collation id of `collation_server`.
     pub collation_server: u16,
+    /// Microseconds of the statement's time, beside the event's seconds; 0..1,000,000.
+    pub micros: u32,
 }
 
 impl Default for QueryContext {
@@ -25,6 +27,7 @@ impl Default for QueryContext {
             charset_client: 45,
             collation_connection: 45,
             collation_server: 45,
+            micros: 0,
         }
     }
 }

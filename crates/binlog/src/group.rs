@@ -175,6 +175,17 @@ impl GroupBuilder {
         Ok(())
     }
 
+    /// Adds a statement that readers run themselves, in place of the rows that it changed (`binlog_format=STATEMENT`).
+    ///
+    /// # Errors
+    /// As [`ddl`](Self::ddl).
+    pub fn change(&mut self, query: &DdlQuery<'_>) -> Result<(), BinlogError> {
+        self.end_statement();
+        self.put_query(query)?;
+        self.statement_start = self.buf.len();
+        Ok(())
+    }
+
     /// Adds TABLE_MAPs of all the tables that the statement beginning here writes. Needed only for a statement
     /// that writes several tables by turns: a table met later without it ends the statement's events and
     /// begins new ones, since readers look up a statement's tables at its first rows event.
@@ -645,6 +656,10 @@ impl GroupBuilder {
             vars.push(0x05); // TIME_ZONE
             vars.push(len);
             vars.extend_from_slice(query.time_zone.as_bytes());
+        }
+        if context.micros > 0 {
+            vars.push(0x80); // HRNOW, MariaDB's
+            vars.extend_from_slice(&context.micros.to_le_bytes()[..3]);
         }
 
         let body = 13 + vars.len() + query.db.len() + 1;

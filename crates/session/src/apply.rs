@@ -8,7 +8,8 @@
 //! Every group becomes exactly one group here. A group that changes nothing (its tables are left out, or a statement
 //! such as ANALYZE TABLE) is logged as a statement without effect, so that GTIDs have no gaps that the source has not.
 //!
-//! Only changes of rows are taken: a statement that changes rows (`binlog_format` STATEMENT or MIXED) is refused.
+//! A statement that changes rows (`binlog_format` STATEMENT or MIXED) runs in the group's transaction if its text says
+//! everything ([`change`]); one that needs events beside it is refused.
 
 use crate::acl::Account;
 pub use crate::apply_error::ApplyError;
@@ -43,8 +44,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+mod change;
+
 /// Text of the statement that stands for a transaction which changed nothing here.
 const EMPTY_TRANSACTION: &str = "DO 0 /* a transaction that changed nothing here */";
+
+/// First words of statements that change rows and can be run here.
+const CHANGES: [&str; 5] = ["INSERT", "UPDATE", "DELETE", "REPLACE", "WITH"];
 
 /// Event types that an applier refuses or passes over, beyond those that [`Event`] tells apart.
 mod code {
@@ -545,7 +551,7 @@ impl Applier {
         header: &EventHeader,
         body: &[u8],
     ) -> Result<Option<Executed>, ApplyError> {
-        let statement = "statement-based logging is not supported: only changes of rows are (binlog_format=ROW on the source)";
+        let statement = "a statement that needs more than its text: such are not supported (binlog_format=ROW on the source)";
         match kind {
             code::ROWS_QUERY => {
                 // One byte of (truncated) length, then the text.
@@ -741,11 +747,16 @@ impl Applier {
                 group.made = Some(Box::new(Made::new(header, q)));
                 return Ok(None);
             }
+            if CHANGES.contains(&words.first().copied().unwrap_or_default()) {
+                return self.change(header, q, sql, &vars).map(|()| None);
+            }
             return Err(statement_format().of(sql));
         }
         match words.first().copied().unwrap_or_default() {
-            "INSERT" | "UPDATE" | "DELETE" | "REPLACE" | "LOAD" | "CALL" | "WITH" | "SELECT" => {
-                return Err(statement_format().of(sql));
+            "LOAD" | "CALL" | "SELECT" => return Err(statement_format().of(sql)),
+            word if CHANGES.contains(&word) => {
+                self.change(header, q, sql, &vars)?;
+                return self.finish(None).map(Some);
             }
             _ => {}
         }
@@ -802,6 +813,32 @@ impl Applier {
         }))
     }
 
+    /// The session for statements, with an event's settings.
+    fn fit_session(
+        &mut self,
+        header: &EventHeader,
+        db: &str,
+        vars: &StatusVars,
+    ) -> SqlResult<&mut ClientSession> {
+        let s = self.session()?;
+        let micros = i64::from(header.timestamp) * 1_000_000 + i64::from(vars.micros);
+        s.vars.facts.fixed_micros.store(micros, Ordering::Relaxed);
+        let known = (1u64 << narwal_sql::sql_mode::SQL_MODE_NAMES.len()) - 1;
+        let mode = SqlMode(vars.sql_mode.unwrap_or(SqlMode::DEFAULT.0) & known);
+        s.vars.set_by_name("sql_mode", VarValue::text(mode.names()));
+        let zone = vars
+            .time_zone
+            .as_deref()
+            .and_then(narwal_types::Zone::parse)
+            .map_or_else(|| "+00:00".to_owned(), |z| z.1);
+        s.vars.set_by_name("time_zone", VarValue::text(zone));
+        let checks = VarValue::Bool(!vars.no_foreign_key_checks);
+        s.vars.set_by_name("foreign_key_checks", checks);
+        s.refresh_settings();
+        s.set_db((!db.is_empty()).then(|| db.into()));
+        Ok(s)
+    }
+
     /// Runs a statement with the event's settings. True if it was logged without effect.
     #[allow(clippy::too_many_arguments)]
     fn statement(
@@ -842,22 +879,7 @@ impl Applier {
             || !self.options.ignore_databases.is_empty()
             || !self.options.ignore_tables.is_empty();
         let filter = self.options.filter.clone();
-        let s = self.session()?;
-        let micros = i64::from(header.timestamp) * 1_000_000 + i64::from(vars.micros);
-        s.vars.facts.fixed_micros.store(micros, Ordering::Relaxed);
-        let known = (1u64 << narwal_sql::sql_mode::SQL_MODE_NAMES.len()) - 1;
-        let mode = SqlMode(sql_mode & known);
-        s.vars.set_by_name("sql_mode", VarValue::text(mode.names()));
-        let zone = vars
-            .time_zone
-            .as_deref()
-            .and_then(narwal_types::Zone::parse)
-            .map_or_else(|| "+00:00".to_owned(), |z| z.1);
-        s.vars.set_by_name("time_zone", VarValue::text(zone));
-        let checks = VarValue::Bool(!vars.no_foreign_key_checks);
-        s.vars.set_by_name("foreign_key_checks", checks);
-        s.refresh_settings();
-        s.set_db((!db.is_empty()).then(|| db.into()));
+        let s = self.fit_session(header, db, vars)?;
         if filters && !xa && !wanted_statement(s, &filter, db, sql) {
             return without_effect(self);
         }
@@ -962,7 +984,7 @@ fn wanted_statement(s: &ClientSession, filter: &ReplicaFilter, db: &str, sql: &s
 
 fn statement_format() -> ApplyError {
     ApplyError::unsupported(
-        "a statement that changes rows: statement-based logging is not supported (set binlog_format=ROW on the source)",
+        "a statement that changes rows and can't be run here (set binlog_format=ROW on the source)",
     )
 }
 

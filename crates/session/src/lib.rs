@@ -91,6 +91,7 @@ mod slots;
 mod sql_prepared;
 mod startup;
 mod statement;
+mod statement_format;
 mod status;
 mod system_thread;
 mod table_locks;

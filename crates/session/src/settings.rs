@@ -115,6 +115,8 @@ pub(crate) struct Settings {
     /// `lock_wait_timeout`: for locks on whole tables, as LOCK TABLES takes them.
     pub table_lock_timeout: Duration,
     pub annotate: bool,
+    /// `binlog_format=STATEMENT`.
+    pub statements: bool,
     pub log_bin: bool,
     pub row_image: RowImage,
     pub gtid_domain_id: u32,
@@ -169,6 +171,7 @@ impl Default for Settings {
             lock_wait_timeout: Duration::from_secs(50),
             table_lock_timeout: Duration::from_secs(86_400),
             annotate: true,
+            statements: false,
             log_bin: true,
             row_image: RowImage::default(),
             gtid_domain_id: 0,

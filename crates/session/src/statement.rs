@@ -418,6 +418,9 @@ impl ClientSession {
         if matches!(&r, Err(e) if e.code == codes::TABLE_DEF_CHANGED) && !plan.consumes_input() {
             r = self.run_again(&from, writes, text, params, &mut open, out);
         }
+        if self.settings.statements && plan.writes_stored() {
+            r = r.and_then(|done| self.log_statement(text, &mut open.txn, done));
+        }
         if kept && !tableless {
             // The transaction stays open: whoever locks ranges sees what it wrote.
             r = r.and_then(|done| Ok(open.txn.settle_writes().map(|()| done)?));
@@ -470,6 +473,9 @@ impl ClientSession {
     #[inline]
     fn may_run(&mut self, plan: &Prepared) -> SqlResult<()> {
         if plan.writes_stored() {
+            if self.settings.statements {
+                self.check_repeatable(plan)?;
+            }
             self.check_writable()?;
             self.wait_for_read_lock()?;
         }

@@ -36,6 +36,7 @@ impl ClientSession {
             held_tables: self.locked.as_ref().map(|l| l.held.clone()),
             origin: self.applying.as_ref().and_then(|a| a.origin.clone()),
             time_zone: None,
+            statements: false,
         }
     }
 
@@ -45,10 +46,10 @@ impl ClientSession {
         let isolation = next.isolation.unwrap_or(self.settings.isolation);
         let said_read_only = read_only.or(next.read_only);
         let read_only = said_read_only.unwrap_or(self.settings.read_only);
-        let txn = self
-            .instance
-            .database()
-            .begin(self.txn_options(isolation, read_only));
+        let txn = self.instance.database().begin(TxnOptions {
+            statements: self.settings.statements,
+            ..self.txn_options(isolation, read_only)
+        });
         let facts = &self.process.transaction;
         facts.id.store(txn.id(), Relaxed);
         let now = self.instance.processes.now();

@@ -82,7 +82,6 @@ fn set_and_its_errors() {
         ("set version='x'", 1238, "HY000"),
         ("set innodb_flush_log_at_trx_commit=1", 1229, "HY000"),
         ("set global binlog_format='foo'", 1231, "42000"),
-        ("set session binlog_format='statement'", 1235, "42000"),
         ("set sql_mode='foo'", 1231, "42000"),
         ("set tx_isolation='foo'", 1231, "42000"),
         ("set session transaction isolation level foo", 1064, "42000"),

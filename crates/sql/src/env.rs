@@ -393,6 +393,8 @@ pub struct StatementEnv {
     pub(crate) params_bound: Cell<usize>,
     /// Some column of a result has a type that depends on a `?` of the statement that is being planned.
     pub(crate) params_typed: Cell<bool>,
+    /// Something in the statement that is being planned that another server, which runs its text, would have another value for.
+    pub(crate) unrepeatable: Cell<Option<&'static str>>,
     /// What LOAD DATA reads; it takes it.
     pub input: RefCell<Option<Box<dyn std::io::BufRead + Send>>>,
     /// Sequences that expressions bound since the last plan use, as privileges needed.
@@ -495,6 +497,7 @@ impl StatementEnv {
             param_defaults: RefCell::default(),
             params_bound: Cell::new(0),
             params_typed: Cell::new(false),
+            unrepeatable: Cell::new(None),
             input: RefCell::default(),
             sequences_used: RefCell::default(),
             strict_expressions: Cell::new(false),

@@ -52,6 +52,7 @@ pub struct Prepared {
     columns: Arc<[ResultColumn]>,
     needs: Arc<[Needs]>,
     writes_stored: bool,
+    unrepeatable: Option<&'static str>,
     plan: Plan,
     basis: Basis,
     /// A SELECT that takes row locks.
@@ -70,6 +71,7 @@ impl Prepared {
     ) -> SqlResult<Prepared> {
         let mut r = Resolver::new(db, catalog, env, virtual_tables);
         env.params_typed.set(false);
+        env.unrepeatable.set(None);
         env.sequences_used.borrow_mut().clear();
         let (plan, params) = plan(stmt, &mut r).map_err(|e| match stmt {
             Stmt::Select(_) | Stmt::Do(_) => e,
@@ -102,6 +104,7 @@ impl Prepared {
             version: catalog.version,
             params,
             typed: env.params_typed.get(),
+            unrepeatable: env.unrepeatable.get(),
             columns,
             writes_stored: needs.iter().any(|n| n.privilege != Privilege::Select),
             needs: needs.into(),
@@ -187,6 +190,15 @@ impl Prepared {
     /// True if it changes rows of tables that are not temporary, or takes numbers from sequences.
     pub fn writes_stored(&self) -> bool {
         self.writes_stored
+    }
+
+    /// What keeps another server from getting the same rows when it runs the statement's text: a function, a variable, a
+    /// parameter, a temporary table, a file. `None`: nothing.
+    pub fn unrepeatable(&self) -> Option<&'static str> {
+        match self.plan {
+            Plan::Load(_) => Some("LOAD DATA"),
+            _ => self.unrepeatable,
+        }
     }
 
     /// Privileges that it needs.

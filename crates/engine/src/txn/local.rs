@@ -3,6 +3,8 @@
 //! A transaction has one buffer for what it logs (the event group, or with `sql_log_bin=0` redo that replicas never see)
 //! and, once it writes to a table that the binlog filter leaves out, a second one with that redo. The log keeps both in
 //! the transaction's one record. A table's rows are all in one of them, so their order against each other is free.
+//!
+//! With `binlog_format=STATEMENT` all rows are such redo, and the event group has the statements.
 
 use crate::catalog::table::Table;
 use crate::error::binlog_err;
@@ -10,18 +12,37 @@ use crate::txn::events::{Change, LocalMark, LocalRedo, new_builder};
 use crate::txn::image::{log_delete, log_update};
 use crate::txn::transaction::Transaction;
 use crate::{EngineError, Result};
-use narwal_binlog::RowMetadata;
+use narwal_binlog::{DdlQuery, RowMetadata};
 
 impl Transaction {
     /// True if the table's rows go into the transaction's first buffer.
     #[inline]
     pub(crate) fn logs(&self, table: &Table) -> bool {
         !self.options.log_bin
-            || self
-                .db
-                .options
-                .binlog_filter
-                .logs_rows(&table.def.db, &table.def.name)
+            || !self.options.statements
+                && self
+                    .db
+                    .options
+                    .binlog_filter
+                    .logs_rows(&table.def.db, &table.def.name)
+    }
+
+    /// Logs the statement that has just run, for readers to run it too: see [`TxnOptions::statements`](crate::TxnOptions). Its
+    /// rows are redo for this server.
+    ///
+    /// # Errors
+    /// The statement is too long, or its database's name.
+    pub fn log_statement(&mut self, query: &DdlQuery<'_>) -> Result<()> {
+        debug_assert!(self.options.statements, "its rows are in the group already");
+        if !self.options.log_bin || !self.options.statements {
+            return Ok(());
+        }
+        let builder = self
+            .events
+            .builder
+            .get_or_insert_with(|| new_builder(&self.db, narwal_log::HEADER_LEN));
+        builder.set_timestamp(query.timestamp);
+        builder.change(query).map_err(binlog_err)
     }
 
     /// Makes room for a filtered table's row.

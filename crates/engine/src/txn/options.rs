@@ -57,6 +57,9 @@ pub struct TxnOptions {
     pub held_tables: Option<Arc<[u64]>>,
     /// `time_zone`, if a statement's meaning depends on it: replicas run it in that one.
     pub time_zone: Option<Arc<str>>,
+    /// `binlog_format=STATEMENT`: rows are logged for recovery only, and readers get the statements that
+    /// [`crate::Transaction::log_statement`] is told of.
+    pub statements: bool,
 }
 
 /// Between a connection and those who look at it or end it: what KILL asked for, and whether its commit waits for a
@@ -153,6 +156,7 @@ impl Default for TxnOptions {
             temporary: None,
             origin: None,
             time_zone: None,
+            statements: false,
         }
     }
 }

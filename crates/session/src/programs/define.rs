@@ -238,7 +238,7 @@ impl ClientSession {
     }
 
     /// A session variable that is a text.
-    pub(super) fn session_text(&self, name: &str) -> String {
+    pub(crate) fn session_text(&self, name: &str) -> String {
         match self.vars.system(narwal_sql::VariableScope::Session, name) {
             Ok(Value::Str(s)) => s.to_string(),
             _ => String::new(),

@@ -125,9 +125,10 @@ pub(super) static ROWS: &[VariableDef] = &[
         Both,
         Enum(&["MIXED", "STATEMENT", "ROW"]),
         "ROW",
-        Fixed,
-        "Form of events in the binary log; only ROW.",
+        Live,
+        "Form of changes in the binary log: `ROW`, and `MIXED` likewise; with `STATEMENT` readers get the statements,          while the rows are logged for recovery only.",
     )
+    .session(|s, v| s.statements = v.as_str() == "STATEMENT")
     .needs(PrivilegeSet::BINLOG_ADMIN)
     .session_needs(PrivilegeSet::BINLOG_ADMIN)
     .allowed(|s, global| {

@@ -472,6 +472,7 @@ impl Binder<'_> {
             let ty = ExprType::of_value(v).of_any_length();
             return Ok(self.text_in_connection(make(ExprKind::Slot(n), ty)));
         }
+        self.differs_elsewhere("parameters");
         if matches!(env.param_defaults.borrow().get(n), Some(Some(_))) {
             return Err(no_default_here());
         }
@@ -611,6 +612,7 @@ impl Binder<'_> {
     }
 
     fn system_variable(&self, v: &SystemVar) -> SqlResult<Expr> {
+        self.differs_elsewhere("system variables");
         let scope = match v.scope {
             Some(VarScope::Global) => VariableScope::Global,
             Some(VarScope::Session | VarScope::Local) => VariableScope::Session,
@@ -651,7 +653,13 @@ impl Binder<'_> {
         ))
     }
 
+    /// Notes that another server, which runs the statement's text, may get other rows.
+    fn differs_elsewhere(&self, what: &'static str) {
+        self.scope.env.unrepeatable.set(Some(what));
+    }
+
     fn user_variable(&self, name: &str) -> Expr {
+        self.differs_elsewhere("user variables");
         let mut ty = ExprType::text(16_383, true);
         (self.scope.env.variables).with_user(name, &mut |v| match v {
             Value::Null | Value::Str(_) => {}
@@ -1171,6 +1179,9 @@ impl Binder<'_> {
             Takes::Numbers => args.into_iter().map(as_operand).collect(),
             Takes::Texts => args.into_iter().map(shown).collect(),
         };
+        if !func.is_repeatable(args.len()) {
+            self.differs_elsewhere(func.name());
+        }
         fixed::check_call(func, &args)?;
         let args = match <[Expr; 2]>::try_from(args) {
             // Its first value is given on as it is.
@@ -1329,6 +1340,7 @@ impl Binder<'_> {
             let (wanted, given) = (function.parameters, f.args.len());
             return Err(errors::SP_WRONG_NO_OF_ARGS.with([&"FUNCTION", &name, &wanted, &given]));
         }
+        self.differs_elsewhere("stored functions");
         let args = f.args.iter().map(|a| self.expr(a));
         let args = args.collect::<SqlResult<Vec<_>>>()?;
         let ty = ExprType::of_column(function.returns, true);

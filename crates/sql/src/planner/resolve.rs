@@ -120,6 +120,7 @@ impl<'a> Resolver<'a> {
         if self.open_views.borrow().is_empty()
             && let Some(table) = self.env.temporary_table(db, name)
         {
+            self.env.unrepeatable.set(Some("temporary tables"));
             return Ok(table);
         }
         self.need(db, name, privilege);

@@ -253,6 +253,27 @@ impl Function {
         }
     }
 
+    /// A server that runs the statement's text with what its event says of the session (time, time zone, default database) gets
+    /// the same value.
+    pub fn is_repeatable(&self, args: usize) -> bool {
+        const OF_THE_EVENT: [&str; 13] = [
+            "curdate",
+            "current_timestamp",
+            "curtime",
+            "database",
+            "date_format",
+            "dayname",
+            "from_unixtime",
+            "monthname",
+            "unix_timestamp",
+            "utc_date",
+            "utc_time",
+            "utc_timestamp",
+            "week",
+        ];
+        self.steadiness(args) == Steadiness::Constant || OF_THE_EVENT.contains(&self.name())
+    }
+
     /// The value differs from row to row, or evaluating it does something.
     pub fn is_volatile(&self) -> bool {
         self.steadiness == Steadiness::Row
