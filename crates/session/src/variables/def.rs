@@ -212,6 +212,15 @@ pub(super) const fn row(
     }
 }
 
+/// Rows that stand in a line each: name, scope, type, default, effect, sentence; then what is particular about it.
+macro_rules! rows {
+    ($($name:literal $scope:ident $kind:expr, $default:literal $effect:ident $doc:literal
+        $(.$builder:ident($($arg:expr),*))*;)*) => {
+        &[$(row($name, $scope, $kind, $default, $effect, $doc)$(.$builder($($arg),*))*),*]
+    };
+}
+pub(super) use rows;
+
 /// A row of a variable that is kept without effect: clients and scripts that set it go on.
 pub(super) const fn inert(
     name: &'static str,
