@@ -176,7 +176,7 @@ impl ClientSession {
         if let Some(name) = self.instance.replica_control().and_then(|c| c.running()) {
             return Err(errors::SLAVE_MUST_STOP.with([&name, &name]));
         }
-        let had = self.global_read_lock;
+        let had = self.locks.global_read;
         self.take_global_read_lock()?;
         let done = self.take_back(wanted);
         if !had {

@@ -100,7 +100,7 @@ impl ClientSession {
 
     /// Error 1446 if no role is set.
     pub(crate) fn current_role(&self) -> SqlResult<String> {
-        let role = self.role.as_deref().map(String::from);
+        let role = self.rights.role.as_deref().map(String::from);
         role.ok_or_else(|| errors::MALFORMED_DEFINER.plain())
     }
 

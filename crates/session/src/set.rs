@@ -353,11 +353,11 @@ impl SessionParts for ClientSession {
     }
 
     fn in_transaction(&self) -> bool {
-        self.open.is_some()
+        self.tx.open.is_some()
     }
 
     fn has_locked_tables(&self) -> bool {
-        self.locked.is_some()
+        self.locks.tables.is_some()
     }
 
     fn commit_open(&mut self) -> SqlResult<()> {

@@ -117,9 +117,9 @@ pub(crate) const NAMES: &[&str] = &[
     "Sort_merge_passes",
 ];
 
-/// Position of a counter by name; names of other layers may be missing.
-pub(crate) fn index(name: &str) -> Option<usize> {
-    NAMES.binary_search(&name).ok()
+/// Position of the counter of a kind of statements; what has none of its own counts as an administrative command.
+pub(crate) fn counter(name: &str) -> usize {
+    NAMES.binary_search(&name).unwrap_or(ADMIN_COMMANDS)
 }
 
 /// Position of a counter of ours; does not compile for an unknown name.

@@ -31,14 +31,14 @@ impl ClientSession {
         View {
             instance: self.instance.clone(),
             acl: self.instance.acl(),
-            account: self.account.clone(),
+            account: self.rights.account.clone(),
             user: self.client.user.clone(),
-            role: self.role.clone(),
+            role: self.rights.role.clone(),
             vars: self.vars.clone(),
             process: self.process.clone(),
             tls: self.client.tls.clone().unwrap_or_default(),
             compressed: self.client.compressed,
-            snapshot: self.open.as_ref().and_then(|o| o.txn.snapshot_seq()),
+            snapshot: self.tx.open.as_ref().and_then(|o| o.txn.snapshot_seq()),
         }
     }
 }
