@@ -1,6 +1,6 @@
 //! Applying event groups that another server wrote: events in, transactions with the groups' own GTIDs out.
 //!
-//! Whoever has such events (an import of binary log files, a replica) names each group's GTID with [`Applier::begin`]
+//! The owner of such events (an import of binary log files, a replica) names each group's GTID with [`Applier::begin`]
 //! and hands over its events with [`Applier::event`]; the one that ends the group commits it. Row events go to the
 //! tables through [`RowApplier`]; statements (DDL, accounts) run in a session of the applier's own, with the settings
 //! that the event carries: `sql_mode`, default database, time, time zone.
@@ -116,7 +116,7 @@ struct Group {
     annotate: Option<Vec<u8>>,
     rows: u64,
     timestamp: u32,
-    /// Who prepares it, if it is an XA transaction.
+    /// The connection that prepares it, if it is an XA transaction.
     about: XaContext,
     /// It began with a statement that makes a table.
     made: Option<Box<Made>>,

@@ -147,7 +147,7 @@ impl ClientSession {
             ),
         };
         self.instance.database().reset_master(first)?;
-        // Commits that wait for replicas to read the log that is no more.
+        // Commits that wait for replicas to read the log that is gone.
         self.instance.source().semi_sync().reset();
         Ok(())
     }

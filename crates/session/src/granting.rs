@@ -174,7 +174,7 @@ impl ClientSession {
         Ok(given)
     }
 
-    /// Who gives a privilege has it, with GRANT OPTION.
+    /// An account gives only privileges that it has, with GRANT OPTION.
     fn check_may_grant(&mut self, given: &Given) -> SqlResult<()> {
         let account = self.account();
         let wanted = given.everything();

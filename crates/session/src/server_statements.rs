@@ -31,7 +31,7 @@ impl ClientSession {
             return Err(if account.global.has(PrivilegeSet::PROCESS) {
                 errors::KILL_DENIED_ERROR.with([&id])
             } else {
-                // Who can't see the process list learns nothing from KILL.
+                // An account that can't see the process list learns nothing from KILL.
                 unknown()
             });
         }

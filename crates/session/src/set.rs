@@ -16,7 +16,7 @@ use narwal_types::{Charset, Collation, SqlError, SqlResult, Value};
 enum Checked {
     Session(usize, VarValue),
     Global(usize, VarValue),
-    /// State that is no setting; `None` is DEFAULT.
+    /// State that is not a setting; `None` is DEFAULT.
     State(usize, Option<VarValue>),
     /// A filter variable of a connection.
     Filter(String, FilterList, String),

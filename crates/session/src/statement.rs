@@ -217,7 +217,7 @@ impl ClientSession {
         let plan = match plan {
             Ok(p) => p,
             Err(e) => {
-                // Who may not see a table is not told whether it exists.
+                // An account that may not see a table is not told whether it exists.
                 if matches!(
                     e.code,
                     codes::NO_SUCH_TABLE | codes::BAD_FIELD_ERROR | codes::BAD_DB_ERROR
@@ -335,7 +335,7 @@ impl ClientSession {
         self.run_plan(&plan, from, stmt.writes(), text, &[], out, more)
     }
 
-    /// Of a session whose password has expired: SET may run, and SET PASSWORD for itself. Text that is no statement is
+    /// Of a session whose password has expired: SET may run, and SET PASSWORD for itself. Text that is not a statement is
     /// told so first.
     pub(crate) fn check_sandbox(&mut self, text: &str) -> SqlResult<()> {
         if trim(text).is_empty() {
@@ -423,7 +423,7 @@ impl ClientSession {
             r = self.run_again(&from, writes, text, params, &mut open, out);
         }
         if kept && !tableless {
-            // The transaction stays open: whoever locks ranges sees what it wrote.
+            // The transaction stays open: readers that lock ranges see what it wrote.
             r = r.and_then(|done| Ok(open.txn.settle_writes().map(|()| done)?));
         }
         let outcome = match r {

@@ -132,7 +132,7 @@ impl ClientSession {
         self.late.is_pending()
     }
 
-    /// Waits for that commit (false), or, if `later` and that is possible, leaves it (true): whoever finishes it has the
+    /// Waits for that commit (false), or, if `later` and that is possible, leaves it (true): the thread that finishes it has the
     /// answer sent by what [`ClientSession::answer_through`] gave, perhaps before this returns.
     ///
     /// # Errors

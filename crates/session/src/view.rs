@@ -7,7 +7,7 @@ use crate::session::ClientSession;
 use crate::session_vars::SessionVars;
 use std::sync::Arc;
 
-/// What the rows are made from. Who reads them and what that account sees is settled when the statement is planned.
+/// What the rows are made from. Which account reads them, and what it sees, is settled when the statement is planned.
 pub(crate) struct View {
     pub instance: Arc<Instance>,
     pub acl: Arc<Acl>,

@@ -47,7 +47,7 @@ pub(crate) enum Work {
     },
 }
 
-/// Whose a statement is.
+/// Which part of the server runs a statement.
 pub(crate) fn work(statement: Statement, options: &ParseOptions) -> SqlResult<Work> {
     let admin = match statement {
         Statement::Admin(a) => *a,
@@ -92,7 +92,7 @@ fn waiting(wait: MetadataWait, statement: Statement) -> Work {
     }
 }
 
-/// Whose a definition is.
+/// Which part of the server runs a definition.
 fn definition(d: Ddl, options: &ParseOptions) -> SqlResult<Work> {
     Ok(match d {
         Ddl::DropProgram(

@@ -102,7 +102,7 @@ pub(crate) type Check = fn(&dyn SessionParts, &VarValue) -> SqlResult<()>;
 /// The form in which a value is kept.
 pub(crate) type Normal = fn(&dyn SessionParts, &VarValue) -> SqlResult<VarValue>;
 
-/// Sets state that is no setting.
+/// Sets state that is not a setting.
 pub(crate) type Assign = fn(&mut dyn SessionParts, Option<&VarValue>) -> SqlResult<()>;
 
 /// Whether the command line may give a value.
@@ -384,7 +384,7 @@ impl VariableDef {
         self
     }
 
-    /// State that is no setting: sets it, `None` is DEFAULT.
+    /// State that is not a setting: sets it, `None` is DEFAULT.
     pub(super) const fn assign(
         mut self,
         f: fn(&mut dyn SessionParts, Option<&VarValue>) -> SqlResult<()>,

@@ -74,7 +74,7 @@ impl Resolver<'_> {
         (!hidden).then(|| view.clone())
     }
 
-    /// Plans something inside of a view. What is wrong with it is error 1356 to whoever uses the view.
+    /// Plans something inside of a view. An error in it is error 1356 for the statement that uses the view.
     pub fn inside<T>(&self, def: &ViewDef, plan: impl FnOnce() -> SqlResult<T>) -> SqlResult<T> {
         {
             let mut open = self.open_views.borrow_mut();
