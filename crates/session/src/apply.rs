@@ -36,7 +36,7 @@ use narwal_sql::SqlMode;
 use narwal_syntax::ast::admin::Admin;
 use narwal_syntax::{Kw, ParseOptions, Statement, Tok, glance};
 use narwal_types::errors::codes;
-use narwal_types::{Collation, OkInfo, ResultColumn, ResultSink, SqlResult, ValueRef};
+use narwal_types::{Collation, Discard, SqlResult};
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -167,25 +167,6 @@ pub struct Applier {
     group: Option<Group>,
     /// What was skipped or replaced, once each, for the person who waits for it.
     notes: Vec<String>,
-}
-
-/// Takes results that nobody wants.
-#[derive(Debug)]
-pub struct Discard;
-
-impl ResultSink for Discard {
-    fn begin_rows(&mut self, _: &[ResultColumn]) -> SqlResult<()> {
-        Ok(())
-    }
-    fn row(&mut self, _: &[ValueRef<'_>]) -> SqlResult<()> {
-        Ok(())
-    }
-    fn end_rows(&mut self, _: u16, _: u16, _: bool) -> SqlResult<()> {
-        Ok(())
-    }
-    fn ok(&mut self, _: &OkInfo, _: u16, _: bool) -> SqlResult<()> {
-        Ok(())
-    }
 }
 
 impl Applier {
