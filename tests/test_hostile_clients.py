@@ -195,6 +195,18 @@ def roomy(lab):
     lab.remove(s)
 
 
+def ends_when_killed(running, other: Client, number: str) -> None:
+    """A statement that runs in connection `number` is killed in the middle of it, and ends soon."""
+    time.sleep(0.7)
+    assert running.blocked(0.01), "too short to be ended"
+    began = time.monotonic()
+    other.ok(f"KILL QUERY {number}")
+    answer = running.answer(60)
+    took = time.monotonic() - began
+    assert answer.error == 1317, answer
+    assert took < PATIENCE, took
+
+
 @pytest.mark.parametrize("value", LONG, ids=lambda v: v[:20])
 def test_kill_query_inside_of_functions_of_hundreds_of_megabytes(roomy, value):
     with Client(roomy) as c, Client(roomy) as other:
@@ -202,14 +214,7 @@ def test_kill_query_inside_of_functions_of_hundreds_of_megabytes(roomy, value):
         c.ok("SET @w = REPEAT('äß', 30000000)")
         number = c.value("SELECT CONNECTION_ID()")
         running = c.background(f"SELECT {value}")
-        time.sleep(0.7)
-        assert running.blocked(0.01), "too short to be ended"
-        began = time.monotonic()
-        other.ok(f"KILL QUERY {number}")
-        answer = running.answer(60)
-        took = time.monotonic() - began
-        assert answer.error == 1317, answer
-        assert took < PATIENCE, took
+        ends_when_killed(running, other, number)
         assert c.value("SELECT 1") == "1"
 
 
@@ -231,14 +236,7 @@ def test_kill_query_inside_of_an_expression_of_thousands(roomy, short):
         number = c.value("SELECT CONNECTION_ID()")
         one = "((" + short.replace("{}", "@x") + ") IS NULL)"
         running = c.background("SELECT 9 IN (" + ",".join([one] * 5000) + ")")
-        time.sleep(0.7)
-        assert running.blocked(0.01), "too short to be ended"
-        began = time.monotonic()
-        other.ok(f"KILL QUERY {number}")
-        answer = running.answer(60)
-        took = time.monotonic() - began
-        assert answer.error == 1317, answer
-        assert took < PATIENCE, took
+        ends_when_killed(running, other, number)
         assert c.value("SELECT LENGTH(@x)") == "16777216"
 
 
@@ -255,14 +253,7 @@ def test_kill_query_inside_of_one_call_over_thousands_of_columns(roomy, value):
         for name, one in {"y": "y", "n": "IF(x = y, 1, NULL)", "w": "WHEN y THEN 1"}.items():
             value = value.replace("{" + name + "}", (" " if name == "w" else ",").join([one] * 4000))
         running = c.background(f"SELECT ({value}) IS NULL FROM t")
-        time.sleep(0.7)
-        assert running.blocked(0.01), "too short to be ended"
-        began = time.monotonic()
-        other.ok(f"KILL QUERY {number}")
-        answer = running.answer(60)
-        took = time.monotonic() - began
-        assert answer.error == 1317, answer
-        assert took < PATIENCE, took
+        ends_when_killed(running, other, number)
 
 
 def test_what_the_kernel_refuses_fails_alone(roomy):

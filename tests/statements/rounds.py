@@ -36,7 +36,8 @@ class Round:
         self.seed, self.mode, self.database, self.server, self.reference = seed, mode, database, server, reference
         self.count = statements
         self.ours = Connection(server, [*NARWAL_SETUP, f"USE {database}"])
-        self.theirs = Connection(reference, [*MARIADB_SETUP, f"USE {database}"]) if reference else None
+        setup = NARWAL_SETUP if mode == "against" else MARIADB_SETUP
+        self.theirs = Connection(reference, [*setup, f"USE {database}"]) if reference else None
         self.history: list[tuple[Node, str]] = []
         self.ran = 0
         # What is told of each finding: (kind, detail, statement, history).
@@ -96,9 +97,9 @@ class Round:
                 self.tables.append(Table("v1", [Column(n, k, "") for n, k in zip(names, kinds)], view=True, keyed=False))
         for _ in range(self.count):
             x = r.random()
-            if self.mode == "self":
+            if self.mode == "self" or self.mode == "against" and r.random() < 0.2:
                 yield r.choice([self.partitioned, self.counted, self.hinted, self.viewed, self.bound])()
-            elif self.mode == "beside":
+            elif self.mode in ("beside", "against"):
                 if x < 0.6:
                     yield self.selects.statement(), "select"
                 elif x < 0.92:
@@ -146,10 +147,11 @@ class Round:
         self.close()
 
     # -- judging -----------------------------------------------------------------------------------------------------
-    def ask(self, sql: str):
+    def ask(self, sql: str, values: list | None = None):
+        """The answer to a text, or to a prepared statement with these values."""
         began = time.monotonic()
         try:
-            answer = self.ours.run(sql)
+            answer = self.ours.run(sql) if values is None else self.ours.prepared(sql, values)
         except Dead as e:
             raise self.death(str(e)) from None
         took = time.monotonic() - began
@@ -175,6 +177,8 @@ class Round:
 
     def judge(self, node: Node, judged: str) -> bool:
         """Runs the statement; whether it worked. Raises Finding."""
+        if self.mode == "against":
+            return self.as_before(node, judged)
         sql = str(node)
         if judged.startswith("pair"):
             return self.equal(node)
@@ -197,9 +201,9 @@ class Round:
             raise Finding("parted", "")
         return not isinstance(ours, Error) and not isinstance(theirs, Error)
 
-    def them(self, sql: str):
+    def them(self, sql: str, values: list | None = None):
         try:
-            return self.theirs.run(sql)
+            return self.theirs.run(sql) if values is None else self.theirs.prepared(sql, values)
         except Dead as e:
             raise Finding("reference", str(e)) from None
 
@@ -218,15 +222,36 @@ class Round:
             raise Finding(how.split("\n")[0], f"{how}\nNarwal: {shown(ours)}\nMariaDB: {shown(theirs)}")
         return both
 
-    def contents(self) -> str:
+    def contents(self, same=oracles.same_rows) -> str:
         for t in self.tables:
             if t.view:
                 continue
             ours, theirs = self.ask(f"SELECT * FROM {t.name}"), self.them(f"SELECT * FROM {t.name}")
-            if isinstance(ours, Rows) and isinstance(theirs, Rows) and not oracles.same_rows(ours.rows, theirs.rows):
+            if isinstance(ours, Rows) and isinstance(theirs, Rows) and not same(ours.rows, theirs.rows):
                 a, b = oracles.bag(ours.rows), oracles.bag(theirs.rows)
-                return f"table\n{t.name} only in Narwal: {[x for x in a if x not in b][:3]}\n  only in MariaDB: {[x for x in b if x not in a][:3]}"
+                return f"table\n{t.name} only here: {[x for x in a if x not in b][:3]}\n  only there: {[x for x in b if x not in a][:3]}"
         return ""
+
+    # -- one build against another -----------------------------------------------------------------------------------
+    def as_before(self, node: Node, judged: str) -> bool:
+        """Both builds give the same answers to a statement, or to each form of it, and the same tables behind it."""
+        if isinstance(node, Bound):
+            sql, values = node.prepared()
+            worked = self.same_from_both(node.text()) and self.same_from_both(sql, values)
+        else:
+            forms = node.parts if judged in ("pair", "bound") else [node]
+            worked = all([self.same_from_both(str(form)) for form in forms])
+        if worked and judged in ("change", "definition"):
+            exactly = lambda one, other: sorted(one, key=repr) == sorted(other, key=repr)  # noqa: E731
+            if how := self.contents(exactly):
+                raise Finding("table", how)
+        return worked
+
+    def same_from_both(self, sql: str, values: list | None = None) -> bool:
+        ours, theirs = self.ask(sql, values), self.them(sql, values)
+        if how := oracles.unequal(ours, theirs):
+            raise Finding(how, f"here: {shown(ours)}\nthere: {shown(theirs)}")
+        return not isinstance(ours, Error)
 
     # -- one server against itself -----------------------------------------------------------------------------------
     def equal(self, node: Node) -> bool:

@@ -33,6 +33,7 @@ Schemas, rows and statements at random over all that Narwal takes, from one seed
   self    each query in two forms whose answers must be equal: cut by a condition (TLP), counted (NoREC), without its indexes,
           through a view, as text and bound
   beside  the same statements in MariaDB 10.11: equal rows, both refused or both taken, equal tables behind each change
+  against the same statements in another build (--against PATH): equal answers to the byte, but for the order of rows
 At the end the server is killed (kill -9) and started again: the same rows; then stopped, and `narwal check` of its folder is clean.
 Each finding is made small and written to --out as a script of its own with both answers. What docs/differences.md documents
 (tests/statements/known.py) is only counted."""
@@ -66,7 +67,10 @@ class Fuzzer:
         self.server = Watched(self.folder / "narwal")
         self.server.start()
         self.reference = None
-        if "beside" in self.options.modes:
+        if self.options.against:
+            self.reference = Watched(self.folder / "other", binary=self.options.against)
+            self.reference.start()
+        elif "beside" in self.options.modes:
             self.reference = maria(self.folder / "mariadb")
             self.reference.create()
             self.reference.start()
@@ -78,7 +82,7 @@ class Fuzzer:
                 self.server.kill()
                 self.server.start()
             if self.reference and not self.reference.alive():
-                self.counts["deaths of MariaDB"] += 1
+                self.counts["deaths of the reference"] += 1
                 self.reference.kill()
                 self.reference.start()
 
@@ -92,9 +96,9 @@ class Fuzzer:
     def work(self, number: int) -> None:
         seed = self.options.seed + number
         last = seed + (self.options.rounds or 10**9) * self.options.connections
-        while time.monotonic() < self.end and seed < last:
+        while time.monotonic() < self.end and seed < last and self.ran.total() < self.options.queries:
             mode = self.options.modes[(seed // self.options.connections) % len(self.options.modes)]
-            made = Round(seed, mode, f"fz{number}", self.server, self.reference if mode == "beside" else None, self.options.statements)
+            made = Round(seed, mode, f"fz{number}", self.server, self.reference if mode in ("beside", "against") else None, self.options.statements)
             try:
                 self.alive()
                 made.run(self.found, self.end)
@@ -129,7 +133,7 @@ class Fuzzer:
         before = [n for n, _ in made.history]
         if not loud:
             self.shrink_in_place(made, node, judged, kind)
-            if why := known_of(str(node)):
+            if made.mode != "against" and (why := known_of(str(node))):
                 self.counts[f"known: {why}"] += 1
                 return judged != "definition"
         name = signature(kind, str(node))
@@ -258,7 +262,9 @@ class Fuzzer:
 
 def main(arguments=None) -> int:
     p = argparse.ArgumentParser(prog="./fuzz statements", description=HELP, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--seconds", type=float, default=30, help="how long (30)")
+    p.add_argument("--seconds", type=float, help="how long (30; with --queries, until there are so many)")
+    p.add_argument("--against", help="another narwal binary: both have to give the same answers; no other rounds")
+    p.add_argument("--queries", type=int, default=0, help="end behind about so many statements")
     p.add_argument("--seed", type=int, default=1, help="the first seed (1)")
     p.add_argument("--connections", type=int, default=3, help="rounds at the same time, each in its own database (3)")
     p.add_argument("--statements", type=int, default=120, help="statements of a round (120)")
@@ -270,7 +276,9 @@ def main(arguments=None) -> int:
     p.add_argument("--quick", action="store_true", help="do not make findings small")
     p.add_argument("--verbose", action="store_true", help="tell of each finding when it is found")
     options = p.parse_args(arguments)
-    options.modes = options.modes.split(",")
+    options.modes = ["against"] if options.against else options.modes.split(",")
+    options.seconds = options.seconds or (86400 if options.queries else 30)
+    options.queries = options.queries or 10**12
     return Fuzzer(options).go()
 
 

@@ -14,6 +14,7 @@ use crate::decode::RawEvent;
 use crate::error::BinlogError;
 use crate::event::{MAX_EVENT_LEN, event_type};
 use crate::lenenc::Reader;
+use crate::rows::skip_extra;
 
 /// Type codes of compressed events.
 mod code {
@@ -61,12 +62,7 @@ pub fn decompressed_body(event: &RawEvent<'_>) -> Result<Option<Vec<u8>>, Binlog
     } else {
         reader.bytes(8)?;
         if plain >= event_type::WRITE_ROWS_V2 {
-            let extra = usize::from(reader.u16()?)
-                .checked_sub(2)
-                .ok_or(BinlogError::Invalid(
-                    "extra data of a rows event shorter than its length",
-                ))?;
-            reader.bytes(extra)?;
+            skip_extra(&mut reader)?;
         }
         let columns = reader.lenenc()?;
         let bitmap = usize::try_from(columns.div_ceil(8))

@@ -45,6 +45,16 @@ pub struct RowChange<'a> {
     pub after: Option<&'a [u8]>,
 }
 
+/// Passes over the extra data of an event of version 2. Its length counts itself.
+pub(crate) fn skip_extra(reader: &mut Reader<'_>) -> Result<(), BinlogError> {
+    let extra = usize::from(reader.u16()?)
+        .checked_sub(2)
+        .ok_or(BinlogError::Invalid(
+            "extra data of a rows event shorter than its length",
+        ))?;
+    reader.bytes(extra).map(drop)
+}
+
 impl<'a> RowsEvent<'a> {
     pub(crate) fn parse(code: u8, body: &'a [u8]) -> Result<Self, BinlogError> {
         let mut reader = Reader::new(body, "a rows event");
@@ -56,13 +66,7 @@ impl<'a> RowsEvent<'a> {
         let table_id = reader.uint(6)?;
         let flags = reader.u16()?;
         if code >= event_type::WRITE_ROWS_V2 {
-            // Extra data; its length counts itself.
-            let extra = usize::from(reader.u16()?)
-                .checked_sub(2)
-                .ok_or(BinlogError::Invalid(
-                    "extra data of a rows event shorter than its length",
-                ))?;
-            reader.bytes(extra)?;
+            skip_extra(&mut reader)?;
         }
         let columns = reader.lenenc()?;
         let bitmap_len = usize::try_from(columns.div_ceil(8))

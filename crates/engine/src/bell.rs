@@ -1,6 +1,6 @@
 //! Asks the checkpoint's thread for a checkpoint, and wakes those who wait for the room that it makes.
 //!
-//! Whoever asks knows nothing of checkpoints: the bell stands below everything that writes.
+//! A writer rings it and knows nothing of checkpoints: the bell stands below everything that writes.
 
 use crate::Result;
 use parking_lot::{Condvar, Mutex};

@@ -19,7 +19,7 @@ use crate::socket::Socket;
 use crate::statements::{self, Statements};
 use crate::stream::Stream;
 use narwal_syntax::{Kw, SqlMode, glance};
-use narwal_types::{OkInfo, ResultColumn, ResultSink, SqlError, SqlResult, ValueRef, errors};
+use narwal_types::{Discard, OkInfo, SqlError, SqlResult, errors};
 use std::mem::take;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -721,7 +721,7 @@ fn other(
             let mut statements = refresh(what)?;
             let last = statements.pop().unwrap_or_default();
             for statement in statements {
-                session.query(statement.as_bytes(), &mut Unheard)?;
+                session.query(statement.as_bytes(), &mut Discard)?;
             }
             session.query(last.as_bytes(), &mut sink)?;
             Ok(Reply::Sent)
@@ -767,24 +767,6 @@ fn is_load(sql: &[u8]) -> bool {
     let other =
         matches!(sql.first(), Some(b) if b.is_ascii_alphabetic() && !matches!(b, b'l' | b'L'));
     !other && glance::first_words(sql, SqlMode::DEFAULT)[0] == Kw::LOAD
-}
-
-/// The answer to a statement that a command runs on the way to its own.
-struct Unheard;
-
-impl ResultSink for Unheard {
-    fn begin_rows(&mut self, _: &[ResultColumn]) -> SqlResult<()> {
-        Ok(())
-    }
-    fn row(&mut self, _: &[ValueRef<'_>]) -> SqlResult<()> {
-        Ok(())
-    }
-    fn end_rows(&mut self, _: u16, _: u16, _: bool) -> SqlResult<()> {
-        Ok(())
-    }
-    fn ok(&mut self, _: &OkInfo, _: u16, _: bool) -> SqlResult<()> {
-        Ok(())
-    }
 }
 
 /// COM_REFRESH as the statements that do the same: bit by bit what is to be flushed.

@@ -117,7 +117,7 @@ impl ClientSession {
             let who = match &u.through {
                 None => Some(account.clone()),
                 Some(t) => match &t.account {
-                    Some((user, host)) => self.acl.definer(user, host),
+                    Some((user, host)) => self.rights.acl.definer(user, host),
                     None => Some(account.clone()),
                 },
             };
@@ -147,7 +147,7 @@ impl ClientSession {
     /// UPDATE and DELETE that read columns need SELECT too: else their effects would tell what may not be seen. True if
     /// privileges on single columns are to be looked at.
     pub(crate) fn check_columns_read(&mut self, stmt: &Stmt) -> SqlResult<bool> {
-        if self.account.global.has(PrivilegeSet::SELECT) {
+        if self.rights.account.global.has(PrivilegeSet::SELECT) {
             return Ok(false);
         }
         let Some(column) = crate::reads::column_read(stmt) else {
@@ -176,10 +176,11 @@ impl ClientSession {
     /// The session's account as it is now. An account that was dropped while its session lives has no privileges.
     pub(crate) fn account(&mut self) -> Arc<Account> {
         let version = self.instance.database().catalog_version();
-        if self.acl.version != version && !self.internal {
-            self.acl = self.instance.acl();
-            let role = self.role.clone();
-            self.account = self
+        if self.rights.acl.version != version && !self.internal {
+            self.rights.acl = self.instance.acl();
+            let role = self.rights.role.clone();
+            self.rights.account = self
+                .rights
                 .acl
                 .effective(
                     &self.client.account_user,
@@ -193,13 +194,13 @@ impl ClientSession {
                     ))
                 });
         }
-        self.account.clone()
+        self.rights.account.clone()
     }
 
     /// What the account may do has changed.
     pub(crate) fn forget_account(&mut self) {
         if !self.internal {
-            self.acl = Arc::new(acl::Acl::of_no_catalog());
+            self.rights.acl = Arc::new(acl::Acl::of_no_catalog());
             self.account();
         }
     }
@@ -215,9 +216,9 @@ impl ClientSession {
 
     /// Errors 1792 and 1290.
     pub(crate) fn check_writable(&mut self) -> SqlResult<()> {
-        let read_only = match &self.open {
+        let read_only = match &self.tx.open {
             Some(o) => o.read_only,
-            None => self.next.read_only.unwrap_or(self.settings.read_only),
+            None => self.tx.next.read_only.unwrap_or(self.settings.read_only),
         };
         self.refuse_write(read_only)
     }
@@ -225,7 +226,7 @@ impl ClientSession {
     /// The same for statements that commit first: an open READ ONLY transaction, or one that SET TRANSACTION announced,
     /// is over then; only the session's own setting counts.
     pub(crate) fn check_ddl_writable(&mut self) -> SqlResult<()> {
-        self.next = NextTransaction::default();
+        self.tx.next = NextTransaction::default();
         self.refuse_write(self.settings.read_only)
     }
 

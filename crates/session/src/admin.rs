@@ -4,7 +4,7 @@ use crate::acl::{Lifetime, RoutineKind, TlsNeed};
 use crate::privileges::PrivilegeSet;
 use crate::replica::{ChangeMaster, StartWhat, Threads};
 pub(crate) use crate::show::filter::Filter;
-use crate::words::PluginWords;
+use crate::words::{BackupWords, PluginWords, SqlPrepared, XaStatement};
 use narwal_engine::Isolation;
 pub(crate) use narwal_syntax::ast::TableName as TableRef;
 pub(crate) use narwal_syntax::ast::admin::{Operand, Scope as SetScope, SetItem, SetValue};
@@ -199,6 +199,48 @@ pub(crate) enum Show {
     Empty(&'static [&'static str]),
 }
 
+impl Show {
+    fn counter(&self) -> &'static str {
+        match self {
+            Self::Databases(_) => "Com_show_databases",
+            Self::Tables { .. } => "Com_show_tables",
+            Self::TableStatus { .. } => "Com_show_table_status",
+            Self::Columns { .. } => "Com_show_fields",
+            Self::Index { .. } => "Com_show_keys",
+            Self::CreateTable(_) | Self::CreateView(_) | Self::CreateSequence(_) => {
+                "Com_show_create_table"
+            }
+            Self::CreateDatabase { .. } => "Com_show_create_db",
+            Self::CreateUser(_) => "Com_show_create_user",
+            Self::Variables { .. } => "Com_show_variables",
+            Self::Status { .. } => "Com_show_status",
+            Self::Warnings { errors: true, .. } => "Com_show_errors",
+            Self::Warnings { .. } | Self::CountWarnings { .. } => "Com_show_warnings",
+            Self::ProcessList { .. } => "Com_show_processlist",
+            Self::Grants(_) => "Com_show_grants",
+            Self::Engines => "Com_show_storage_engines",
+            Self::Collation(_) => "Com_show_collations",
+            Self::CharacterSet(_) => "Com_show_charsets",
+            Self::MasterStatus => "Com_show_binlog_status",
+            Self::BinaryLogs => "Com_show_binlogs",
+            Self::BinlogEvents(_) => "Com_show_binlog_events",
+            Self::ReplicaStatus(_) => "Com_show_slave_status",
+            Self::ReplicaHosts => "Com_show_slave_hosts",
+            Self::Privileges => "Com_show_privileges",
+            Self::Plugins => "Com_show_plugins",
+            Self::CreateRoutine(true, _) => "Com_show_create_func",
+            Self::CreateRoutine(false, _) => "Com_show_create_proc",
+            Self::CreateTrigger(_) => "Com_show_create_trigger",
+            Self::CreateEvent(_) => "Com_show_create_event",
+            Self::Events { .. } => "Com_show_events",
+            Self::RoutineStatus(true, _) => "Com_show_function_status",
+            Self::RoutineStatus(false, _) => "Com_show_procedure_status",
+            Self::Triggers { .. } => "Com_show_triggers",
+            Self::Empty(_) => "Com_show_generic",
+        }
+    }
+}
+
 /// CHECK, ANALYZE, OPTIMIZE, REPAIR TABLE.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Maintenance {
@@ -273,9 +315,9 @@ impl RoleStatement {
     }
 }
 
-/// An administrative statement.
+/// The statements of a session's transaction.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Admin {
+pub(crate) enum TransactionStatement {
     Begin {
         read_only: Option<bool>,
         snapshot: bool,
@@ -291,24 +333,37 @@ pub(crate) enum Admin {
     Savepoint(String),
     RollbackTo(String),
     ReleaseSavepoint(String),
-    SetTransaction {
+    /// SET TRANSACTION.
+    Set {
         scope: SetScope,
         isolation: Option<Isolation>,
         /// As written, for `tx_isolation`: READ UNCOMMITTED is kept apart from READ COMMITTED.
         isolation_name: Option<&'static str>,
         read_only: Option<bool>,
     },
-    Set(Vec<SetItem>),
+}
+
+impl TransactionStatement {
+    fn counter(&self) -> &'static str {
+        match self {
+            Self::Begin { .. } => "Com_begin",
+            Self::Commit { .. } => "Com_commit",
+            Self::Rollback { .. } => "Com_rollback",
+            Self::Savepoint(_) => "Com_savepoint",
+            Self::RollbackTo(_) => "Com_rollback_to_savepoint",
+            Self::ReleaseSavepoint(_) => "Com_release_savepoint",
+            Self::Set { .. } => "Com_set_option",
+        }
+    }
+}
+
+/// The statements of accounts and privileges.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum AccountStatement {
     SetPassword {
         user: UserName,
         /// The stored hash, or `Err(plain text)` for PASSWORD('...').
         password: Result<String, String>,
-    },
-    Use(String),
-    Show(Show),
-    Describe {
-        table: TableRef,
-        like: Option<String>,
     },
     CreateUser {
         or_replace: bool,
@@ -342,13 +397,102 @@ pub(crate) enum Admin {
     RevokeEverything(Vec<UserName>),
     /// Of roles.
     Role(RoleStatement),
-    /// GRANT PROXY ON of TO users: `None`; REVOKE: the option is for GRANT only.
+    /// GRANT PROXY ON of TO users, REVOKE PROXY ON of FROM users.
     Proxy {
         of: UserName,
         users: Vec<UserSpec>,
         /// `None` is REVOKE, true WITH GRANT OPTION.
         grant: Option<bool>,
     },
+}
+
+impl AccountStatement {
+    fn counter(&self) -> &'static str {
+        match self {
+            Self::SetPassword { .. } => "Com_set_option",
+            Self::CreateUser { .. } => "Com_create_user",
+            Self::AlterUser { .. } => "Com_alter_user",
+            Self::DropUser { .. } => "Com_drop_user",
+            Self::RenameUser(_) => "Com_rename_user",
+            Self::Grant { .. } | Self::Proxy { grant: Some(_), .. } => "Com_grant",
+            Self::Revoke { .. } | Self::Proxy { .. } => "Com_revoke",
+            Self::RevokeEverything(_) => "Com_revoke_all",
+            Self::Role(r) => r.counter(),
+        }
+    }
+
+    /// Whether it changes accounts or privileges. SET ROLE changes the session alone.
+    pub(crate) fn changes_accounts(&self) -> bool {
+        !matches!(self, Self::Role(RoleStatement::Set(_)))
+    }
+}
+
+/// The statements of the binary log.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum BinlogStatement {
+    /// PURGE BINARY LOGS TO.
+    PurgeTo(String),
+    /// PURGE BINARY LOGS BEFORE.
+    PurgeBefore(Operand),
+    /// RESET MASTER [TO n].
+    Reset(Option<u64>),
+    /// FLASHBACK BINARY LOGS GTIDS: the list.
+    Flashback(String),
+}
+
+impl BinlogStatement {
+    fn counter(&self) -> &'static str {
+        match self {
+            Self::PurgeTo(_) => "Com_purge",
+            Self::PurgeBefore(_) => "Com_purge_before_date",
+            Self::Reset(_) | Self::Flashback(_) => "Com_reset",
+        }
+    }
+}
+
+/// The statements of a replica.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum ReplicaStatement {
+    /// CHANGE MASTER TO.
+    ChangeMaster {
+        target: Target,
+        change: Box<ChangeMaster>,
+    },
+    /// START SLAVE, START ALL SLAVES.
+    Start { target: Target, what: StartWhat },
+    /// STOP SLAVE, STOP ALL SLAVES.
+    Stop { target: Target, threads: Threads },
+    /// RESET SLAVE.
+    Reset { target: Target, all: bool },
+}
+
+impl ReplicaStatement {
+    fn counter(&self) -> &'static str {
+        let of_all = |t: &Target| *t == Target::All;
+        match self {
+            Self::ChangeMaster { .. } => "Com_change_master",
+            Self::Start { target, .. } if of_all(target) => "Com_start_all_slaves",
+            Self::Start { .. } => "Com_start_slave",
+            Self::Stop { target, .. } if of_all(target) => "Com_stop_all_slaves",
+            Self::Stop { .. } => "Com_stop_slave",
+            Self::Reset { .. } => "Com_reset",
+        }
+    }
+}
+
+/// An administrative statement, by the part of the session that runs it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Admin {
+    Transaction(TransactionStatement),
+    Xa(XaStatement),
+    Set(Vec<SetItem>),
+    Use(String),
+    Show(Show),
+    Describe {
+        table: TableRef,
+        like: Option<String>,
+    },
+    Account(AccountStatement),
     Kill {
         query: bool,
         id: Operand,
@@ -358,112 +502,33 @@ pub(crate) enum Admin {
         op: Maintenance,
         tables: Vec<TableRef>,
     },
-    /// PURGE BINARY LOGS TO.
-    PurgeTo(String),
-    /// PURGE BINARY LOGS BEFORE.
-    PurgeBefore(Operand),
-    /// RESET MASTER [TO n].
-    ResetMaster(Option<u64>),
-    /// CHANGE MASTER TO.
-    ChangeMaster {
-        target: Target,
-        change: Box<ChangeMaster>,
-    },
-    /// START SLAVE, START ALL SLAVES.
-    StartReplica {
-        target: Target,
-        what: StartWhat,
-    },
-    /// STOP SLAVE, STOP ALL SLAVES.
-    StopReplica {
-        target: Target,
-        threads: Threads,
-    },
-    /// RESET SLAVE.
-    ResetReplica {
-        target: Target,
-        all: bool,
-    },
-    /// FLASHBACK BINARY LOGS GTIDS: the list.
-    Flashback(String),
+    Binlog(BinlogStatement),
+    Replica(ReplicaStatement),
     /// BACKUP TO, BACKUP STREAM.
-    Backup(crate::words::BackupWords),
+    Backup(BackupWords),
     /// LOCK TABLES.
     LockTables(Vec<TableLock>),
     /// UNLOCK TABLES.
     UnlockTables,
     /// PREPARE, EXECUTE, DEALLOCATE PREPARE.
-    Prepared(crate::words::SqlPrepared),
+    Prepared(SqlPrepared),
     /// INSTALL, UNINSTALL.
     Plugin(PluginWords),
     /// SHUTDOWN.
     Shutdown,
-    /// XA.
-    Xa(crate::words::XaStatement),
 }
 
 impl Admin {
     /// The status counter of the statement.
     pub(crate) fn counter(&self) -> &'static str {
         match self {
-            Admin::Begin { .. } => "Com_begin",
-            Admin::Commit { .. } => "Com_commit",
-            Admin::Rollback { .. } => "Com_rollback",
-            Admin::Savepoint(_) => "Com_savepoint",
-            Admin::RollbackTo(_) => "Com_rollback_to_savepoint",
-            Admin::ReleaseSavepoint(_) => "Com_release_savepoint",
-            Admin::SetTransaction { .. } | Admin::Set(_) | Admin::SetPassword { .. } => {
-                "Com_set_option"
-            }
+            Admin::Transaction(t) => t.counter(),
+            Admin::Xa(x) => x.counter(),
+            Admin::Set(_) => "Com_set_option",
             Admin::Use(_) => "Com_change_db",
-            Admin::Show(s) => match s {
-                Show::Databases(_) => "Com_show_databases",
-                Show::Tables { .. } => "Com_show_tables",
-                Show::TableStatus { .. } => "Com_show_table_status",
-                Show::Columns { .. } => "Com_show_fields",
-                Show::Index { .. } => "Com_show_keys",
-                Show::CreateTable(_) | Show::CreateView(_) | Show::CreateSequence(_) => {
-                    "Com_show_create_table"
-                }
-                Show::CreateDatabase { .. } => "Com_show_create_db",
-                Show::CreateUser(_) => "Com_show_create_user",
-                Show::Variables { .. } => "Com_show_variables",
-                Show::Status { .. } => "Com_show_status",
-                Show::Warnings { errors: true, .. } => "Com_show_errors",
-                Show::Warnings { .. } | Show::CountWarnings { .. } => "Com_show_warnings",
-                Show::ProcessList { .. } => "Com_show_processlist",
-                Show::Grants(_) => "Com_show_grants",
-                Show::Engines => "Com_show_storage_engines",
-                Show::Collation(_) => "Com_show_collations",
-                Show::CharacterSet(_) => "Com_show_charsets",
-                Show::MasterStatus => "Com_show_binlog_status",
-                Show::BinaryLogs => "Com_show_binlogs",
-                Show::BinlogEvents(_) => "Com_show_binlog_events",
-                Show::ReplicaStatus(_) => "Com_show_slave_status",
-                Show::ReplicaHosts => "Com_show_slave_hosts",
-                Show::Privileges => "Com_show_privileges",
-                Show::Plugins => "Com_show_plugins",
-                Show::CreateRoutine(true, _) => "Com_show_create_func",
-                Show::CreateRoutine(false, _) => "Com_show_create_proc",
-                Show::CreateTrigger(_) => "Com_show_create_trigger",
-                Show::CreateEvent(_) => "Com_show_create_event",
-                Show::Events { .. } => "Com_show_events",
-                Show::RoutineStatus(true, _) => "Com_show_function_status",
-                Show::RoutineStatus(false, _) => "Com_show_procedure_status",
-                Show::Triggers { .. } => "Com_show_triggers",
-                Show::Empty(_) => "Com_show_generic",
-            },
+            Admin::Show(s) => s.counter(),
             Admin::Describe { .. } => "Com_show_fields",
-            Admin::CreateUser { .. } => "Com_create_user",
-            Admin::AlterUser { .. } => "Com_alter_user",
-            Admin::DropUser { .. } => "Com_drop_user",
-            Admin::RenameUser(_) => "Com_rename_user",
-            Admin::Grant { .. } => "Com_grant",
-            Admin::Revoke { .. } => "Com_revoke",
-            Admin::RevokeEverything(_) => "Com_revoke_all",
-            Admin::Role(r) => r.counter(),
-            Admin::Proxy { grant: Some(_), .. } => "Com_grant",
-            Admin::Proxy { .. } => "Com_revoke",
+            Admin::Account(a) => a.counter(),
             Admin::Kill { .. } => "Com_kill",
             Admin::Flush(_) => "Com_flush",
             Admin::Maintain { op, .. } => match op {
@@ -472,20 +537,8 @@ impl Admin {
                 Maintenance::Optimize => "Com_optimize",
                 Maintenance::Repair => "Com_repair",
             },
-            Admin::PurgeTo(_) => "Com_purge",
-            Admin::PurgeBefore(_) => "Com_purge_before_date",
-            Admin::ResetMaster(_) | Admin::ResetReplica { .. } | Admin::Flashback(_) => "Com_reset",
-            Admin::ChangeMaster { .. } => "Com_change_master",
-            Admin::StartReplica {
-                target: Target::All,
-                ..
-            } => "Com_start_all_slaves",
-            Admin::StartReplica { .. } => "Com_start_slave",
-            Admin::StopReplica {
-                target: Target::All,
-                ..
-            } => "Com_stop_all_slaves",
-            Admin::StopReplica { .. } => "Com_stop_slave",
+            Admin::Binlog(b) => b.counter(),
+            Admin::Replica(r) => r.counter(),
             Admin::Backup(_) => "Com_backup",
             Admin::LockTables(_) => "Com_lock_tables",
             Admin::UnlockTables => "Com_unlock_tables",
@@ -493,54 +546,23 @@ impl Admin {
             Admin::Plugin(PluginWords::Install { .. }) => "Com_install_plugin",
             Admin::Plugin(_) => "Com_uninstall_plugin",
             Admin::Shutdown => "Com_shutdown",
-            Admin::Xa(statement) => statement.counter(),
         }
     }
 
     /// True for statements that commit the transaction first, as MariaDB's do.
     pub(crate) fn commits_implicitly(&self) -> bool {
-        if let Admin::Role(r) = self {
-            return !matches!(r, RoleStatement::Set(_));
+        match self {
+            Admin::Transaction(t) => matches!(t, TransactionStatement::Begin { .. }),
+            Admin::Account(a) => a.changes_accounts(),
+            Admin::Binlog(b) => {
+                matches!(b, BinlogStatement::Reset(_) | BinlogStatement::Flashback(_))
+            }
+            Admin::Replica(r) => matches!(r, ReplicaStatement::Reset { .. }),
+            Admin::Flush(_) | Admin::LockTables(_) | Admin::Maintain { .. } | Admin::Plugin(_) => {
+                true
+            }
+            _ => false,
         }
-        matches!(
-            self,
-            Admin::Begin { .. }
-                | Admin::CreateUser { .. }
-                | Admin::AlterUser { .. }
-                | Admin::DropUser { .. }
-                | Admin::RenameUser(_)
-                | Admin::Grant { .. }
-                | Admin::Revoke { .. }
-                | Admin::RevokeEverything(_)
-                | Admin::Proxy { .. }
-                | Admin::SetPassword { .. }
-                | Admin::Flush(_)
-                | Admin::LockTables(_)
-                | Admin::ResetMaster(_)
-                | Admin::ResetReplica { .. }
-                | Admin::Flashback(_)
-                | Admin::Maintain { .. }
-                | Admin::Plugin(_)
-        )
-    }
-
-    /// True for statements that change accounts or privileges.
-    pub(crate) fn changes_accounts(&self) -> bool {
-        if let Admin::Role(r) = self {
-            return !matches!(r, RoleStatement::Set(_));
-        }
-        matches!(
-            self,
-            Admin::CreateUser { .. }
-                | Admin::AlterUser { .. }
-                | Admin::DropUser { .. }
-                | Admin::RenameUser(_)
-                | Admin::Grant { .. }
-                | Admin::Revoke { .. }
-                | Admin::RevokeEverything(_)
-                | Admin::Proxy { .. }
-                | Admin::SetPassword { .. }
-        )
     }
 
     /// True for the statements that read the diagnostics area and so must not clear it.

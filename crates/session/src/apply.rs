@@ -1,6 +1,6 @@
 //! Applying event groups that another server wrote: events in, transactions with the groups' own GTIDs out.
 //!
-//! Whoever has such events (an import of binary log files, a replica) names each group's GTID with [`Applier::begin`]
+//! The owner of such events (an import of binary log files, a replica) names each group's GTID with [`Applier::begin`]
 //! and hands over its events with [`Applier::event`]; the one that ends the group commits it. Row events go to the
 //! tables through [`RowApplier`]; statements (DDL, accounts) run in a session of the applier's own, with the settings
 //! that the event carries: `sql_mode`, default database, time, time zone.
@@ -37,7 +37,7 @@ use narwal_sql::SqlMode;
 use narwal_syntax::ast::admin::Admin;
 use narwal_syntax::{Kw, ParseOptions, Statement, Tok, glance};
 use narwal_types::errors::codes;
-use narwal_types::{Collation, OkInfo, ResultColumn, ResultSink, SqlResult, ValueRef};
+use narwal_types::{Collation, Discard, SqlResult};
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -122,7 +122,7 @@ struct Group {
     annotate: Option<Vec<u8>>,
     rows: u64,
     timestamp: u32,
-    /// Who prepares it, if it is an XA transaction.
+    /// The connection that prepares it, if it is an XA transaction.
     about: XaContext,
     /// It began with a statement that makes a table.
     made: Option<Box<Made>>,
@@ -173,25 +173,6 @@ pub struct Applier {
     group: Option<Group>,
     /// What was skipped or replaced, once each, for the person who waits for it.
     notes: Vec<String>,
-}
-
-/// Takes results that nobody wants.
-#[derive(Debug)]
-pub struct Discard;
-
-impl ResultSink for Discard {
-    fn begin_rows(&mut self, _: &[ResultColumn]) -> SqlResult<()> {
-        Ok(())
-    }
-    fn row(&mut self, _: &[ValueRef<'_>]) -> SqlResult<()> {
-        Ok(())
-    }
-    fn end_rows(&mut self, _: u16, _: u16, _: bool) -> SqlResult<()> {
-        Ok(())
-    }
-    fn ok(&mut self, _: &OkInfo, _: u16, _: bool) -> SqlResult<()> {
-        Ok(())
-    }
 }
 
 impl Applier {

@@ -181,7 +181,7 @@ impl Audit {
         .to_vec()
     }
 
-    /// Leaves a line. One that `must` be kept waits for room for a moment; what is lost all the same is counted, and
+    /// Leaves a line. One that `must` be kept waits for room for a moment. A line that is lost all the same is counted, and
     /// goes to the server's own log if it must be kept.
     pub(crate) fn put(&self, mut record: Map<String, Json>, must: bool) {
         record.insert("time".into(), now_text().into());

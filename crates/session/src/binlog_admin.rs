@@ -1,8 +1,9 @@
 //! Administration of the binary log, and what the session asks of the GTIDs of its transactions.
 
-use crate::admin::Operand;
+use crate::admin::{BinlogStatement, Operand};
 use crate::gtids::{gtid_inside_transaction, gtid_list};
 use crate::privileges::PrivilegeSet;
+use crate::rows::Grid;
 use crate::session::ClientSession;
 use narwal_engine::{GtidChoice, PurgeReport};
 use narwal_syntax::ast::{CastType, Expr};
@@ -40,7 +41,7 @@ impl ClientSession {
 
     /// SET gtid_seq_no: strict mode refuses at once what it would refuse at the commit.
     pub(crate) fn check_gtid_seq_no(&self, seq: u64) -> SqlResult<()> {
-        if self.open.is_some() {
+        if self.tx.open.is_some() {
             return Err(gtid_inside_transaction());
         }
         if seq == 0 || !self.instance.switches.gtid_strict.load(Ordering::Relaxed) {
@@ -57,6 +58,17 @@ impl ClientSession {
         }
     }
 
+    /// A statement of the binary log.
+    pub(crate) fn binlog_statement(&mut self, b: &BinlogStatement) -> SqlResult<Option<Grid>> {
+        match b {
+            BinlogStatement::PurgeTo(file) => self.purge_to(file)?,
+            BinlogStatement::PurgeBefore(time) => self.purge_before(time)?,
+            BinlogStatement::Reset(first) => self.reset_master(*first)?,
+            BinlogStatement::Flashback(list) => return Ok(Some(self.flashback(list)?)),
+        }
+        Ok(None)
+    }
+
     // ---- PURGE, FLUSH, RESET ----
 
     fn need_binlog_admin(&mut self) -> SqlResult<()> {
@@ -71,7 +83,7 @@ impl ClientSession {
     }
 
     /// PURGE BINARY LOGS TO.
-    pub(crate) fn purge_to(&mut self, file: &str) -> SqlResult<()> {
+    fn purge_to(&mut self, file: &str) -> SqlResult<()> {
         self.need_binlog_admin()?;
         let db = self.instance.database();
         if !db.binlog_files().iter().any(|f| f.name == file) {
@@ -83,7 +95,7 @@ impl ClientSession {
     }
 
     /// PURGE BINARY LOGS BEFORE: what is no time purges nothing.
-    pub(crate) fn purge_before(&mut self, time: &Operand) -> SqlResult<()> {
+    fn purge_before(&mut self, time: &Operand) -> SqlResult<()> {
         self.need_binlog_admin()?;
         let value = self.evaluate_expr(&Expr::Cast {
             expr: Box::new(time.value.expr.clone()),
@@ -123,7 +135,7 @@ impl ClientSession {
     }
 
     /// RESET MASTER [TO n].
-    pub(crate) fn reset_master(&mut self, first: Option<u64>) -> SqlResult<()> {
+    fn reset_master(&mut self, first: Option<u64>) -> SqlResult<()> {
         self.need_any(PrivilegeSet::RELOAD)?;
         let first = match first {
             None | Some(0) => None,
@@ -135,7 +147,7 @@ impl ClientSession {
             ),
         };
         self.instance.database().reset_master(first)?;
-        // Commits that wait for replicas to read the log that is no more.
+        // Commits that wait for replicas to read the log that is gone.
         self.instance.source().semi_sync().reset();
         Ok(())
     }

@@ -157,12 +157,12 @@ impl ClientSession {
         wire_types: &[(u8, u8)],
         gather: &mut Gather<'_>,
     ) -> SqlResult<()> {
-        let outer = self.open.is_some();
-        let savepoint = match &mut self.open {
+        let outer = self.tx.open.is_some();
+        let savepoint = match &mut self.tx.open {
             Some(o) => Some(o.txn.savepoint()),
             None => {
                 let open = self.begin_transaction(None);
-                self.open = Some(open);
+                self.tx.open = Some(open);
                 None
             }
         };
@@ -171,7 +171,7 @@ impl ClientSession {
         for set in sets {
             let r = self.run_set(handle, text, set, wire_types, gather);
             if let Err(e) = r {
-                match (&mut self.open, &savepoint) {
+                match (&mut self.tx.open, &savepoint) {
                     // The whole transaction is gone.
                     (None, _) => {}
                     (Some(o), Some(s)) => o.txn.rollback_to(s),

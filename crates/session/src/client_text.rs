@@ -19,7 +19,7 @@ impl ClientSession {
     /// A statement's text.
     ///
     /// # Errors
-    /// 1300 for one that is no text of the client's character set.
+    /// 1300 for one that is not a text of the client's character set.
     pub(crate) fn client_text<'s>(&self, sql: &'s [u8]) -> SqlResult<Cow<'s, str>> {
         let no_backslash = self.env.sql_mode.has(SqlMode::NO_BACKSLASH_ESCAPES);
         if converts(self.settings.client_charset)

@@ -77,7 +77,7 @@ impl ClientSession {
         let now = self.instance.processes.now();
         self.process.begin(Command::InitDb, db.as_bytes(), now);
         self.begin_statement(status::ADMIN_COMMANDS, false);
-        let r = self.refuse_expired().and_then(|()| self.use_db(db));
+        let r = self.rights.refuse_expired().and_then(|()| self.use_db(db));
         self.command_ends();
         match r {
             Ok(()) => Ok(()),
@@ -117,8 +117,8 @@ impl ClientSession {
         let Some(account) = acl.get(&client.account_user, &client.account_host).cloned() else {
             return Err(access_denied(&client, false));
         };
-        self.acl = acl;
-        self.account = account;
+        self.rights.acl = acl;
+        self.rights.account = account;
         self.multi_statements = client.multi_statements;
         self.client = ConnectOptions {
             killer: self.client.killer.clone(),
@@ -144,8 +144,8 @@ impl ClientSession {
         if self.settings.autocommit {
             f |= flags::AUTOCOMMIT;
         }
-        let open = self.open.as_ref().map(|o| o.read_only);
-        if let Some(read_only) = open.or_else(|| self.xa.as_ref().map(Xa::read_only)) {
+        let open = self.tx.open.as_ref().map(|o| o.read_only);
+        if let Some(read_only) = open.or_else(|| self.tx.xa.as_ref().map(Xa::read_only)) {
             f |= flags::IN_TRANS;
             if read_only {
                 f |= flags::IN_TRANS_READONLY;
@@ -168,7 +168,7 @@ impl ClientSession {
     /// The network timeouts as they are now.
     pub fn timeouts(&self) -> SessionTimeouts {
         let mut t = self.settings.timeouts;
-        if let Some(open) = &self.open {
+        if let Some(open) = &self.tx.open {
             t.idle = (t.in_transaction).of(!open.txn.is_read_only(), t.idle);
         }
         t

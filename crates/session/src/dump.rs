@@ -44,7 +44,10 @@ impl ClientSession {
         self.process.counters.add(status::ADMIN_COMMANDS, 1);
         let now = self.instance.processes.now();
         self.process.begin(Command::RegisterReplica, b"", now);
-        let done = self.refuse_expired().and_then(|()| self.register(packet));
+        let done = self
+            .rights
+            .refuse_expired()
+            .and_then(|()| self.register(packet));
         self.process.end(self.instance.processes.now());
         done
     }
@@ -55,7 +58,7 @@ impl ClientSession {
             return Err(errors::ACCESS_DENIED_ERROR.with([
                 &self.client.account_user,
                 &self.client.account_host,
-                &(if self.account.auth.is_empty() {
+                &(if self.rights.account.auth.is_empty() {
                     "NO"
                 } else {
                     "YES"
@@ -105,7 +108,7 @@ impl ClientSession {
         executed: Option<GtidSet>,
         io: &mut dyn DumpIo,
     ) -> SqlResult<()> {
-        self.refuse_expired()?;
+        self.rights.refuse_expired()?;
         self.need_any(PrivilegeSet::REPLICATION_SLAVE)?;
         // A MySQL server, or who speaks like one: it says this, and not what it knows of MariaDB. It counts the bytes that
         // it is sent, so no place in a file means the same to both.

@@ -6,7 +6,7 @@
 //! 2. The row events of these transactions are applied turned round, the newest first, in one transaction that replicas do
 //!    not see. Each row must be as the log says that the transactions left it: if one is not, all of it is rolled back. The
 //!    transaction's record names the transactions that it takes back (as its origin, channel [`CHANNEL`]).
-//! 3. A new binary log begins, behind what is left: the old one can't be read any more, whoever reads it.
+//! 3. A new binary log begins, behind what is left: no reader can read the old one any more.
 //! 4. `gtid_slave_pos` becomes what is left, so that CHANGE MASTER ... MASTER_USE_GTID=slave_pos goes on there.
 //!
 //! After a crash behind step 2 the statement, given once more (also with an empty list), does the rest.
@@ -176,7 +176,7 @@ impl ClientSession {
         if let Some(name) = self.instance.replica_control().and_then(|c| c.running()) {
             return Err(errors::SLAVE_MUST_STOP.with([&name, &name]));
         }
-        let had = self.global_read_lock;
+        let had = self.locks.global_read;
         self.take_global_read_lock()?;
         let done = self.take_back(wanted);
         if !had {
@@ -248,7 +248,7 @@ impl ClientSession {
         }
         if !found.is_empty() {
             db.end_binlog_at(&ends_at, &left)?;
-            // Commits that wait for replicas to read the log that is no more.
+            // Commits that wait for replicas to read the log that is gone.
             self.instance.source().semi_sync().reset();
         }
         let mut pos: BTreeMap<u32, Gtid> = before.slave_pos;

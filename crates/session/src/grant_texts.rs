@@ -14,7 +14,7 @@ pub(crate) fn name(a: &Account) -> String {
     }
 }
 
-/// Who SHOW GRANTS says that they are of.
+/// The account or role that SHOW GRANTS names in its heading.
 pub(crate) fn title(a: &Account) -> String {
     match a.is_role {
         true => format!("Grants for {}", a.user),

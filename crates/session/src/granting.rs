@@ -100,7 +100,7 @@ impl ClientSession {
 
     /// Error 1446 if no role is set.
     pub(crate) fn current_role(&self) -> SqlResult<String> {
-        let role = self.role.as_deref().map(String::from);
+        let role = self.rights.role.as_deref().map(String::from);
         role.ok_or_else(|| errors::MALFORMED_DEFINER.plain())
     }
 
@@ -174,7 +174,7 @@ impl ClientSession {
         Ok(given)
     }
 
-    /// Who gives a privilege has it, with GRANT OPTION.
+    /// An account gives only privileges that it has, with GRANT OPTION.
     fn check_may_grant(&mut self, given: &Given) -> SqlResult<()> {
         let account = self.account();
         let wanted = given.everything();

@@ -6,8 +6,9 @@
 //! |---|---|
 //! | `commands.rs` | what the protocol front calls: queries, commands |
 //! | `statement.rs`, `prepared.rs`, `bulk.rs`, `text_plans.rs` | statement text in, results out; prepared statements; plans kept for texts |
-//! | `control.rs` | control statements: BEGIN, COMMIT, savepoints, KILL, FLUSH, table maintenance |
-//! | `transaction.rs`, `xa.rs`, `access.rs` | the transaction, XA branches; whether a statement is allowed |
+//! | `control.rs` | statements that the session runs itself: the table from their kinds to the parts that run them |
+//! | `transaction.rs`, `transaction_statements.rs`, `xa.rs`, `access.rs` | the transaction; BEGIN, COMMIT, savepoints; XA branches; whether a statement is allowed |
+//! | `server_statements.rs`, `maintenance.rs`, `evaluate.rs` | KILL, FLUSH; CHECK TABLE and its like; values of expressions in statements |
 //! | `set.rs`, `set_statement.rs` | SET; SET STATEMENT ... FOR |
 //! | `users.rs`, `plugin_statements.rs`, `password_rules.rs` | CREATE USER, GRANT and the like; INSTALL; which passwords may be had |
 //! | `show/`, `information_schema/`, `view.rs` | SHOW and DESCRIBE; the virtual tables; what they see of a session |
@@ -18,7 +19,7 @@
 //! | `programs/` | stored programs: their definitions, CALL, functions and triggers |
 //! | `session.rs` | [`ClientSession`]: the parts of a session and how it begins |
 //! | `session_vars.rs`, `settings.rs` | a session's variables; the settings that they make |
-//! | `open_transaction.rs`, `xa_branch.rs`, `slots.rs`, `plan_cache.rs`, `tracker.rs`, `locks.rs`, `late_answers.rs`, `applying.rs` | the state of a session's parts |
+//! | `session_transaction.rs`, `open_transaction.rs`, `xa_branch.rs`, `session_rights.rs`, `slots.rs`, `plan_cache.rs`, `tracker.rs`, `locks.rs`, `late_answers.rs`, `applying.rs` | the state of a session's parts |
 //! | `instance.rs`, `connect.rs`, `login_answers.rs`, `audit_events.rs`, `system_thread.rs` | [`Instance`]: what all sessions of a server share; sessions, logins, the audit log's lines, threads in the process list |
 //! | `startup.rs` | [`Startup`]: options of the command line |
 //! | `variables/` | the table of system variables |
@@ -49,6 +50,7 @@ mod connect;
 mod control;
 mod drafts;
 mod dump;
+mod evaluate;
 mod files;
 mod flashback;
 mod grant_texts;
@@ -62,6 +64,7 @@ mod locks;
 mod login_answers;
 mod logins;
 mod lower;
+mod maintenance;
 mod named_locks;
 mod open_transaction;
 mod parked_backups;
@@ -81,7 +84,10 @@ pub mod replica;
 mod roles;
 mod rows;
 mod sequences;
+mod server_statements;
 mod session;
+mod session_rights;
+mod session_transaction;
 mod session_vars;
 mod set;
 mod set_statement;
@@ -99,6 +105,7 @@ mod text_plans;
 mod track;
 mod tracker;
 mod transaction;
+mod transaction_statements;
 mod users;
 pub mod variables;
 mod view;

@@ -37,6 +37,22 @@ impl LockedTables {
     }
 }
 
+/// What one session has locked.
+#[derive(Default)]
+pub(crate) struct SessionLocks {
+    /// LOCK TABLES.
+    pub(crate) tables: Option<Locked>,
+    /// FLUSH TABLES WITH READ LOCK.
+    pub(crate) global_read: bool,
+}
+
+impl SessionLocks {
+    /// Whether it holds any of them.
+    pub(crate) fn any(&self) -> bool {
+        self.tables.is_some() || self.global_read
+    }
+}
+
 /// The tables that a session has locked.
 pub(crate) struct Locked {
     /// Database, name, id, and whether it is for writing.

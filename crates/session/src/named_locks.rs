@@ -124,7 +124,7 @@ impl NamedLocks {
         times
     }
 
-    /// Who holds a lock.
+    /// The connection that holds a lock.
     pub(crate) fn owner(&self, name: &[u8]) -> Option<u32> {
         self.state.lock().held.get(name).map(|h| h.owner)
     }

@@ -55,7 +55,7 @@ impl Plugins {
     }
 }
 
-/// The first name in an option that is no plugin of Narwal's.
+/// The first name in an option that is not a plugin of Narwal's.
 pub fn unknown_plugin(option: &str) -> Option<&str> {
     option
         .split(';')

@@ -46,7 +46,7 @@ impl ClientSession {
     }
 
     pub(crate) fn prepare_text(&mut self, sql: &[u8]) -> SqlResult<PreparedInfo> {
-        if self.must_change_password {
+        if self.rights.must_change_password {
             self.check_sandbox(&String::from_utf8_lossy(sql))?;
         }
         let before = narwal_memory::held();
@@ -92,7 +92,7 @@ impl ClientSession {
         if matches!(stmt, Stmt::LoadData(_)) {
             return Err(SqlError::unsupported("LOAD DATA as a prepared statement"));
         }
-        let counter = status::index(stmt.counter()).unwrap_or(status::ADMIN_COMMANDS);
+        let counter = status::counter(stmt.counter());
         if let Stmt::Ddl(d) = stmt {
             let kind = SlotKind::Ddl(Arc::new(*d), counter);
             return Ok((kind, PreparedInfo::default()));

@@ -94,7 +94,7 @@ impl Stage {
     }
 }
 
-/// Who and where; changes with COM_CHANGE_USER and USE.
+/// User, host and database of a connection; COM_CHANGE_USER and USE change them.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Identity {
     /// User as given.
@@ -132,7 +132,7 @@ pub(crate) struct Process {
     waker: Mutex<Option<Arc<dyn Fn() + Send + Sync>>>,
     /// The state of a thread of the server's own; empty: that of [`Stage`].
     pub(crate) text: Mutex<&'static str>,
-    /// Who knows it, instead of `text`.
+    /// Asked for the state instead of `text`, if there is one.
     pub(crate) teller: Mutex<Option<StateTeller>>,
     /// A thread of the server's own: no connection.
     system: bool,

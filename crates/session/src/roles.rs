@@ -347,8 +347,8 @@ impl ClientSession {
 
     /// Goes on with this role.
     pub(crate) fn enable_role(&mut self, role: Option<&str>) {
-        self.role = role.map(Into::into);
-        self.env.current_role = self.role.clone();
+        self.rights.role = role.map(Into::into);
+        self.env.current_role = self.rights.role.clone();
         self.forget_account();
         // Plans have been made for other rights.
         self.plan_generation += 1;
@@ -356,10 +356,10 @@ impl ClientSession {
 
     /// A session begins with its account's default role, if it still has it.
     pub(crate) fn start_role(&mut self) {
-        let role = self.account.default_role.clone();
+        let role = self.rights.account.default_role.clone();
         let usable = !role.is_empty()
-            && self.account.roles.contains_key(&role)
-            && self.acl.role(&role).is_some();
+            && self.rights.account.roles.contains_key(&role)
+            && self.rights.acl.role(&role).is_some();
         self.enable_role(usable.then_some(&*role));
     }
 

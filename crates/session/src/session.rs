@@ -1,24 +1,24 @@
 //! One client's session: from statement text to result.
 
 use crate::acl;
-use crate::acl::{Account, Acl};
+use crate::acl::Account;
 use crate::charset;
 use crate::client::ConnectOptions;
 use crate::clock::unix_micros;
 use crate::instance::Instance;
 use crate::late_answers::LateAnswers;
-use crate::limits::Connected;
-use crate::locks::Locked;
-use crate::open_transaction::{NextTransaction, Open};
+use crate::locks::SessionLocks;
+use crate::open_transaction::NextTransaction;
 use crate::plan_cache::TextPlans;
 use crate::privileges::PrivilegeSet;
 use crate::process::{Identity, Process};
+use crate::session_rights::SessionRights;
+use crate::session_transaction::SessionTransaction;
 use crate::session_vars::SessionVars;
 use crate::settings::Settings;
 use crate::slots::PreparedStatements;
 use crate::tracker::Tracker;
 use crate::variables::VarValue;
-use crate::xa_branch::Xa;
 use narwal_sql::StatementEnv;
 use narwal_types::errors;
 use narwal_types::{Charset, Collation, SqlError, SqlResult, Value};
@@ -38,21 +38,8 @@ pub struct ClientSession {
     pub(crate) vars: Arc<SessionVars>,
     pub(crate) env: StatementEnv,
     pub(crate) settings: Settings,
-    pub(crate) open: Option<Box<Open>>,
-    /// The XA branch that the session works on, or has prepared.
-    pub(crate) xa: Option<Xa>,
-    /// A transaction of its own for each SELECT outside of others: the last one's, as good as new.
-    pub(crate) reader: Option<Box<Open>>,
-    /// BEGIN was said (as opposed to autocommit=0).
-    pub(crate) explicit: bool,
-    pub(crate) next: NextTransaction,
-    pub(crate) acl: Arc<Acl>,
-    /// Own account, as of `acl`.
-    pub(crate) account: Arc<Account>,
-    /// The connection as it counts for its account's limits. None for the server's own sessions.
-    pub(crate) connected: Option<Connected>,
-    /// SET ROLE.
-    pub(crate) role: Option<Arc<str>>,
+    pub(crate) tx: SessionTransaction,
+    pub(crate) rights: SessionRights,
     pub(crate) client: ConnectOptions,
     pub(crate) multi_statements: bool,
     pub(crate) prepared: PreparedStatements,
@@ -69,16 +56,11 @@ pub struct ClientSession {
     pub(crate) applying: Option<crate::applying::Applying>,
     /// The session is an applier's: its account is not one of the accounts.
     pub(crate) internal: bool,
-    /// LOCK TABLES.
-    pub(crate) locked: Option<Locked>,
-    /// FLUSH TABLES WITH READ LOCK.
-    pub(crate) global_read_lock: bool,
+    pub(crate) locks: SessionLocks,
     /// Answers to commits that others send.
     pub(crate) late: LateAnswers,
     /// What the client is told of the session with its answers.
     pub(crate) track: Tracker,
-    /// The password has expired: nothing but SET goes until it is a new one.
-    pub(crate) must_change_password: bool,
     /// Stored programs, compiled.
     pub(crate) programs: Arc<crate::programs::SessionPrograms>,
     /// Rows that the program's statements have changed so far.
@@ -143,15 +125,8 @@ impl ClientSession {
             process,
             vars,
             env,
-            open: None,
-            xa: None,
-            reader: None,
-            explicit: false,
-            next: NextTransaction::default(),
-            acl,
-            account,
-            connected: None,
-            role: None,
+            tx: SessionTransaction::default(),
+            rights: SessionRights::new(acl, account),
             client,
             prepared: PreparedStatements::default(),
             plan_generation: 0,
@@ -161,11 +136,9 @@ impl ClientSession {
             text_plans: TextPlans::default(),
             applying: None,
             internal,
-            locked: None,
-            global_read_lock: false,
+            locks: SessionLocks::default(),
             late: LateAnswers::default(),
             track: Tracker::default(),
-            must_change_password: false,
             programs,
             program_rows: 0,
             in_program: 0,
@@ -205,17 +178,18 @@ impl ClientSession {
             return Ok(());
         }
         // Another user's connection ends here.
-        self.connected = None;
-        let (a, resources) = (&self.account, &self.instance.resources);
+        self.rights.connected = None;
+        let (a, resources) = (&self.rights.account, &self.instance.resources);
         let most = self.instance.global_value("max_user_connections").as_u64();
         let above = a.global.has(PrivilegeSet::CONNECTION_ADMIN);
-        self.connected = Some(resources.connect((&a.user, &a.host), &a.limits, most, above)?);
+        self.rights.connected =
+            Some(resources.connect((&a.user, &a.host), &a.limits, most, above)?);
         Ok(())
     }
 
     /// MAX_STATEMENT_TIME and MAX_USER_CONNECTIONS of the account are the session's variables.
     fn limit_statements(&mut self) {
-        let limits = self.account.limits;
+        let limits = self.rights.account.limits;
         if limits.statement_micros > 0 {
             let seconds = VarValue::text(limits.seconds());
             self.vars.set_by_name("max_statement_time", seconds);
@@ -226,22 +200,6 @@ impl ClientSession {
         }
     }
 
-    /// Error 1226: the account has run as many statements as it may in an hour.
-    pub(crate) fn count_query(&self) -> SqlResult<()> {
-        match (&self.connected, &self.account.limits) {
-            (Some(c), l) if l.queries > 0 => c.usage().query(&self.account.user, l),
-            _ => Ok(()),
-        }
-    }
-
-    /// The same for statements that change something.
-    pub(crate) fn count_update(&self) -> SqlResult<()> {
-        match (&self.connected, &self.account.limits) {
-            (Some(c), l) if l.updates > 0 => c.usage().update(&self.account.user, l),
-            _ => Ok(()),
-        }
-    }
-
     /// An expired password lets its owner in to change it, or not at all.
     fn check_expired(&mut self) -> SqlResult<()> {
         let days = self
@@ -249,8 +207,9 @@ impl ClientSession {
             .global_value("default_password_lifetime")
             .as_u64();
         let now = unix_micros() / 1_000_000;
-        self.must_change_password = !self.internal && self.account.password_expired(now, days);
-        if self.must_change_password
+        self.rights.must_change_password =
+            !self.internal && self.rights.account.password_expired(now, days);
+        if self.rights.must_change_password
             && !self.client.handles_expired
             && self
                 .instance
@@ -258,14 +217,6 @@ impl ClientSession {
                 .as_bool()
         {
             return Err(errors::MUST_CHANGE_PASSWORD_LOGIN.plain());
-        }
-        Ok(())
-    }
-
-    /// Error 1820 while the password has to be changed.
-    pub(crate) fn refuse_expired(&self) -> SqlResult<()> {
-        if self.must_change_password {
-            return Err(errors::MUST_CHANGE_PASSWORD.plain());
         }
         Ok(())
     }
@@ -300,7 +251,7 @@ impl ClientSession {
             self.results = s.results.map(Charset::default_collation);
             self.track.results_changed();
         }
-        if let Some(o) = &mut self.open {
+        if let Some(o) = &mut self.tx.open {
             o.txn.set_row_image(s.row_image);
         }
         let env = &mut self.env;
@@ -331,14 +282,14 @@ impl ClientSession {
     pub(crate) fn forget(&mut self) {
         self.forget_xa();
         self.rollback_open();
-        self.reader = None;
+        self.tx.reader = None;
         if self.env.temporary.take().is_some() {
             // Names mean other tables now.
             self.plan_generation += 1;
         }
         self.release_table_locks();
         self.release_global_read_lock();
-        self.next = NextTransaction::default();
+        self.tx.next = NextTransaction::default();
         let n = self.prepared.len() as u64;
         self.prepared.clear();
         self.text_plans.clear();

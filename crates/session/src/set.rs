@@ -16,7 +16,7 @@ use narwal_types::{Charset, Collation, SqlError, SqlResult, Value};
 enum Checked {
     Session(usize, VarValue),
     Global(usize, VarValue),
-    /// State that is no setting; `None` is DEFAULT.
+    /// State that is not a setting; `None` is DEFAULT.
     State(usize, Option<VarValue>),
     /// A filter variable of a connection.
     Filter(String, FilterList, String),
@@ -353,11 +353,11 @@ impl SessionParts for ClientSession {
     }
 
     fn in_transaction(&self) -> bool {
-        self.open.is_some()
+        self.tx.open.is_some()
     }
 
     fn has_locked_tables(&self) -> bool {
-        self.locked.is_some()
+        self.locks.tables.is_some()
     }
 
     fn commit_open(&mut self) -> SqlResult<()> {

@@ -19,7 +19,7 @@ type PutBack = fn(&mut dyn SessionParts, u64);
 #[derive(Default)]
 struct Before {
     stored: Vec<(usize, Option<VarValue>)>,
-    /// State that is no setting, with what puts it back. Only if it was set here: a statement under other settings leaves
+    /// State that is not a setting, with what puts it back. Only if it was set here: a statement under other settings leaves
     /// its own.
     state: Vec<(PutBack, u64)>,
 }

@@ -18,7 +18,7 @@ pub struct IdleTransaction {
 }
 
 impl IdleTransaction {
-    /// What holds for a transaction that has written or not, in place of `otherwise`.
+    /// The limit for a transaction that has written or not; `otherwise` if there is none of its own.
     pub(crate) fn of(self, has_written: bool, otherwise: Duration) -> Duration {
         let own = if has_written {
             self.writing

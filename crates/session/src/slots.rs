@@ -133,12 +133,9 @@ mod tests {
 
     fn slot(bytes: i64) -> Slot {
         Slot {
-            text: "COMMIT".into(),
+            text: "UNLOCK TABLES".into(),
             db: None,
-            kind: SlotKind::Admin(Arc::new(Admin::Commit {
-                chain: None,
-                release: None,
-            })),
+            kind: SlotKind::Admin(Arc::new(Admin::UnlockTables)),
             bytes,
         }
     }

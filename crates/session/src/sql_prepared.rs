@@ -27,7 +27,7 @@ impl ClientSession {
         out: &mut dyn ResultSink,
         more: bool,
     ) -> SqlResult<()> {
-        let counter = status::index(statement.counter()).unwrap_or(status::ADMIN_COMMANDS);
+        let counter = status::counter(statement.counter());
         self.begin_statement(counter, false);
         match statement {
             SqlPrepared::Prepare { name, from } => {

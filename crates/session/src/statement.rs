@@ -1,7 +1,7 @@
 //! One statement, from its text to its result.
 
 use crate::access::first_table;
-use crate::admin::Admin;
+use crate::admin::{AccountStatement, Admin, TransactionStatement};
 pub(crate) use crate::clock::unix_micros;
 use crate::information_schema::InformationSchema;
 use crate::lower::{self, Work};
@@ -139,7 +139,7 @@ impl ClientSession {
         self.vars
             .facts
             .in_transaction
-            .store(self.open.is_some(), Ordering::Relaxed);
+            .store(self.tx.open.is_some(), Ordering::Relaxed);
     }
 
     pub(crate) fn end_success(&mut self) {
@@ -217,7 +217,7 @@ impl ClientSession {
         let plan = match plan {
             Ok(p) => p,
             Err(e) => {
-                // Who may not see a table is not told whether it exists.
+                // An account that may not see a table is not told whether it exists.
                 if matches!(
                     e.code,
                     codes::NO_SUCH_TABLE | codes::BAD_FIELD_ERROR | codes::BAD_DB_ERROR
@@ -249,10 +249,10 @@ impl ClientSession {
         more: bool,
     ) -> SqlResult<()> {
         self.forget_old_kill();
-        if let Err(e) = self.count_query() {
+        if let Err(e) = self.rights.count_query() {
             return self.refuse(e);
         }
-        if self.must_change_password {
+        if self.rights.must_change_password {
             if let Err(e) = self.check_sandbox(text) {
                 return self.refuse(e);
             }
@@ -313,7 +313,7 @@ impl ClientSession {
         out: &mut dyn ResultSink,
         more: bool,
     ) -> SqlResult<()> {
-        let counter = status::index(stmt.counter()).unwrap_or(status::ADMIN_COMMANDS);
+        let counter = status::counter(stmt.counter());
         self.begin_statement(counter, keeps_diagnostics(stmt));
         if let Stmt::Ddl(d) = stmt {
             return self.run_ddl(d, text, out, more);
@@ -335,7 +335,7 @@ impl ClientSession {
         self.run_plan(&plan, from, stmt.writes(), text, &[], out, more)
     }
 
-    /// Of a session whose password has expired: SET may run, and SET PASSWORD for itself. Text that is no statement is
+    /// Of a session whose password has expired: SET may run, and SET PASSWORD for itself. Text that is not a statement is
     /// told so first.
     pub(crate) fn check_sandbox(&mut self, text: &str) -> SqlResult<()> {
         if trim(text).is_empty() {
@@ -344,12 +344,16 @@ impl ClientSession {
         let options = self.parse_options();
         let statement = narwal_syntax::parse_statement(text, &options)?;
         let Work::Admin(admin) = lower::work(statement, &options)? else {
-            return self.refuse_expired();
+            return self.rights.refuse_expired();
         };
         match *admin {
-            Admin::Set(_) | Admin::SetTransaction { .. } => Ok(()),
-            Admin::SetPassword { user, .. } if self.names_own_account(&user) => Ok(()),
-            _ => self.refuse_expired(),
+            Admin::Set(_) | Admin::Transaction(TransactionStatement::Set { .. }) => Ok(()),
+            Admin::Account(AccountStatement::SetPassword { user, .. })
+                if self.names_own_account(&user) =>
+            {
+                Ok(())
+            }
+            _ => self.rights.refuse_expired(),
         }
     }
 
@@ -382,7 +386,7 @@ impl ClientSession {
         if let Err(e) = self.may_run(plan) {
             return self.fail(e);
         }
-        if writes && let Err(e) = self.count_update() {
+        if writes && let Err(e) = self.rights.count_update() {
             return self.fail(e);
         }
         self.process.stage(Stage::Executing);
@@ -391,12 +395,12 @@ impl ClientSession {
         if !tableless {
             earlier.clear();
         }
-        let kept = self.open.is_some() || (!self.settings.autocommit && !tableless);
+        let kept = self.tx.open.is_some() || (!self.settings.autocommit && !tableless);
         // Of all options only those matter to it that stay the same as long as the session lives.
-        let only_reads = !kept && plan.is_read_only() && self.next.is_as_usual();
-        let mut open = match self.open.take() {
+        let only_reads = !kept && plan.is_read_only() && self.tx.next.is_as_usual();
+        let mut open = match self.tx.open.take() {
             Some(o) => o,
-            None => match self.reader.take_if(|_| only_reads) {
+            None => match self.tx.reader.take_if(|_| only_reads) {
                 Some(o) => o,
                 None => self.begin_transaction(None),
             },
@@ -422,7 +426,7 @@ impl ClientSession {
             r = r.and_then(|done| self.log_statement(text, &mut open.txn, done));
         }
         if kept && !tableless {
-            // The transaction stays open: whoever locks ranges sees what it wrote.
+            // The transaction stays open: readers that lock ranges see what it wrote.
             r = r.and_then(|done| Ok(open.txn.settle_writes().map(|()| done)?));
         }
         let outcome = match r {
@@ -432,7 +436,7 @@ impl ClientSession {
                     open.txn.rollback_statement();
                 }
                 if kept {
-                    self.open = Some(open);
+                    self.tx.open = Some(open);
                 }
                 return self.fail(errors::QUERY_INTERRUPTED.plain());
             }
@@ -445,7 +449,7 @@ impl ClientSession {
             Err(e) => return self.statement_failed(e, open, kept, tableless),
         };
         if kept {
-            self.open = Some(open);
+            self.tx.open = Some(open);
             if self.track.due && !tableless {
                 self.track.touched(plan.reads_tables(), writes);
             }
@@ -457,7 +461,7 @@ impl ClientSession {
                 return self.fail(e);
             }
         } else if only_reads && open.txn.renew() {
-            self.reader = Some(open);
+            self.tx.reader = Some(open);
         }
         if self.env.warning_count() == 0 {
             self.inherited = earlier.len();
@@ -483,7 +487,7 @@ impl ClientSession {
             self.refuse_under_read_only()?;
         }
         self.check_table_locks(plan.needs())?;
-        if self.xa.is_some() && !plan.needs().is_empty() {
+        if self.tx.xa.is_some() && !plan.needs().is_empty() {
             self.refuse_behind_xa_end()?;
         }
         Ok(())
@@ -535,7 +539,7 @@ impl ClientSession {
         if rolls_back_transaction(e.code) {
             // A deadlock's victim and the loser of a write conflict lose the whole transaction.
             open.txn.rollback();
-            self.explicit = false;
+            self.tx.explicit = false;
             self.process.counters.add(status::ROLLBACKS, 1);
             self.xa_lost(e.code);
         } else {
@@ -543,7 +547,7 @@ impl ClientSession {
                 open.txn.rollback_statement();
             }
             if kept {
-                self.open = Some(open);
+                self.tx.open = Some(open);
             }
         }
         self.fail(e)
@@ -604,7 +608,11 @@ impl ClientSession {
         out: &mut dyn ResultSink,
         more: bool,
     ) -> SqlResult<()> {
-        match self.count_update().and_then(|()| self.ddl(ddl, text)) {
+        match self
+            .rights
+            .count_update()
+            .and_then(|()| self.ddl(ddl, text))
+        {
             Ok(Outcome::Done { affected, info, .. }) => {
                 if let DdlStmt::DropTable { .. } = ddl {
                     self.release_locks_of_dropped();
@@ -669,7 +677,7 @@ impl ClientSession {
             &options,
             &self.env,
             select.as_ref(),
-            self.open.as_mut().map(|o| &mut o.txn),
+            self.tx.open.as_mut().map(|o| &mut o.txn),
         );
         if self.env.temporary.is_some() {
             // Names mean other tables now.
@@ -690,15 +698,15 @@ impl ClientSession {
 impl ClientSession {
     /// Before CREATE and DROP TEMPORARY TABLE: an open transaction goes on, and lends its rows of temporary tables.
     fn enter_temporary(&mut self) -> SqlResult<()> {
-        if self.open.as_ref().is_some_and(|o| o.read_only) {
+        if self.tx.open.as_ref().is_some_and(|o| o.read_only) {
             return Err(crate::access::read_only_transaction());
         }
         let tables = self.env.temporary.get_or_insert_with(|| {
             // It does not know of them.
-            self.reader = None;
+            self.tx.reader = None;
             Default::default()
         });
-        if let Some(o) = &mut self.open {
+        if let Some(o) = &mut self.tx.open {
             o.txn.set_temporary(tables);
             o.txn.lend_temporary();
         }

@@ -73,7 +73,7 @@ impl SystemThread {
 }
 
 impl SystemThread {
-    /// Whoever looks asks `tell` what it is doing.
+    /// A reader of the process list asks `tell` what it is doing.
     pub fn state_from(&self, tell: impl Fn() -> &'static str + Send + Sync + 'static) {
         *self.process.teller.lock() = Some(Arc::new(tell));
     }

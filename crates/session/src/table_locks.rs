@@ -31,7 +31,7 @@ impl ClientSession {
 
     /// Error 1223: the session itself holds the global read lock.
     pub(crate) fn refuse_under_read_lock(&self) -> SqlResult<()> {
-        if self.global_read_lock {
+        if self.locks.global_read {
             return Err(errors::CANT_UPDATE_WITH_READLOCK.plain());
         }
         Ok(())
@@ -48,15 +48,15 @@ impl ClientSession {
 
     /// FLUSH TABLES WITH READ LOCK.
     pub(crate) fn take_global_read_lock(&mut self) -> SqlResult<()> {
-        if self.locked.is_some() {
+        if self.locks.tables.is_some() {
             return Err(active_locks());
         }
-        if self.global_read_lock {
+        if self.locks.global_read {
             return Ok(());
         }
         self.process.stage(Stage::WaitingForReadLock);
         self.instance.read_lock.close(&self.patience())?;
-        self.global_read_lock = true;
+        self.locks.global_read = true;
         // An applier's commits have their places before they are visible.
         let db = self.instance.database();
         db.wait_visible(db.reserved_seq())?;
@@ -65,7 +65,7 @@ impl ClientSession {
 
     /// UNLOCK TABLES.
     pub(crate) fn unlock_tables(&mut self) -> SqlResult<()> {
-        if self.locked.is_some() {
+        if self.locks.tables.is_some() {
             self.commit_open()?;
         }
         self.release_table_locks();
@@ -74,14 +74,14 @@ impl ClientSession {
     }
 
     pub(crate) fn release_global_read_lock(&mut self) {
-        if std::mem::take(&mut self.global_read_lock) {
+        if std::mem::take(&mut self.locks.global_read) {
             self.instance.read_lock.open();
         }
     }
 
     /// Gives back what LOCK TABLES took.
     pub(crate) fn release_table_locks(&mut self) {
-        let Some(locked) = self.locked.take() else {
+        let Some(locked) = self.locks.tables.take() else {
             return;
         };
         *self.vars.held_tables.lock() = None;
@@ -99,7 +99,9 @@ impl ClientSession {
 
     /// LOCK TABLES ends with the last of its tables.
     pub(crate) fn release_locks_of_dropped(&mut self) {
-        let Some(locked) = &self.locked else { return };
+        let Some(locked) = &self.locks.tables else {
+            return;
+        };
         let catalog = self.instance.database().catalog();
         let there = |(db, name, ..): &(String, String, u64, bool)| catalog.has(db, name);
         if !locked.tables.iter().any(there) {
@@ -156,7 +158,7 @@ impl ClientSession {
             drop(write);
             locked.views = views;
             *self.vars.held_tables.lock() = Some(locked.held.clone());
-            self.locked = Some(locked);
+            self.locks.tables = Some(locked);
             return Ok(());
         }
     }
@@ -267,7 +269,7 @@ impl ClientSession {
     /// Before a statement touches tables: under LOCK TABLES only those that were locked, and only so; else it waits for
     /// those that other sessions have locked with WRITE.
     pub(crate) fn check_table_locks(&self, needs: &[Needs]) -> SqlResult<()> {
-        if let Some(locked) = &self.locked {
+        if let Some(locked) = &self.locks.tables {
             for n in needs.iter().filter(|n| !is_virtual(&n.db)) {
                 if n.table.is_empty() {
                     return Err(active_locks());

@@ -132,7 +132,7 @@ impl ClientSession {
             return None;
         }
         Some(Arc::new(TextPlan {
-            counter: status::index(stmt.counter()).unwrap_or(status::ADMIN_COMMANDS),
+            counter: status::counter(stmt.counter()),
             stmt,
             slots,
             db: self.env.db.clone(),

@@ -72,7 +72,7 @@ impl ClientSession {
 
     fn transaction_changes(&mut self, changes: &mut Vec<SessionChange>) {
         let state = self.transaction_state();
-        if self.open.is_none() {
+        if self.tx.open.is_none() {
             self.track.done = Done::default();
         }
         if state != self.track.told_state {
@@ -96,9 +96,9 @@ impl ClientSession {
     /// that are not safe to be repeated, rows sent, LOCK TABLES.
     fn transaction_state(&self) -> [u8; 8] {
         let mut s = NO_TRANSACTION;
-        if self.open.is_some() {
+        if self.tx.open.is_some() {
             let done = self.track.done;
-            s[0] = if self.explicit { b'T' } else { b'I' };
+            s[0] = if self.tx.explicit { b'T' } else { b'I' };
             for (at, mark, on) in [
                 (2, b'R', done.read),
                 (4, b'W', done.wrote),
@@ -109,7 +109,7 @@ impl ClientSession {
                 }
             }
         }
-        if self.locked.is_some() {
+        if self.locks.tables.is_some() {
             s[7] = b'L';
         }
         s
@@ -117,11 +117,11 @@ impl ClientSession {
 
     /// The statements that would begin such a transaction again, or those that stand for the next.
     fn characteristics(&self) -> String {
-        let said = match &self.open {
-            Some(o) if self.explicit => o.said,
+        let said = match &self.tx.open {
+            Some(o) if self.tx.explicit => o.said,
             // An implicit transaction is what the settings make of it.
             Some(_) => return String::new(),
-            None => self.next,
+            None => self.tx.next,
         };
         let mut text = String::new();
         if let Some(i) = said.isolation {
@@ -130,7 +130,7 @@ impl ClientSession {
         let access = said
             .read_only
             .map(|r| if r { "READ ONLY" } else { "READ WRITE" });
-        match (self.open.as_deref(), access) {
+        match (self.tx.open.as_deref(), access) {
             (Some(Open { snapshot, .. }), access) => {
                 text.push_str("START TRANSACTION");
                 if *snapshot {

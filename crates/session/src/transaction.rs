@@ -33,7 +33,7 @@ impl ClientSession {
             log_bin: self.settings.log_bin,
             row_image: self.settings.row_image,
             temporary: self.env.temporary.clone(),
-            held_tables: self.locked.as_ref().map(|l| l.held.clone()),
+            held_tables: self.locks.tables.as_ref().map(|l| l.held.clone()),
             origin: self.applying.as_ref().and_then(|a| a.origin.clone()),
             time_zone: None,
             statements: false,
@@ -42,7 +42,7 @@ impl ClientSession {
 
     /// A new transaction with the session's settings, or those that SET TRANSACTION left for the next one.
     pub(crate) fn begin_transaction(&mut self, read_only: Option<bool>) -> Box<Open> {
-        let next = std::mem::take(&mut self.next);
+        let next = std::mem::take(&mut self.tx.next);
         let isolation = next.isolation.unwrap_or(self.settings.isolation);
         let said_read_only = read_only.or(next.read_only);
         let read_only = said_read_only.unwrap_or(self.settings.read_only);
@@ -76,7 +76,7 @@ impl ClientSession {
     /// Bytes that the session holds between its commands. They are asked for one by one: of what a thread's allocations have
     /// left behind, much belongs to all sessions (rows in memtables, definitions) or waits in a cache.
     fn kept_memory(&self) -> i64 {
-        let in_transaction = self.open.as_ref().map_or(0, |o| o.txn.memory());
+        let in_transaction = self.tx.open.as_ref().map_or(0, |o| o.txn.memory());
         let temporary = self.env.temporary.as_ref().map_or(0, |t| t.memory());
         let rows = i64::try_from(in_transaction + temporary).unwrap_or(i64::MAX / 4);
         rows + self.vars.user_bytes.load(Relaxed) + self.prepared.bytes()
@@ -85,14 +85,14 @@ impl ClientSession {
     /// The command is done: others see what became of its transaction.
     pub(crate) fn command_ends(&self) {
         let facts = &self.process.transaction;
-        if let Some(o) = &self.open {
+        if let Some(o) = &self.tx.open {
             let (locks, tables) = o.txn.lock_counts();
             facts.id.store(o.txn.id(), Relaxed);
             facts.locks.store(locks as u64, Relaxed);
             facts.tables.store(tables as u64, Relaxed);
             facts.changed.store(!o.txn.is_read_only(), Relaxed);
         }
-        facts.kept.store(self.open.is_some(), Relaxed);
+        facts.kept.store(self.tx.open.is_some(), Relaxed);
         self.process.memory.command_ends(self.kept_memory());
         self.process.end(self.instance.processes.now());
     }
@@ -133,7 +133,7 @@ impl ClientSession {
         self.late.is_pending()
     }
 
-    /// Waits for that commit (false), or, if `later` and that is possible, leaves it (true): whoever finishes it has the
+    /// Waits for that commit (false), or, if `later` and that is possible, leaves it (true): the thread that finishes it has the
     /// answer sent by what [`ClientSession::answer_through`] gave, perhaps before this returns.
     ///
     /// # Errors
@@ -158,8 +158,8 @@ impl ClientSession {
     /// Commits the open transaction, if there is one. That of an XA branch ends by XA statements only (1399).
     pub(crate) fn commit_open(&mut self) -> SqlResult<()> {
         self.refuse_in_xa()?;
-        self.explicit = false;
-        if let Some(o) = self.open.take() {
+        self.tx.explicit = false;
+        if let Some(o) = self.tx.open.take() {
             self.process.stage(Stage::Commit);
             self.commit_transaction(o.txn)?;
         }
@@ -172,8 +172,8 @@ impl ClientSession {
     }
 
     pub(crate) fn rollback_open(&mut self) {
-        self.explicit = false;
-        if let Some(o) = self.open.take() {
+        self.tx.explicit = false;
+        if let Some(o) = self.tx.open.take() {
             self.process.stage(Stage::Rollback);
             o.txn.rollback();
             self.process.counters.add(status::ROLLBACKS, 1);

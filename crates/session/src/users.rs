@@ -2,7 +2,9 @@
 //! password: statements are written anew with its hash.
 
 use crate::acl::{self, Account, Lifetime, NATIVE, PUBLIC, SHA2, TlsNeed};
-use crate::admin::{AuthSpec, Expire, ResourceLimit, UserName, UserOptions, UserSpec};
+use crate::admin::{
+    AccountStatement, AuthSpec, Expire, ResourceLimit, UserName, UserOptions, UserSpec,
+};
 use crate::drafts::Drafts;
 use crate::password;
 use crate::privileges::PrivilegeSet;
@@ -113,6 +115,45 @@ pub(crate) fn apply_options(a: &mut Account, o: &UserOptions) {
 }
 
 impl ClientSession {
+    /// A statement of accounts and privileges.
+    pub(crate) fn account_statement(&mut self, a: &AccountStatement) -> SqlResult<()> {
+        use AccountStatement as A;
+        if a.changes_accounts() {
+            self.check_ddl_writable()?;
+        }
+        match a {
+            A::SetPassword { user, password } => self.set_password(user, password),
+            A::CreateUser {
+                or_replace,
+                if_not_exists,
+                users,
+                options,
+            } => self.create_user(*or_replace, *if_not_exists, users, options),
+            A::AlterUser {
+                if_exists,
+                users,
+                options,
+            } => self.alter_user(*if_exists, users, options),
+            A::DropUser { if_exists, users } => self.drop_user(*if_exists, users),
+            A::RenameUser(pairs) => self.rename_user(pairs),
+            A::Grant {
+                privileges,
+                level,
+                users,
+                options,
+                grant_option,
+            } => self.grant(privileges, level, users, options, *grant_option),
+            A::Revoke {
+                privileges,
+                level,
+                users,
+            } => self.revoke(privileges, level, users),
+            A::RevokeEverything(users) => self.revoke_everything(users),
+            A::Role(statement) => self.role_statement(statement),
+            A::Proxy { of, users, grant } => self.proxy(of, users, *grant),
+        }
+    }
+
     /// User and host that a name means.
     pub(crate) fn resolve(&self, name: &UserName) -> (String, String) {
         match name {
@@ -390,7 +431,7 @@ impl ClientSession {
         let sql = format!("SET PASSWORD FOR {}='{}'", a.quoted(), a.auth);
         self.store(sql, vec![a.put()])?;
         if self.is_self(&user, &host) {
-            self.must_change_password = false;
+            self.rights.must_change_password = false;
         }
         Ok(())
     }
@@ -399,7 +440,7 @@ impl ClientSession {
     pub(crate) fn shown_grants(&mut self, name: &UserName) -> SqlResult<Arc<Account>> {
         let drafts = Drafts::new(self.instance.acl());
         let (user, host) = match name {
-            UserName::CurrentRole if self.role.is_none() => {
+            UserName::CurrentRole if self.rights.role.is_none() => {
                 let (user, host) = self.resolve(&UserName::Current);
                 return Err(no_grants_for(&user, &host));
             }
@@ -412,7 +453,7 @@ impl ClientSession {
         let visible = match host.is_empty() {
             true => {
                 user == PUBLIC
-                    || self.role.as_deref() == Some(&*user)
+                    || self.rights.role.as_deref() == Some(&*user)
                     || has.any(|a| a.roles.contains_key(&user))
             }
             false => self.is_self(&user, &host),

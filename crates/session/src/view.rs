@@ -7,7 +7,7 @@ use crate::session::ClientSession;
 use crate::session_vars::SessionVars;
 use std::sync::Arc;
 
-/// What the rows are made from. Who reads them and what that account sees is settled when the statement is planned.
+/// What the rows are made from. Which account reads them, and what it sees, is settled when the statement is planned.
 pub(crate) struct View {
     pub instance: Arc<Instance>,
     pub acl: Arc<Acl>,
@@ -31,14 +31,14 @@ impl ClientSession {
         View {
             instance: self.instance.clone(),
             acl: self.instance.acl(),
-            account: self.account.clone(),
+            account: self.rights.account.clone(),
             user: self.client.user.clone(),
-            role: self.role.clone(),
+            role: self.rights.role.clone(),
             vars: self.vars.clone(),
             process: self.process.clone(),
             tls: self.client.tls.clone().unwrap_or_default(),
             compressed: self.client.compressed,
-            snapshot: self.open.as_ref().and_then(|o| o.txn.snapshot_seq()),
+            snapshot: self.tx.open.as_ref().and_then(|o| o.txn.snapshot_seq()),
         }
     }
 }

@@ -43,10 +43,10 @@ impl ClientSession {
             Some(Definer::CurrentUser) => return Ok(Some(Definer::CurrentUser)),
             Some(Definer::CurrentRole) => (self.current_role()?, String::new()),
             Some(Definer::Account(user, host)) => {
-                let named = self.acl.definer_named(user, Some(host));
+                let named = self.rights.acl.definer_named(user, Some(host));
                 if (&named.0, &named.1) != (&account.user, &account.host) {
                     self.need_any(PrivilegeSet::SUPER.with(PrivilegeSet::SET_USER))?;
-                    if self.acl.get(&named.0, &named.1).is_none() {
+                    if self.rights.acl.get(&named.0, &named.1).is_none() {
                         let e = no_definer(&named.0, &named.1);
                         self.env.note(e.code, e.message);
                     }
@@ -66,7 +66,7 @@ impl ClientSession {
     ) -> SqlResult<(PrivilegeSet, Arc<Account>)> {
         let who = match &through.account {
             None => account.clone(),
-            Some((user, host)) => match self.acl.definer(user, host) {
+            Some((user, host)) => match self.rights.acl.definer(user, host) {
                 Some(a) => a,
                 None if account.global.has(PrivilegeSet::SUPER) => {
                     return Err(no_definer(user, host));

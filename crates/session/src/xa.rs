@@ -13,7 +13,7 @@ use narwal_types::{SqlResult, TypeKind, Value};
 impl ClientSession {
     /// Refuses statements that end a transaction, or can't be part of one, in a session that has a branch.
     pub(crate) fn refuse_in_xa(&self) -> SqlResult<()> {
-        match &self.xa {
+        match &self.tx.xa {
             Some(xa) => Err(xa.wrong_state()),
             None => Ok(()),
         }
@@ -21,7 +21,7 @@ impl ClientSession {
 
     /// Refuses statements that work on tables behind XA END.
     pub(crate) fn refuse_behind_xa_end(&self) -> SqlResult<()> {
-        match &self.xa {
+        match &self.tx.xa {
             Some(xa) if xa.state != State::Active => Err(xa.wrong_state()),
             _ => Ok(()),
         }
@@ -29,16 +29,16 @@ impl ClientSession {
 
     /// A deadlock or a conflict has rolled back the branch's transaction. What comes until XA END is rolled back with it.
     pub(crate) fn xa_lost(&mut self, code: u16) {
-        if let Some(xa) = &mut self.xa {
+        if let Some(xa) = &mut self.tx.xa {
             xa.lost = Some(code);
             let open = self.begin_transaction(None);
-            self.open = Some(open);
+            self.tx.open = Some(open);
         }
     }
 
     /// The connection ends or begins anew: what is not prepared is rolled back, what is prepared is nobody's then.
     pub(crate) fn forget_xa(&mut self) {
-        if self.xa.take().is_some() {
+        if self.tx.xa.take().is_some() {
             self.rollback_open();
         }
     }
@@ -57,15 +57,15 @@ impl ClientSession {
     }
 
     fn xa_start(&mut self, xid: &Option<Xid>, option: Modifier) -> SqlResult<()> {
-        if let (Some(xa), Modifier::Resume) = (&mut self.xa, option)
+        if let (Some(xa), Modifier::Resume) = (&mut self.tx.xa, option)
             && xa.state == State::Idle
         {
             if !xa.is(xid) {
                 return Err(unknown());
             }
             xa.state = State::Active;
-            self.open = xa.open.take();
-            self.explicit = true;
+            self.tx.open = xa.open.take();
+            self.tx.explicit = true;
             return Ok(());
         }
         let Some(xid) = xid.as_ref().filter(|_| option == Modifier::None) else {
@@ -77,21 +77,21 @@ impl ClientSession {
         }
         let branch = self.instance.database().xa_begin(xid)?;
         let open = self.begin_transaction(None);
-        self.xa = Some(Xa {
+        self.tx.xa = Some(Xa {
             branch,
             state: State::Active,
             open: None,
             read_only: open.read_only,
             lost: None,
         });
-        self.open = Some(open);
-        self.explicit = true;
+        self.tx.open = Some(open);
+        self.tx.explicit = true;
         Ok(())
     }
 
     /// A transaction or LOCK TABLES is under way.
     fn works_outside_xa(&self) -> bool {
-        self.open.is_some() || self.explicit || self.locked.is_some()
+        self.tx.open.is_some() || self.tx.explicit || self.locks.tables.is_some()
     }
 
     fn xa_end(&mut self, xid: &Option<Xid>, option: Modifier) -> SqlResult<()> {
@@ -105,17 +105,17 @@ impl ClientSession {
             return Err(rolled_back(Some(code)));
         }
         xa.state = State::Idle;
-        let open = self.open.take();
-        if let Some(xa) = &mut self.xa {
+        let open = self.tx.open.take();
+        if let Some(xa) = &mut self.tx.xa {
             xa.open = open;
         }
-        self.explicit = false;
+        self.tx.explicit = false;
         Ok(())
     }
 
     /// The session's branch, if it is in this state and of this name.
     fn in_xa_state(&mut self, state: State, xid: &Option<Xid>) -> SqlResult<&mut Xa> {
-        match &mut self.xa {
+        match &mut self.tx.xa {
             Some(xa) if xa.state != state => Err(xa.wrong_state()),
             Some(xa) if !xa.is(xid) => Err(unknown()),
             Some(xa) => Ok(xa),
@@ -134,7 +134,7 @@ impl ClientSession {
 
     fn xa_prepare(&mut self, xid: &Option<Xid>) -> SqlResult<()> {
         self.in_xa_state(State::Idle, xid)?;
-        let Some(mut xa) = self.xa.take() else {
+        let Some(mut xa) = self.tx.xa.take() else {
             return Err(unknown());
         };
         let Some(open) = xa.open.take() else {
@@ -156,7 +156,7 @@ impl ClientSession {
         match prepared {
             Ok(()) => {
                 xa.state = State::Prepared;
-                self.xa = Some(xa);
+                self.tx.xa = Some(xa);
                 Ok(())
             }
             Err(e) => {
@@ -187,7 +187,7 @@ impl ClientSession {
 
     fn xa_commit(&mut self, xid: &Option<Xid>, option: Modifier) -> SqlResult<()> {
         let one_phase = option == Modifier::OnePhase;
-        let Some(xa) = self.xa.take_if(|xa| xa.is(xid)) else {
+        let Some(xa) = self.tx.xa.take_if(|xa| xa.is(xid)) else {
             return self.end_other(xid, true, one_phase);
         };
         match xa.state {
@@ -198,27 +198,27 @@ impl ClientSession {
                 committed
             }
             State::Prepared if one_phase => {
-                self.xa = Some(xa);
+                self.tx.xa = Some(xa);
                 Err(invalid())
             }
             State::Prepared => self.end_prepared(xa, true),
             State::RollbackOnly => Err(rolled_back(xa.lost)),
             State::Active | State::Idle => {
                 let refused = xa.wrong_state();
-                self.xa = Some(xa);
+                self.tx.xa = Some(xa);
                 Err(refused)
             }
         }
     }
 
     fn xa_rollback(&mut self, xid: &Option<Xid>) -> SqlResult<()> {
-        let Some(xa) = self.xa.take_if(|xa| xa.is(xid)) else {
+        let Some(xa) = self.tx.xa.take_if(|xa| xa.is(xid)) else {
             return self.end_other(xid, false, false);
         };
         match xa.state {
             State::Active => {
                 let refused = xa.wrong_state();
-                self.xa = Some(xa);
+                self.tx.xa = Some(xa);
                 Err(refused)
             }
             State::Prepared => self.end_prepared(xa, false),
@@ -233,15 +233,15 @@ impl ClientSession {
     fn end_prepared(&mut self, mut xa: Xa, commit: bool) -> SqlResult<()> {
         let ended = self.end_branch(&mut xa.branch, commit);
         if ended.is_err() {
-            self.xa = Some(xa);
+            self.tx.xa = Some(xa);
         }
         ended
     }
 
     /// Ends a prepared branch that is not this session's.
     fn end_other(&mut self, xid: &Option<Xid>, commit: bool, one_phase: bool) -> SqlResult<()> {
-        let locked = self.locked.is_some() && !self.settings.autocommit;
-        if self.xa.is_some() || self.open.is_some() || self.explicit || locked {
+        let locked = self.locks.tables.is_some() && !self.settings.autocommit;
+        if self.tx.xa.is_some() || self.tx.open.is_some() || self.tx.explicit || locked {
             return Err(outside());
         }
         if one_phase {

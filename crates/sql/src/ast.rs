@@ -142,7 +142,7 @@ pub struct ColumnSpec {
     pub null_given: bool,
     /// COLLATE or CHARACTER SET of the column.
     pub collation: Option<narwal_types::Collation>,
-    /// A DEFAULT that is no plain constant.
+    /// A DEFAULT that is not a plain constant.
     pub default: Option<AstExpr>,
     /// CHECK.
     pub check: Option<AstExpr>,

@@ -696,7 +696,7 @@ impl StatementEnv {
         }
     }
 
-    /// Who has a table's triggers of this kind, if there are such.
+    /// What runs a table's triggers of this kind, if there are any.
     #[inline]
     pub(crate) fn triggers(
         &self,

@@ -48,7 +48,9 @@ pub use decimal::Decimal;
 pub use error::{SqlError, SqlResult};
 pub use fixed::{Fixed, FixedKind};
 pub use member::{Bits, Member, Members};
-pub use result::{LateAnswer, OkInfo, ResultColumn, ResultSink, SessionChange, no_local_files};
+pub use result::{
+    Discard, LateAnswer, OkInfo, ResultColumn, ResultSink, SessionChange, no_local_files,
+};
 pub use row::RowLayout;
 pub use temporal::{Date, DateTime, Time};
 pub use value::{BulkValue, Value, ValueRef};

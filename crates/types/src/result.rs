@@ -113,6 +113,25 @@ pub trait ResultSink {
     }
 }
 
+/// Takes results that nobody wants.
+#[derive(Debug)]
+pub struct Discard;
+
+impl ResultSink for Discard {
+    fn begin_rows(&mut self, _: &[ResultColumn]) -> SqlResult<()> {
+        Ok(())
+    }
+    fn row(&mut self, _: &[ValueRef<'_>]) -> SqlResult<()> {
+        Ok(())
+    }
+    fn end_rows(&mut self, _: u16, _: u16, _: bool) -> SqlResult<()> {
+        Ok(())
+    }
+    fn ok(&mut self, _: &OkInfo, _: u16, _: bool) -> SqlResult<()> {
+        Ok(())
+    }
+}
+
 /// Error 4166.
 pub fn no_local_files() -> crate::SqlError {
     errors::LOAD_INFILE_CAPABILITY_DISABLED.plain()

@@ -228,8 +228,7 @@ impl Backup {
         self.given.len() as u64
     }
 
-    /// Whoever takes the pieces has only the first `pieces` of them: the others are given again, or what has come in
-    /// their place.
+    /// The receiver has only the first `pieces` of them. The others are given again, or what has come in their place.
     pub fn resume_after(&mut self, pieces: u64) {
         let from = usize::try_from(pieces).unwrap_or(usize::MAX);
         if from >= self.given.len() {

@@ -105,8 +105,8 @@ impl Binlog {
         end.saturating_sub(start)
     }
 
-    /// A checkpoint is durable: replay would start at `lsn`. Whoever sees that sees every hold on the log that was taken
-    /// before (retention).
+    /// A checkpoint is durable: replay would start at `lsn`. A reader of this value also sees every hold on the log that was
+    /// taken before it; retention relies on that.
     pub(crate) fn checkpointed(&self, lsn: u64) {
         let before = self.checkpoint_lsn.swap(lsn, Ordering::Release);
         assert!(

@@ -66,7 +66,7 @@ impl Track {
     }
 
     /// A group was placed (or read back) at `lsn` as commit `seq`; `files` stands behind it. `first_chunk`: LSN of its
-    /// first chunk, 0 if it has none. True: a State record should follow, and whoever asks next is not told so.
+    /// first chunk, 0 if it has none. True: a State record should follow. Only one caller gets this answer.
     pub(crate) fn group(
         &mut self,
         files: &VirtualFiles,
@@ -104,7 +104,7 @@ impl Track {
         self.due(lsn) || rotated
     }
 
-    /// Whether a State record should stand behind `lsn`; if so whoever asks next is not told so.
+    /// Whether a State record should stand behind `lsn`. Only one caller gets the answer yes.
     pub(crate) fn due(&mut self, lsn: u64) -> bool {
         let due = lsn.saturating_sub(self.last_state) >= self.interval;
         if due {

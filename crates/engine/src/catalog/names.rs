@@ -64,7 +64,8 @@ impl Catalog {
     }
 }
 
-/// Who refers to whom: for each parent (database, table) its children, as table id and number of the foreign key.
+/// Foreign keys by the table that they refer to: for each parent (database, table) its children, as table id and number of
+/// the foreign key.
 pub(crate) type References = BTreeMap<(String, String), Vec<(u64, usize)>>;
 
 pub(crate) fn references<'t>(tables: impl Iterator<Item = &'t Arc<Table>>) -> References {

@@ -404,7 +404,7 @@ impl Catalog {
         }
     }
 
-    /// Finds out again who refers to whom.
+    /// Makes the list of foreign keys by their parents anew.
     fn refer(&mut self) {
         self.references = crate::catalog::names::references(self.by_id.values());
         for (db, name) in self.references.keys() {

@@ -146,7 +146,7 @@ pub enum AgainstLog {
     Never,
 }
 
-/// Who is told.
+/// Gets findings and progress while a check runs.
 pub trait CheckObserver {
     /// A finding, as soon as it is made.
     fn finding(&mut self, finding: &Finding);

@@ -47,7 +47,7 @@ pub(crate) struct Frozen {
 
 /// The checkpoints as a part of the database.
 pub(crate) struct Checkpoints {
-    /// Held by whoever writes the base, or must know that nobody does.
+    /// A thread that writes the base holds this, and one that must know that nobody does.
     pub(crate) pending: Mutex<Option<Frozen>>,
     /// When the last one ended, or the database was opened.
     ended: Mutex<Instant>,
@@ -241,7 +241,7 @@ fn freeze(db: &Parts) -> Frozen {
     let (layers, seq, lsn, binlog, current, replica, prepared) =
         db.binlog.log.with_order_state(|order: &mut Order, at| {
             order.active = fresh.clone();
-            // Still under the order mutex: whoever sees a later sequence number published sees this state too.
+            // Still under the order mutex: a reader that sees a later sequence number published sees this state too.
             db.store.state.rcu(|s| s.covered(fresh.clone(), None));
             let layers = db.store.state.load().older.to_vec();
             order.track.drain(&mut index);

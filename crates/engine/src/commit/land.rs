@@ -6,8 +6,8 @@
 //!    memtable that is active at this place.
 //! 3. Outside any lock the group is stamped (positions, GTID, checksums) and the write set goes into that memtable. What
 //!    it puts there is invisible until the sequence number is published.
-//! 4. Row locks are released (early lock release): whoever takes them next commits later in the log, so it can't be
-//!    acknowledged earlier.
+//! 4. Row locks are released (early lock release). Their next owner commits later in the log, so it can't be acknowledged
+//!    earlier.
 //! 5. The record is handed over (`fill`: ready means applied), and the committer waits for its group.
 
 use crate::Result;

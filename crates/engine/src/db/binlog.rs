@@ -209,7 +209,7 @@ impl Database {
         self.parts.binlog.register_reader(name, lsn, true)
     }
 
-    /// As [`Database::register_reader`], for a reader that is no replica: `slave_connections_needed_for_purge` does not
+    /// As [`Database::register_reader`], for a reader that is not a replica: `slave_connections_needed_for_purge` does not
     /// count it.
     pub fn hold_log(&self, name: &str, lsn: u64) -> ReaderHold {
         self.parts.binlog.register_reader(name, lsn, false)
@@ -253,7 +253,7 @@ impl Database {
     ///
     /// # Errors
     /// 1373 for an unknown file, [`crate::EngineError::InsideGroup`], [`crate::EngineError::BehindFileEnd`], 1236 for
-    /// GTIDs that are purged or not of this log's history, 1941 for a text that is no GTID list.
+    /// GTIDs that are purged or not of this log's history, 1941 for a text that is not a GTID list.
     pub fn binlog_reader(&self, start: ReadStart) -> Result<GroupReader<LiveRecords>> {
         self.parts.binlog.one_log("reading the binary log")?;
         lookup::reader(&self.parts.binlog, start)

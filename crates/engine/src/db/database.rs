@@ -91,7 +91,7 @@ impl Database {
     }
 
     /// What has a place in the log of what other servers committed, and how far that goes in their logs. It may not be
-    /// durable yet: whoever tells it to a client waits for [`ReplicaState::seq`] ([`Database::wait_visible`]).
+    /// durable yet: wait for [`ReplicaState::seq`] before a client is told ([`Database::wait_visible`]).
     pub fn replica_state(&self) -> ReplicaState {
         self.parts
             .binlog

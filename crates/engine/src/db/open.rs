@@ -361,7 +361,7 @@ impl Opening {
         log.commit_wait_auto = options.commit_wait_auto;
         log.parallel_syncs = options.parallel_syncs;
         log.background = options.background;
-        // Who wants small chunks does not want many of them in memory.
+        // Small chunks are asked for to save memory: then few of them wait in memory, too.
         log.chunk_queue = log.chunk_queue.min(options.oob_threshold.max(1));
         log.accept_lost_tail = options.accept_log_loss;
         log.cut_at = cut;

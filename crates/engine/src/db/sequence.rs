@@ -1,8 +1,8 @@
 //! Sequences: tables of one row that hand out numbers.
 //!
-//! The row says from where on no number has been handed out. Who finds none left in memory moves that place by the cache's
-//! size, in a commit of its own, and numbers are handed out when it is durable: a crash loses those that were left and gives
-//! none out twice. Replicas get the new row as MariaDB's do, as an inserted row: for a sequence that replaces the row.
+//! The row says from where on no number has been handed out. When memory has none left, the session that wants one moves
+//! that place by the cache's size, in a commit of its own. The numbers are handed out when it is durable, so a crash loses
+//! those that were left and gives none out twice. Replicas get the new row as MariaDB's do, as an inserted row: for a sequence that replaces the row.
 
 use crate::catalog::sequence::{SequenceRow, Taken};
 use crate::catalog::table::Table;
@@ -49,7 +49,7 @@ impl Database {
             t.next = t.row.after(number, 1);
             let seq = t.seq;
             drop(taken);
-            // Whoever took them may still be on the way to the disk.
+            // The commit that took them may still be on its way to the disk.
             self.wait_visible(seq)?;
             return Ok(Some(number));
         }

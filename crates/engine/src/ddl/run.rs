@@ -55,7 +55,7 @@ fn touched(catalog: &Catalog, changes: &[CatalogChange]) -> Vec<u64> {
     ids
 }
 
-/// Who gives rows to the tables that a statement makes, and how they are logged.
+/// Gives rows to the tables that a statement makes, and says how they are logged.
 pub(crate) type Filler<'a> = (
     FillRows<'a>,
     &'a mut dyn FnMut(&mut TableFill<'_>) -> Result<()>,

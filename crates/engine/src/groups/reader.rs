@@ -1,7 +1,7 @@
 //! The group reader: event groups out of log records, event by event.
 //!
 //! A small transaction's events stand in its commit record. A large one's stand in Chunk records that other commits
-//! interleave with; its commit record names them. The reader follows the names, so that whoever uses it sees one group
+//! interleave with; its commit record names them. The reader follows the names. Its user sees one group
 //! whose events come one after the other, and needs memory for one record at a time, whatever the group's length.
 //!
 //! ```text

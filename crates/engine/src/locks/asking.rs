@@ -170,7 +170,7 @@ impl LockTable {
         keys: impl Iterator<Item = &'k FullKey>,
     ) -> bool {
         let mut shard = self.ranges.shard(owner).lock();
-        // Whoever counts itself behind this look finds the keys: it takes this mutex, too.
+        // A reader that counts itself after this look finds the keys: it takes this mutex, too.
         if self.ranges.active.load(Ordering::SeqCst) != 0 {
             return false;
         }
@@ -215,7 +215,7 @@ impl LockTable {
     pub(crate) fn forget_announced(&self, owner: LockOwner) {
         let gone = self.ranges.shard(owner).lock().remove(&owner);
         if self.ranges.active.load(Ordering::SeqCst) != 0 {
-            // Who has seen it in there, has counted itself before, and sleeps or will see that it is woken.
+            // A reader that has seen it there has counted itself before. It sleeps, or will see that it is woken.
             self.ranges.state.lock().wake(owner);
         }
         drop(gone);

@@ -1,11 +1,11 @@
 //! Locks of key ranges: nobody else brings a new key between two others, whether a row is there or not.
 //!
-//! A range and a new key exclude each other; ranges don't exclude ranges, as InnoDB's gaps don't. What is there already is the
-//! rows' own locks' business: whoever scans a range locks the rows that it finds, and whoever changes or removes one has its
-//! lock. So a transaction that has locked a row may change it whatever ranges others have or wait for around it, and two
-//! that lock the same rows by different ways do not wait for each other.
+//! A range and a new key exclude each other; ranges don't exclude ranges, as InnoDB's gaps don't. Rows that are there
+//! already have locks of their own: a reader locks the rows that it finds in its range, and a writer has the lock of the row
+//! that it changes or removes. So a transaction that has locked a row may change it whatever ranges others have or wait for
+//! around it, and two that lock the same rows by different ways do not wait for each other.
 //!
-//! # Who sees whom
+//! # How a reader and a writer see each other
 //!
 //! A reader takes a range before it scans. From then on a writer that comes to a key in it waits for the reader's end. The
 //! writes that came before the range are those to think about: they take effect at their commit, so the scan does not meet
@@ -13,7 +13,7 @@
 //! as long as there are ranges. The reader waits for the end of those that have announced a key of its range, so a COMMIT
 //! has nothing to ask.
 //!
-//! Who commits without having announced (a statement that is a transaction of its own, a replica's group) asks once more:
+//! A commit without announced keys (a statement that is a transaction of its own, a replica's group) asks once more:
 //! it says that it is *landing*, looks whether there are ranges, and is landing until its rows are in the store. If there are
 //! ranges it announces its keys instead, which waits for the readers that have got some of them.
 //!
@@ -330,7 +330,7 @@ impl RangeLocks {
         all
     }
 
-    /// Waits until the rows of all that saw no ranges are in the store. Whoever comes now sees one.
+    /// Waits until the rows of all that saw no ranges are in the store. A writer that comes now sees one.
     pub(crate) fn wait_landed(&self, interrupt: Option<&AtomicBool>) -> Result<()> {
         let mut tries = 0u32;
         for shard in &self.landing {

@@ -5,7 +5,7 @@
 //! number. In memory a segment has the first half of each page's first name, and a Bloom filter. A transaction's
 //! segments are merged, [`FAN_IN`] of about the same size at a time, so that there are few of them.
 //!
-//! The files are worth nothing after a restart: they are not synced, and whoever opens the database removes them.
+//! The files are worth nothing after a restart: they are not synced, and opening the database removes them.
 
 use crate::locks::types::{LockName, LockOwner};
 use crate::{EngineError, Result};

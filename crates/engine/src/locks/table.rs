@@ -7,9 +7,9 @@
 //! # Spilled locks
 //!
 //! A transaction with very many row locks moves the exclusive ones that nobody waits for to files ([`spill`]). The
-//! files are published first and the names then taken out of memory, each under its shard's mutex. Whoever acquires a
-//! lock looks into others' files before it takes the shard's mutex, and again if a file was published since: either it
-//! sees the file or the name is still in memory. A name that was found is put back into memory as held by its owner,
+//! files are published first and the names then taken out of memory, each under its shard's mutex. A transaction that
+//! acquires a lock looks into others' files before it takes the shard's mutex, and again if a file was published since:
+//! either it sees the file or the name is still in memory. A name that was found is put back into memory as held by its owner,
 //! and everything goes on as ever.
 
 use super::ranges;
@@ -269,7 +269,7 @@ impl LockTable {
         outcome
     }
 
-    /// Who waits now, by transaction.
+    /// The transactions that wait now, in order of their numbers.
     pub(crate) fn waiting(&self) -> Vec<LockWaiting> {
         let mut all: Vec<_> = self.graph.lock().waiting.values().cloned().collect();
         all.sort_by_key(|w| w.transaction);
@@ -493,8 +493,8 @@ fn grant(entry: &mut Entry, wake: &mut SmallVec<[Thread; 4]>) {
 
 pub(crate) type Blockers = SmallVec<[LockOwner; 8]>;
 
-/// Who waits for whom. A waiter's entry names the holders of its lock and everyone in front of it when it began to
-/// wait: whoever holds the lock later is among them.
+/// The waits-for graph. A waiter's entry names the holders of its lock and everyone in front of it when it began to wait:
+/// every later holder of the lock is among them.
 #[derive(Default)]
 pub(crate) struct WaitsFor {
     pub(crate) edges: HashMap<LockOwner, Blockers>,

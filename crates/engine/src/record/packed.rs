@@ -8,8 +8,8 @@
 //! ```
 //!
 //! The length of a record must be known before its place is, and the place decides what its events say. So the events are
-//! compressed as they are before stamping, outside every lock, and what the stamp needs stands beside the frame. Who
-//! reads the record decompresses and stamps: the result is, byte for byte, the record that would stand there without
+//! compressed as they are before stamping, outside every lock, and what the stamp needs stands beside the frame. A
+//! reader of the record decompresses and stamps: the result is, byte for byte, the record that would stand there without
 //! compression, and positions count its bytes.
 
 use crate::record::chunk::CHUNK_HEAD_LEN;

@@ -1,13 +1,13 @@
 //! An ordered map in blocks, each under a lock of its own.
 //!
-//! Two threads meet only if they want keys of the same block, of which there is one for each few dozen keys. It matters
-//! less for what they do at the same moment than for a thread that loses its processor while it holds a lock: whoever
-//! wants the lock then waits until that thread's next turn.
+//! Two threads meet only if they want keys of the same block, of which there is one for each few dozen keys. What
+//! hurts is less what they do at the same moment than a thread that loses its processor while it holds a lock: the others
+//! wait until its next turn.
 //!
 //! Blocks are found through a directory, which is locked for a lookup, and exclusively while a split block's new
-//! half is entered. Who comes
-//! to a block that has been split since sees by its end that the key is not there any more, and looks again (as in a B-link
-//! tree: Lehman and Yao, 1981). Keys are never taken away, so blocks are never joined.
+//! half is entered. A thread that
+//! comes to a block that has been split since sees by its end that the key is not there any more, and looks again (as in a
+//! B-link tree: Lehman and Yao, 1981). Keys are never taken away, so blocks are never joined.
 
 use crate::key::{FullKey, FullRange};
 use parking_lot::RwLock;

@@ -1,4 +1,4 @@
-//! Whose are the damaged blocks of the base?
+//! Which tables own the damaged blocks of the base.
 
 use crate::catalog::names::Catalog;
 use crate::catalog::table::Table;

@@ -22,7 +22,7 @@ const BATCH_BYTES: u64 = 1 << 20;
 /// Bytes of a page of the base.
 const PAGE: u64 = 4096;
 
-/// Who is told how far a merge is.
+/// Is told how far a merge is.
 pub(crate) trait Progress {
     /// So many more entries are in the base.
     fn merged(&self, entries: u64);
@@ -58,8 +58,8 @@ fn pause(took: Duration) -> Duration {
     took.min(LONGEST_PAUSE)
 }
 
-/// Begins a transaction that drops the tables of indexes that are no more. Whose pages can't be told, because one is damaged,
-/// is set aside under another name: its room is lost until the base is made anew, and nobody reads it again.
+/// Begins a transaction that drops the tables of indexes that are gone. If a damaged page hides which pages a table has,
+/// the table is set aside under another name: its room is lost until the base is made anew, and nobody reads it again.
 fn begin(base: &Base, live: &ahash::HashSet<u32>) -> Result<WriteTransaction> {
     let mut lost: Vec<String> = Vec::new();
     'again: loop {
@@ -95,7 +95,7 @@ fn begin(base: &Base, live: &ahash::HashSet<u32>) -> Result<WriteTransaction> {
 }
 
 impl<'a> Merger<'a> {
-    /// Begins, and drops the tables of indexes that are no more.
+    /// Begins, and drops the tables of indexes that are gone.
     pub(crate) fn new(
         store: &'a Store,
         progress: &'a dyn Progress,

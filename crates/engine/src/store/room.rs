@@ -9,7 +9,7 @@ use std::sync::{Arc, Weak};
 /// What happens when the disk is full in the middle of a checkpoint.
 ///
 /// redb takes a failed write as the end of the file's use, reads included. So the writer (there is one, the checkpoint)
-/// waits for room instead of failing; whoever asks meanwhile is told that the disk is full.
+/// waits for room instead of failing. Meanwhile the answer to everyone is that the disk is full.
 #[derive(Debug, Default)]
 pub(crate) struct Room {
     waits: AtomicBool,

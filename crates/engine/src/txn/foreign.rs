@@ -1,8 +1,8 @@
 //! Foreign keys: parent rows are there when child rows come, and child rows follow when parent rows go or change their keys.
 //!
 //! Both look at the newest committed rows and the transaction's own, never at its snapshot. A child takes its parent row's lock
-//! shared and keeps it, so nobody removes the parent before the child's commit is settled; whoever removes a parent holds its
-//! lock exclusively when it looks for children, so it sees every child that was there in time.
+//! shared and keeps it, so nobody removes the parent before the child's commit is settled. A transaction that removes a parent
+//! holds its lock exclusively when it looks for children, so it sees every child that was there in time.
 //!
 //! What a cascade changes stands in the log as changes of its own, and the row events say that no foreign keys are to be looked
 //! at (`NO_FOREIGN_KEY_CHECKS`): a replica has nothing to find out. A source of MariaDB's logs the parent's change alone, so
@@ -184,7 +184,7 @@ impl Transaction {
             return Err(self.after_reads(no_parent(table, number)));
         }
         if whole && parent.indexes[index].unique {
-            // Waits for whoever inserts or removes this value.
+            // Waits for transactions that insert or remove this value.
             self.lock_key(&parent, index, &parts, LockMode::Shared)?;
         }
         for pk in self.keys_with(&parent, index, &parts)? {

@@ -263,7 +263,7 @@ impl Transaction {
                     .is_some_and(|(_, r)| r.is_some()),
             };
             if changed {
-                // Who is told to try again must find the other's commit in the next snapshot.
+                // The client is told to try again, and must then find the other's commit in its snapshot.
                 if let Some((seq, _)) = newest {
                     self.wait_visible(seq)?;
                 }

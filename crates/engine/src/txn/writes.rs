@@ -103,8 +103,8 @@ impl Transaction {
             table.primary_key(&row, &mut pk)?;
         }
         let key = full_key(clustered, &pk);
-        // A hidden key too: commit puts a row's index entries one by one, and whoever finds one of them must wait for
-        // the rest, or versions would not come in commit order.
+        // A hidden key too: commit puts a row's index entries one by one. Another transaction that finds one of them must
+        // wait for the rest, or versions would not come in commit order.
         self.lock_for_write(clustered, &pk)?;
         if !table.hidden_pk {
             let exists = match self.own(&key)? {
@@ -364,7 +364,7 @@ impl Transaction {
             }
             if table.indexes[i].unique && !same {
                 if !old_null {
-                    // Whoever wants this value next must wait for this commit.
+                    // The next transaction that wants this value must wait for this commit.
                     self.lock_for_write(table.indexes[i].id, &from)?;
                 }
                 if !new_null {

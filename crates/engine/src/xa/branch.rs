@@ -71,7 +71,7 @@ pub(crate) struct Prepared {
 pub(crate) enum Branch {
     /// An [`XaBranch`] has it; the sequence number of its prepare record, if it is prepared.
     Owned { prepared: Option<u64> },
-    /// Prepared, and whoever names it may end it.
+    /// Prepared: any session that names it may end it.
     Free(Box<Prepared>),
     /// It had written nothing when its connection ended, so nothing of it is left.
     RolledBack,
@@ -210,7 +210,7 @@ impl XaBranch {
         prepared.seq = place.seq;
         prepared.hold = place.hold.take();
         prepared.public = place.placement.is_some();
-        // Before the record is handed over: whoever may see it finds the branch.
+        // Before the record is handed over: a session that may see the record finds the branch.
         self.keep(prepared);
         db.binlog.log.fill(&place.ticket, buf);
         let reserved = follow_up(&db, place);

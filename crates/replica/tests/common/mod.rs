@@ -8,9 +8,9 @@ use narwal_engine::{
 use narwal_log::sim::SimDisk;
 use narwal_replica::apply::{ApplySettings, Conductor, Ended, Progress, Verdict};
 use narwal_replica::queue::{GroupHead, Item, Queue};
-use narwal_session::apply::{ApplyOptions, Discard};
+use narwal_session::apply::ApplyOptions;
 use narwal_session::{ClientSession, ConnectOptions, Instance, Startup};
-use narwal_types::SqlError;
+use narwal_types::{Discard, SqlError};
 use rand::Rng;
 use rand::rngs::StdRng;
 use std::collections::BTreeMap;

@@ -149,7 +149,7 @@ pub(super) fn rows(view: &View, table: &Table) -> SqlResult<Rows> {
     })
 }
 
-/// Who has granted it and when: that is not kept.
+/// Grantor and time of a grant are not kept.
 fn granted_at(column: &str) -> Option<Value> {
     match column {
         "Timestamp" => Some(Value::DateTime(narwal_types::DateTime::default())),

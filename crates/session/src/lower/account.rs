@@ -2,7 +2,8 @@
 
 use crate::acl::{Lifetime, RoutineKind, TlsNeed};
 use crate::admin::{
-    Admin, AuthSpec, Expire, Level, Privileges, RoleStatement, UserName, UserOptions, UserSpec,
+    AccountStatement, AuthSpec, Expire, Level, Privileges, RoleStatement, UserName, UserOptions,
+    UserSpec,
 };
 use crate::privileges::PrivilegeSet;
 use narwal_syntax::ast::admin as ast;
@@ -12,7 +13,7 @@ use narwal_types::{SqlError, SqlResult};
 /// The longest name of an account, characters.
 const MAX_USER: usize = 128;
 
-pub(super) fn account(statement: ast::Admin) -> SqlResult<Admin> {
+pub(super) fn account(statement: ast::Admin) -> SqlResult<AccountStatement> {
     use ast::Admin as A;
     Ok(match statement {
         A::CreateUser {
@@ -20,7 +21,7 @@ pub(super) fn account(statement: ast::Admin) -> SqlResult<Admin> {
             if_not_exists,
             users: specs,
             options: given,
-        } => Admin::CreateUser {
+        } => AccountStatement::CreateUser {
             or_replace,
             if_not_exists,
             users: users(specs)?,
@@ -30,7 +31,7 @@ pub(super) fn account(statement: ast::Admin) -> SqlResult<Admin> {
             if_exists,
             users: specs,
             options: given,
-        } => Admin::AlterUser {
+        } => AccountStatement::AlterUser {
             if_exists,
             users: users(specs)?,
             options: options(given)?,
@@ -38,11 +39,11 @@ pub(super) fn account(statement: ast::Admin) -> SqlResult<Admin> {
         A::DropUser {
             if_exists,
             users: given,
-        } => Admin::DropUser {
+        } => AccountStatement::DropUser {
             if_exists,
             users: names(given)?,
         },
-        A::RenameUser(pairs) => Admin::RenameUser(
+        A::RenameUser(pairs) => AccountStatement::RenameUser(
             pairs
                 .into_iter()
                 .map(|(from, to)| Ok((name(from)?, name(to)?)))
@@ -51,13 +52,13 @@ pub(super) fn account(statement: ast::Admin) -> SqlResult<Admin> {
         A::SetPassword(ast::SetPassword { old: true, .. }) => {
             return Err(SqlError::unsupported("OLD_PASSWORD()"));
         }
-        A::SetPassword(ast::SetPassword { user, password, .. }) => Admin::SetPassword {
+        A::SetPassword(ast::SetPassword { user, password, .. }) => AccountStatement::SetPassword {
             user: name(user)?,
             password,
         },
         A::Grant(g) => grant(*g)?,
         A::Revoke(r) => revoke(*r)?,
-        other => Admin::Role(role(other)?),
+        other => AccountStatement::Role(role(other)?),
     })
 }
 
@@ -238,7 +239,7 @@ fn level(object: ast::GrantObject, given: ast::GrantLevel) -> SqlResult<Level> {
     })
 }
 
-fn grant(given: ast::Grant) -> SqlResult<Admin> {
+fn grant(given: ast::Grant) -> SqlResult<AccountStatement> {
     match given {
         ast::Grant::Privileges {
             privileges: list,
@@ -247,7 +248,7 @@ fn grant(given: ast::Grant) -> SqlResult<Admin> {
             users: to,
             options: said,
             grant_option,
-        } => Ok(Admin::Grant {
+        } => Ok(AccountStatement::Grant {
             privileges: privileges(list)?,
             level: level(object, on)?,
             users: users(to)?,
@@ -258,7 +259,7 @@ fn grant(given: ast::Grant) -> SqlResult<Admin> {
             of,
             users: to,
             grant_option,
-        } => Ok(Admin::Proxy {
+        } => Ok(AccountStatement::Proxy {
             of: name(of)?,
             users: users(to)?,
             grant: Some(grant_option),
@@ -267,7 +268,7 @@ fn grant(given: ast::Grant) -> SqlResult<Admin> {
             role,
             users: to,
             admin_option,
-        } => Ok(Admin::Role(RoleStatement::Grant {
+        } => Ok(AccountStatement::Role(RoleStatement::Grant {
             role,
             users: users(to)?,
             admin_option,
@@ -275,25 +276,25 @@ fn grant(given: ast::Grant) -> SqlResult<Admin> {
     }
 }
 
-fn revoke(given: ast::Revoke) -> SqlResult<Admin> {
+fn revoke(given: ast::Revoke) -> SqlResult<AccountStatement> {
     match given {
         ast::Revoke::Privileges {
             privileges: list,
             object,
             level: on,
             users: from,
-        } => Ok(Admin::Revoke {
+        } => Ok(AccountStatement::Revoke {
             privileges: privileges(list)?,
             level: level(object, on)?,
             users: names(from)?,
         }),
-        ast::Revoke::Everything(from) => Ok(Admin::RevokeEverything(names(from)?)),
+        ast::Revoke::Everything(from) => Ok(AccountStatement::RevokeEverything(names(from)?)),
         ast::Revoke::Proxy { of, users: from } => {
             let user = |n| {
                 let (name, auth) = (name(n)?, None);
                 Ok(UserSpec { name, auth })
             };
-            Ok(Admin::Proxy {
+            Ok(AccountStatement::Proxy {
                 of: name(of)?,
                 users: from.into_iter().map(user).collect::<SqlResult<_>>()?,
                 grant: None,
@@ -303,7 +304,7 @@ fn revoke(given: ast::Revoke) -> SqlResult<Admin> {
             role,
             users: from,
             admin_option,
-        } => Ok(Admin::Role(RoleStatement::Revoke {
+        } => Ok(AccountStatement::Role(RoleStatement::Revoke {
             role,
             users: names(from)?,
             admin_option,

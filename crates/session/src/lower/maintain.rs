@@ -1,7 +1,7 @@
 //! FLUSH, RESET, BACKUP, and what keeps tables in order.
 
 use super::replication;
-use crate::admin::{Admin, Flush, Maintenance};
+use crate::admin::{Admin, BinlogStatement, Flush, Maintenance, ReplicaStatement};
 use crate::words::BackupWords;
 use narwal_syntax::ast::admin as ast;
 use narwal_types::{SqlError, SqlResult};
@@ -42,11 +42,13 @@ pub(super) fn flush(item: ast::Flush) -> SqlResult<Flush> {
 
 pub(super) fn reset(mut items: Vec<ast::Reset>) -> SqlResult<Admin> {
     match (items.pop(), items.is_empty()) {
-        (Some(ast::Reset::Master(first)), true) => Ok(Admin::ResetMaster(first)),
-        (Some(ast::Reset::Slave { connection, all }), true) => Ok(Admin::ResetReplica {
-            target: replication::target(connection)?,
-            all,
-        }),
+        (Some(ast::Reset::Master(first)), true) => Ok(Admin::Binlog(BinlogStatement::Reset(first))),
+        (Some(ast::Reset::Slave { connection, all }), true) => {
+            Ok(Admin::Replica(ReplicaStatement::Reset {
+                target: replication::target(connection)?,
+                all,
+            }))
+        }
         _ => Err(SqlError::unsupported(
             "RESET other than RESET MASTER and RESET SLAVE",
         )),

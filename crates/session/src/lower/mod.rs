@@ -9,7 +9,9 @@ mod show;
 #[cfg(test)]
 pub(crate) mod tests;
 
-use crate::admin::{Admin, SetItem, TableLock};
+use crate::admin::{
+    Admin, BinlogStatement, ReplicaStatement, SetItem, TableLock, TransactionStatement,
+};
 use crate::words::{PluginWords, SqlPrepared, Using, XaModifier, XaStatement};
 use narwal_engine::Isolation;
 use narwal_engine::xa::Xid;
@@ -45,7 +47,7 @@ pub(crate) enum Work {
     },
 }
 
-/// Whose a statement is.
+/// Which part of the server runs a statement.
 pub(crate) fn work(statement: Statement, options: &ParseOptions) -> SqlResult<Work> {
     let admin = match statement {
         Statement::Admin(a) => *a,
@@ -90,7 +92,7 @@ fn waiting(wait: MetadataWait, statement: Statement) -> Work {
     }
 }
 
-/// Whose a definition is.
+/// Which part of the server runs a definition.
 fn definition(d: Ddl, options: &ParseOptions) -> SqlResult<Work> {
     Ok(match d {
         Ddl::DropProgram(
@@ -110,20 +112,25 @@ type Level = (Isolation, &'static str);
 
 /// What the session runs for an administrative statement.
 pub(crate) fn admin_statement(statement: ast::Admin) -> SqlResult<Admin> {
+    use TransactionStatement as T;
     use ast::Admin as A;
     Ok(match statement {
         A::Begin {
             read_only,
             snapshot,
-        } => Admin::Begin {
+        } => Admin::Transaction(T::Begin {
             read_only,
             snapshot,
-        },
-        A::Commit(ast::Completion { chain, release }) => Admin::Commit { chain, release },
-        A::Rollback(ast::Completion { chain, release }) => Admin::Rollback { chain, release },
-        A::Savepoint(name) => Admin::Savepoint(name),
-        A::RollbackTo(name) => Admin::RollbackTo(name),
-        A::ReleaseSavepoint(name) => Admin::ReleaseSavepoint(name),
+        }),
+        A::Commit(ast::Completion { chain, release }) => {
+            Admin::Transaction(T::Commit { chain, release })
+        }
+        A::Rollback(ast::Completion { chain, release }) => {
+            Admin::Transaction(T::Rollback { chain, release })
+        }
+        A::Savepoint(name) => Admin::Transaction(T::Savepoint(name)),
+        A::RollbackTo(name) => Admin::Transaction(T::RollbackTo(name)),
+        A::ReleaseSavepoint(name) => Admin::Transaction(T::ReleaseSavepoint(name)),
         A::Xa(statement) => Admin::Xa(xa_statement(statement)?),
         A::Set(ast::Set { items }) => Admin::Set(set_items(items)?),
         A::SetTransaction(t) => set_transaction(t),
@@ -154,20 +161,20 @@ pub(crate) fn admin_statement(statement: ast::Admin) -> SqlResult<Admin> {
                 .collect::<SqlResult<_>>()?,
         ),
         A::Reset(items) => maintain::reset(items)?,
-        A::PurgeTo(file) => Admin::PurgeTo(file),
-        A::PurgeBefore(time) => Admin::PurgeBefore(time),
+        A::PurgeTo(file) => Admin::Binlog(BinlogStatement::PurgeTo(file)),
+        A::PurgeBefore(time) => Admin::Binlog(BinlogStatement::PurgeBefore(time)),
         A::ChangeMaster(change) => replication::change_master(*change)?,
         A::StartReplica(start) => replication::start(start)?,
         A::StopReplica {
             connection,
             threads,
-        } => Admin::StopReplica {
+        } => Admin::Replica(ReplicaStatement::Stop {
             target: replication::target(connection)?,
             threads: replication::threads(threads),
-        },
+        }),
         A::Binlog(_) => return Err(SqlError::unsupported("BINLOG")),
         A::Backup(backup) => Admin::Backup(maintain::backup(backup)?),
-        A::Flashback(list) => Admin::Flashback(list),
+        A::Flashback(list) => Admin::Binlog(BinlogStatement::Flashback(list)),
         A::Maintain(m) => maintain::maintain(m)?,
         A::Checksum { .. } => return Err(SqlError::unsupported("CHECKSUM TABLE here")),
         A::CacheIndex { .. } => return Err(SqlError::unsupported("CACHE")),
@@ -178,7 +185,7 @@ pub(crate) fn admin_statement(statement: ast::Admin) -> SqlResult<Admin> {
             return Err(SqlError::unsupported("SHUTDOWN WAIT FOR ALL SLAVES"));
         }
         A::Shutdown { wait: false } => Admin::Shutdown,
-        account => account::account(account)?,
+        account => Admin::Account(account::account(account)?),
     })
 }
 
@@ -211,12 +218,12 @@ fn isolation(level: ast::Isolation) -> Level {
 
 fn set_transaction(t: ast::SetTransaction) -> Admin {
     let level = t.isolation.map(isolation);
-    Admin::SetTransaction {
+    Admin::Transaction(TransactionStatement::Set {
         scope: t.scope,
         isolation: level.map(|l| l.0),
         isolation_name: level.map(|l| l.1),
         read_only: t.read_only,
-    }
+    })
 }
 
 fn lock_tables(tables: Vec<ast::TableLock>, wait: Option<ast::LockWait>) -> SqlResult<Admin> {

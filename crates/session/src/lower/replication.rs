@@ -1,6 +1,6 @@
 //! CHANGE MASTER, START SLAVE, STOP SLAVE.
 
-use crate::admin::{Admin, Target};
+use crate::admin::{Admin, ReplicaStatement, Target};
 use crate::gtids::gtid_list;
 use crate::replica::config::HEARTBEAT_TOO_SHORT;
 use crate::replica::{ChangeMaster, StartWhat, Threads, Until, UseGtid};
@@ -43,14 +43,14 @@ pub(super) fn threads(t: ast::Threads) -> Threads {
 }
 
 pub(super) fn start(given: ast::StartReplica) -> SqlResult<Admin> {
-    Ok(Admin::StartReplica {
+    Ok(Admin::Replica(ReplicaStatement::Start {
         target: target(given.connection)?,
         what: StartWhat {
             threads: threads(given.threads),
             until: given.until.map(until).transpose()?,
             ..StartWhat::both()
         },
-    })
+    }))
 }
 
 fn until(given: ast::Until) -> SqlResult<Until> {
@@ -80,10 +80,10 @@ pub(super) fn change_master(given: ast::ChangeMaster) -> SqlResult<Admin> {
     for option in given.options {
         set(&mut change, option)?;
     }
-    Ok(Admin::ChangeMaster {
+    Ok(Admin::Replica(ReplicaStatement::ChangeMaster {
         target: target(given.connection)?,
         change: Box::new(change),
-    })
+    }))
 }
 
 fn set(m: &mut ChangeMaster, option: ast::MasterOption) -> SqlResult<()> {

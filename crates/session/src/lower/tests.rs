@@ -110,28 +110,28 @@ fn whose_statements_they_are() {
 fn transactions() {
     assert_eq!(
         p("start transaction read only, with consistent snapshot"),
-        Admin::Begin {
+        Admin::Transaction(TransactionStatement::Begin {
             read_only: Some(true),
             snapshot: true
-        }
+        })
     );
     assert_eq!(
         p("BEGIN WORK"),
-        Admin::Begin {
+        Admin::Transaction(TransactionStatement::Begin {
             read_only: None,
             snapshot: false
-        }
+        })
     );
     assert_eq!(
         p("commit and chain no release"),
-        Admin::Commit {
+        Admin::Transaction(TransactionStatement::Commit {
             chain: Some(true),
             release: Some(false)
-        }
+        })
     );
     assert_eq!(
         p("rollback work to savepoint `a b`"),
-        Admin::RollbackTo("a b".into())
+        Admin::Transaction(TransactionStatement::RollbackTo("a b".into()))
     );
     assert_eq!(code("begin foo"), 1064);
     assert_eq!(code("start transaction read only, read write"), 1064);
@@ -165,21 +165,21 @@ fn set_forms() {
     );
     assert_eq!(
         p("set session transaction isolation level read committed, read only"),
-        Admin::SetTransaction {
+        Admin::Transaction(TransactionStatement::Set {
             scope: SetScope::Session,
             isolation: Some(Isolation::ReadCommitted),
             isolation_name: Some("READ-COMMITTED"),
             read_only: Some(true)
-        }
+        })
     );
     assert_eq!(code("set transaction isolation level foo"), 1064);
     assert_eq!(code("set a"), 1064);
     assert_eq!(
         p("set password for u@localhost = password('x')"),
-        Admin::SetPassword {
+        Admin::Account(AccountStatement::SetPassword {
             user: named("u", "localhost"),
             password: Err("x".into())
-        }
+        })
     );
 }
 
@@ -189,7 +189,7 @@ fn users_and_grants() {
         p(
             "create user if not exists 'a b'@'%.example.com' identified by 'x', c identified via caching_sha2_password using password('y') require ssl account lock"
         ),
-        Admin::CreateUser {
+        Admin::Account(AccountStatement::CreateUser {
             or_replace: false,
             if_not_exists: true,
             users: vec![
@@ -212,11 +212,11 @@ fn users_and_grants() {
                 lock: Some(true),
                 limits: Vec::new(),
             }
-        }
+        })
     );
     assert_eq!(
         p("grant select, insert, replication client on *.* to u@127.0.0.1 with grant option"),
-        Admin::Grant {
+        Admin::Account(AccountStatement::Grant {
             privileges: Privileges {
                 whole: Some(
                     PrivilegeSet::SELECT
@@ -232,22 +232,25 @@ fn users_and_grants() {
             }],
             options: UserOptions::default(),
             grant_option: true
-        }
+        })
     );
     assert_eq!(
         p("revoke all privileges on `d\\_%`.* from current_user()"),
-        Admin::Revoke {
+        Admin::Account(AccountStatement::Revoke {
             privileges: Privileges::default(),
             level: Level::Database(Some("d\\_%".into())),
             users: vec![UserName::Current]
-        }
+        })
     );
     assert_eq!(
         p("revoke all privileges, grant option from a, b@c"),
-        Admin::RevokeEverything(vec![named("a", "%"), named("b", "c")])
+        Admin::Account(AccountStatement::RevokeEverything(vec![
+            named("a", "%"),
+            named("b", "c")
+        ]))
     );
     let options = |text: &str| match p(text) {
-        Admin::AlterUser { options, .. } => options,
+        Admin::Account(AccountStatement::AlterUser { options, .. }) => options,
         other => panic!("{other:?}"),
     };
     assert_eq!(
@@ -276,7 +279,7 @@ fn users_and_grants() {
     assert_eq!(code("grant select on t to u account lock"), 1064);
     assert_eq!(
         p("grant select(a, b), update on t to r with max_queries_per_hour 3"),
-        Admin::Grant {
+        Admin::Account(AccountStatement::Grant {
             privileges: Privileges {
                 whole: Some(PrivilegeSet::UPDATE),
                 columns: vec![(PrivilegeSet::SELECT, vec!["a".into(), "b".into()])],
@@ -291,20 +294,23 @@ fn users_and_grants() {
                 ..UserOptions::default()
             },
             grant_option: false
-        }
+        })
     );
     assert_eq!(
         p("grant r to u with admin option"),
-        Admin::Role(RoleStatement::Grant {
+        Admin::Account(AccountStatement::Role(RoleStatement::Grant {
             role: RoleName::Named("r".into()),
             users: vec![UserSpec {
                 name: named("u", "%"),
                 auth: None
             }],
             admin_option: true
-        })
+        }))
     );
-    assert_eq!(p("set role none"), Admin::Role(RoleStatement::Set(None)));
+    assert_eq!(
+        p("set role none"),
+        Admin::Account(AccountStatement::Role(RoleStatement::Set(None)))
+    );
     assert_eq!(code("grant fly on *.* to u"), 1064);
 }
 
@@ -397,7 +403,7 @@ fn the_rest() {
 
 #[test]
 fn change_master() {
-    let Admin::ChangeMaster { target, change } = p(
+    let Admin::Replica(ReplicaStatement::ChangeMaster { target, change }) = p(
         "change master 'a b' to master_host='h', master_port=3307, master_user='u', master_password='p', \
          master_connect_retry=7, master_use_gtid=current_pos, master_heartbeat_period=1.5, master_delay=3, \
          ignore_server_ids=(3,1,3), do_domain_ids=(), master_ssl=1, master_demote_to_slave=0, \
@@ -425,7 +431,8 @@ fn change_master() {
             ..ChangeMaster::default()
         }
     );
-    let Admin::ChangeMaster { target, .. } = p("change master to master_port=1 for channel 'c'")
+    let Admin::Replica(ReplicaStatement::ChangeMaster { target, .. }) =
+        p("change master to master_port=1 for channel 'c'")
     else {
         panic!()
     };
@@ -471,14 +478,14 @@ fn start_and_stop() {
     };
     assert_eq!(
         p("start replica"),
-        Admin::StartReplica {
+        Admin::Replica(ReplicaStatement::Start {
             target: Target::Default,
             what: StartWhat::both()
-        }
+        })
     );
     assert_eq!(
         p("start slave 'a' sql_thread until master_log_file='f', master_log_pos=9"),
-        Admin::StartReplica {
+        Admin::Replica(ReplicaStatement::Start {
             target: source("a"),
             what: start(
                 sql,
@@ -487,9 +494,10 @@ fn start_and_stop() {
                     pos: 9
                 })
             )
-        }
+        })
     );
-    let Admin::StartReplica { what, .. } = p("start slave until master_gtid_pos='0-1-5,2-2-2'")
+    let Admin::Replica(ReplicaStatement::Start { what, .. }) =
+        p("start slave until master_gtid_pos='0-1-5,2-2-2'")
     else {
         panic!()
     };
@@ -499,27 +507,27 @@ fn start_and_stop() {
     assert_eq!(list.len(), 2);
     assert_eq!(
         p("stop all slaves io_thread"),
-        Admin::StopReplica {
+        Admin::Replica(ReplicaStatement::Stop {
             target: Target::All,
             threads: Threads {
                 io: true,
                 sql: false
             }
-        }
+        })
     );
     assert_eq!(
         p("stop slave io_thread, sql_thread for channel 'c'"),
-        Admin::StopReplica {
+        Admin::Replica(ReplicaStatement::Stop {
             target: source("c"),
             threads: Threads::BOTH
-        }
+        })
     );
     assert_eq!(
         p("reset replica 'a' all"),
-        Admin::ResetReplica {
+        Admin::Replica(ReplicaStatement::Reset {
             target: source("a"),
             all: true
-        }
+        })
     );
     assert_eq!(
         p("show slave 'x' status"),

@@ -44,10 +44,24 @@ impl ClientSession {
         more: bool,
     ) -> SqlResult<()> {
         let p = match p {
-            ast::Program::Routine(r) => return self.create_routine(&r, text, out, more),
-            ast::Program::Trigger(t) => return self.create_trigger(&t, text, out, more),
-            ast::Program::Event(e) => return self.create_event(&e, text, out, more),
-            ast::Program::AlterEvent(e) => return self.alter_event(&e, text, out, more),
+            ast::Program::Routine(r) => {
+                let counter = match r.returns {
+                    Some(_) => "Com_create_function",
+                    None => "Com_create_procedure",
+                };
+                return self.define(counter, out, more, |s| s.create_routine(&r, text));
+            }
+            ast::Program::Trigger(t) => {
+                return self.define("Com_create_trigger", out, more, |s| {
+                    s.create_trigger(&t, text)
+                });
+            }
+            ast::Program::Event(e) => {
+                return self.define("Com_create_event", out, more, |s| s.create_event(&e, text));
+            }
+            ast::Program::AlterEvent(e) => {
+                return self.define("Com_alter_event", out, more, |s| s.alter_event(&e, text));
+            }
             p => p,
         };
         let (counter, keeps) = match &p {
@@ -62,7 +76,7 @@ impl ClientSession {
                 return self.fail(e);
             }
         };
-        let counter = status::index(counter).unwrap_or(status::ADMIN_COMMANDS);
+        let counter = status::counter(counter);
         self.begin_statement(counter, keeps);
         let body = match p {
             ast::Program::Compound(body) => body,
@@ -174,7 +188,7 @@ impl ClientSession {
             ),
             account,
             current_user: self.env.current_user.clone(),
-            role: self.role.clone(),
+            role: self.rights.role.clone(),
         };
         if !def.invoker && !self.internal {
             let Some(account) = rights::account_of(&self.programs.store, def, &self.env)? else {
@@ -182,9 +196,9 @@ impl ClientSession {
             };
             self.client.account_user.clone_from(&account.user);
             self.client.account_host.clone_from(&account.host);
-            (self.env.current_user, self.role) = definer_names(&def.definer);
-            self.env.current_role = self.role.clone();
-            self.account = account;
+            (self.env.current_user, self.rights.role) = definer_names(&def.definer);
+            self.env.current_role = self.rights.role.clone();
+            self.rights.account = account;
         }
         if self.env.sql_mode != def.mode() {
             around.mode = Some(self.env.sql_mode);
@@ -206,8 +220,8 @@ impl ClientSession {
         (self.client.account_user, self.client.account_host) = around.user;
         self.env.current_user = around.current_user;
         self.env.current_role = around.role.clone();
-        self.role = around.role;
-        self.account = around.account;
+        self.rights.role = around.role;
+        self.rights.account = around.account;
     }
 
     fn stand_in(&mut self, db: Option<Arc<str>>) {
@@ -263,7 +277,7 @@ impl Host for AtSession<'_> {
         rows: Rows<'_>,
     ) -> SqlResult<()> {
         let stmt = &step.stmt;
-        let counter = status::index(stmt.counter()).unwrap_or(status::ADMIN_COMMANDS);
+        let counter = status::counter(stmt.counter());
         let keeps = keeps_diagnostics(stmt) && matches!(rows, Rows::Client);
         self.session.begin_statement(counter, keeps);
         let plan = match self.plan(program, step) {

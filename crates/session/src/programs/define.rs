@@ -47,34 +47,27 @@ pub(super) fn verb(creation: Creation) -> &'static str {
 }
 
 impl ClientSession {
-    /// CREATE PROCEDURE and CREATE FUNCTION.
-    pub(super) fn create_routine(
+    /// Runs a statement that changes definitions, under its counter.
+    pub(super) fn define(
         &mut self,
-        r: &CreateRoutine,
-        text: &str,
+        counter: &str,
         out: &mut dyn ResultSink,
         more: bool,
+        change: impl FnOnce(&mut Self) -> SqlResult<()>,
     ) -> SqlResult<()> {
-        let function = r.returns.is_some();
-        let counter = match function {
-            true => "Com_create_function",
-            false => "Com_create_procedure",
-        };
-        self.begin_statement(
-            status::index(counter).unwrap_or(status::ADMIN_COMMANDS),
-            false,
-        );
-        match self.define_routine(r, text, function) {
+        self.begin_statement(status::counter(counter), false);
+        match change(self) {
             Ok(()) => self.finish_ok(0, 0, String::new(), out, more),
             Err(e) => self.fail(e),
         }
     }
 
-    fn define_routine(&mut self, r: &CreateRoutine, text: &str, function: bool) -> SqlResult<()> {
+    /// CREATE PROCEDURE and CREATE FUNCTION.
+    pub(super) fn create_routine(&mut self, r: &CreateRoutine, text: &str) -> SqlResult<()> {
         if r.aggregate {
             return Err(SqlError::unsupported("CREATE AGGREGATE FUNCTION"));
         }
-        let kind = match function {
+        let kind = match r.returns.is_some() {
             true => Stored::Function,
             false => Stored::Procedure,
         };
@@ -295,22 +288,7 @@ impl ClientSession {
     }
 
     /// CREATE TRIGGER.
-    pub(super) fn create_trigger(
-        &mut self,
-        t: &CreateTrigger,
-        text: &str,
-        out: &mut dyn ResultSink,
-        more: bool,
-    ) -> SqlResult<()> {
-        let counter = status::index("Com_create_trigger").unwrap_or(status::ADMIN_COMMANDS);
-        self.begin_statement(counter, false);
-        match self.define_trigger(t, text) {
-            Ok(()) => self.finish_ok(0, 0, String::new(), out, more),
-            Err(e) => self.fail(e),
-        }
-    }
-
-    fn define_trigger(&mut self, t: &CreateTrigger, text: &str) -> SqlResult<()> {
+    pub(super) fn create_trigger(&mut self, t: &CreateTrigger, text: &str) -> SqlResult<()> {
         let db = self.program_db(&t.table)?;
         if t.name.db.as_ref().is_some_and(|d| *d != db) {
             return Err(errors::TRG_IN_WRONG_SCHEMA.plain());
@@ -387,12 +365,7 @@ impl ClientSession {
             ProgramKind::Event => (Stored::Event, "Com_drop_event"),
             _ => (Stored::Trigger, "Com_drop_trigger"),
         };
-        let counter = status::index(counter).unwrap_or(status::ADMIN_COMMANDS);
-        self.begin_statement(counter, false);
-        match self.drop_stored(kind, d, text) {
-            Ok(()) => self.finish_ok(0, 0, String::new(), out, more),
-            Err(e) => self.fail(e),
-        }
+        self.define(counter, out, more, |s| s.drop_stored(kind, d, text))
     }
 
     fn drop_stored(
@@ -466,12 +439,7 @@ impl ClientSession {
             true => "Com_alter_function",
             false => "Com_alter_procedure",
         };
-        let counter = status::index(counter).unwrap_or(status::ADMIN_COMMANDS);
-        self.begin_statement(counter, false);
-        match self.alter_stored(a, text) {
-            Ok(()) => self.finish_ok(0, 0, String::new(), out, more),
-            Err(e) => self.fail(e),
-        }
+        self.define(counter, out, more, |s| s.alter_stored(a, text))
     }
 
     fn alter_stored(&mut self, a: &AlterRoutine, text: &str) -> SqlResult<()> {

@@ -94,7 +94,7 @@ impl ClientSession {
     /// else a warning.
     pub(crate) fn check_gtid_slave_pos(&self, text: &str) -> SqlResult<()> {
         let new = gtid_position(text)?;
-        if self.open.is_some() {
+        if self.tx.open.is_some() {
             return Err(errors::CANT_DO_THIS_DURING_AN_TRANSACTION.plain());
         }
         let strict = self.instance.global_value("gtid_strict_mode").as_bool();

@@ -2,7 +2,7 @@
 
 use super::errors::{locked_or_in_transaction, no_connection};
 use super::{ChangeMaster, Condition, ReplicaControl, StartWhat, Threads, Which};
-use crate::admin::Target;
+use crate::admin::{ReplicaStatement, Target};
 use crate::privileges::PrivilegeSet;
 use crate::session::ClientSession;
 use narwal_types::errors;
@@ -42,12 +42,18 @@ impl ClientSession {
         self.need_any(PrivilegeSet::SUPER.with(PrivilegeSet::REPLICATION_SLAVE_ADMIN))
     }
 
+    /// A statement of this server as a replica.
+    pub(crate) fn replica_statement(&mut self, r: &ReplicaStatement) -> SqlResult<()> {
+        match r {
+            ReplicaStatement::ChangeMaster { target, change } => self.change_master(target, change),
+            ReplicaStatement::Start { target, what } => self.start_replica(target, what),
+            ReplicaStatement::Stop { target, threads } => self.stop_replica(target, *threads),
+            ReplicaStatement::Reset { target, all } => self.reset_replica(target, *all),
+        }
+    }
+
     /// CHANGE MASTER TO.
-    pub(crate) fn change_master(
-        &mut self,
-        target: &Target,
-        change: &ChangeMaster,
-    ) -> SqlResult<()> {
+    fn change_master(&mut self, target: &Target, change: &ChangeMaster) -> SqlResult<()> {
         self.need_replica_admin()?;
         self.instance.database().one_log("CHANGE MASTER")?;
         let name = self.target_name(target).unwrap_or_default();
@@ -60,7 +66,7 @@ impl ClientSession {
     }
 
     /// START SLAVE, START ALL SLAVES.
-    pub(crate) fn start_replica(&mut self, target: &Target, what: &StartWhat) -> SqlResult<()> {
+    fn start_replica(&mut self, target: &Target, what: &StartWhat) -> SqlResult<()> {
         self.need_replica_admin()?;
         self.instance.database().one_log("START SLAVE")?;
         let name = self.target_name(target);
@@ -78,10 +84,10 @@ impl ClientSession {
     }
 
     /// STOP SLAVE, STOP ALL SLAVES.
-    pub(crate) fn stop_replica(&mut self, target: &Target, threads: Threads) -> SqlResult<()> {
+    fn stop_replica(&mut self, target: &Target, threads: Threads) -> SqlResult<()> {
         self.need_replica_admin()?;
         // The applier may wait for what this session holds.
-        if self.open.is_some() || self.holds_locks() {
+        if self.tx.open.is_some() || self.locks.any() {
             return Err(locked_or_in_transaction());
         }
         let name = self.target_name(target);
@@ -93,17 +99,12 @@ impl ClientSession {
     }
 
     /// RESET SLAVE.
-    pub(crate) fn reset_replica(&mut self, target: &Target, all: bool) -> SqlResult<()> {
+    fn reset_replica(&mut self, target: &Target, all: bool) -> SqlResult<()> {
         self.need_any(PrivilegeSet::RELOAD)?;
         let name = self.target_name(target).unwrap_or_default();
         let notes = self.replica_control()?.reset(&name, all)?;
         self.report_conditions(notes);
         Ok(())
-    }
-
-    /// True under LOCK TABLES or FLUSH TABLES WITH READ LOCK.
-    pub(crate) fn holds_locks(&self) -> bool {
-        self.locked.is_some() || self.global_read_lock
     }
 
     /// Error 1617 if there is no such connection; the default one is always there.

@@ -103,7 +103,7 @@ pub struct ChannelStatus {
     pub received_heartbeats: u64,
     /// Groups whose errors `slave_exec_mode=IDEMPOTENT` passed over (`Slave_skipped_errors`).
     pub skipped_errors: u64,
-    /// Links that were made (`Slave_connections` counts attempts of replicas at a source; this is ours).
+    /// Connections to the source that came about.
     pub links: u64,
     /// Semi-synchronous replication is in use with the source (`Rpl_semi_sync_slave_status`).
     pub semi_sync: bool,

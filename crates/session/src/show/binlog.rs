@@ -161,7 +161,7 @@ pub(super) fn binlog_status(
         };
         let at = match at {
             Ok(at) => at,
-            // Whoever asks for everything is not kept from it by a log that has failed.
+            // A log that has failed must not keep the other values from SHOW STATUS.
             Err(_) if matches!(filter, Filter::None) => return Ok(()),
             Err(e) => return Err(e.into()),
         };

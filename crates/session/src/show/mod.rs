@@ -61,7 +61,7 @@ impl ClientSession {
                 let mut g = Grid::new();
                 g.text(&grant_texts::title(&a), 1024);
                 let with_role = *name == UserName::CurrentWithRole;
-                let session = with_role.then_some(self.role.as_deref());
+                let session = with_role.then_some(self.rights.role.as_deref());
                 for line in grant_texts::show_grants(&self.instance.acl(), &a, session) {
                     g.row(vec![Value::str(line)]);
                 }

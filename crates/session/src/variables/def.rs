@@ -102,7 +102,7 @@ pub(crate) type Check = fn(&dyn SessionParts, &VarValue) -> SqlResult<()>;
 /// The form in which a value is kept.
 pub(crate) type Normal = fn(&dyn SessionParts, &VarValue) -> SqlResult<VarValue>;
 
-/// Sets state that is no setting.
+/// Sets state that is not a setting.
 pub(crate) type Assign = fn(&mut dyn SessionParts, Option<&VarValue>) -> SqlResult<()>;
 
 /// Whether the command line may give a value.
@@ -211,6 +211,15 @@ pub(super) const fn row(
         },
     }
 }
+
+/// Rows that stand in a line each: name, scope, type, default, effect, sentence; then what is particular about it.
+macro_rules! rows {
+    ($($name:literal $scope:ident $kind:expr, $default:literal $effect:ident $doc:literal
+        $(.$builder:ident($($arg:expr),*))*;)*) => {
+        &[$(row($name, $scope, $kind, $default, $effect, $doc)$(.$builder($($arg),*))*),*]
+    };
+}
+pub(super) use rows;
 
 /// A row of a variable that is kept without effect: clients and scripts that set it go on.
 pub(super) const fn inert(
@@ -375,7 +384,7 @@ impl VariableDef {
         self
     }
 
-    /// State that is no setting: sets it, `None` is DEFAULT.
+    /// State that is not a setting: sets it, `None` is DEFAULT.
     pub(super) const fn assign(
         mut self,
         f: fn(&mut dyn SessionParts, Option<&VarValue>) -> SqlResult<()>,

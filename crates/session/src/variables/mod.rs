@@ -269,7 +269,7 @@ mod tests {
         let mut asked = 0;
         for part in ["session", "replica", "narwal"] {
             let folder = format!("{}/../{part}/src", env!("CARGO_MANIFEST_DIR"));
-            for text in sources(folder.as_ref()) {
+            for text in narwal_testkit::sources::sources(folder.as_ref()).unwrap() {
                 for call in [
                     "value(\"",
                     "global_value(\"",
@@ -289,18 +289,5 @@ mod tests {
             }
         }
         assert!(asked > 40, "{asked}");
-    }
-
-    fn sources(folder: &std::path::Path) -> Vec<String> {
-        let mut all = Vec::new();
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                all.extend(sources(&path));
-            } else if path.extension().is_some_and(|e| e == "rs") {
-                all.push(std::fs::read_to_string(path).unwrap());
-            }
-        }
-        all
     }
 }

@@ -4,10 +4,29 @@ use super::def::Effect::{Fixed, Live, Startup, State};
 use super::def::Kind::{Bool, Double, Enum, Text, UInt};
 use super::def::Scope::{Both, Global, Session};
 use super::def::{AtStart, Kind, VariableDef, inert, row};
+use super::parts::ServerParts;
 use super::rules::while_replicas_stand;
 use super::value::VarValue;
 use crate::privileges::PrivilegeSet;
 use crate::replica::filter::FilterList;
+
+/// A list of names that a replica's filter has: of the connection without a name, as the global value.
+const fn filter(
+    name: &'static str,
+    list: FilterList,
+    read: fn(&dyn ServerParts) -> VarValue,
+    doc: &'static str,
+) -> VariableDef {
+    row(name, Global, Text, "", State, doc)
+        .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN)
+        .filter(list)
+        .read(read)
+        .allowed(while_replicas_stand)
+}
+
+fn list(s: &dyn ServerParts, list: FilterList) -> VarValue {
+    VarValue::text(s.replica_filter("").get(list))
+}
 
 /// The rows.
 pub(super) static ROWS: &[VariableDef] = &[
@@ -145,30 +164,18 @@ pub(super) static ROWS: &[VariableDef] = &[
         Startup,
         "MariaDB's relay log, which Narwal does not have.",
     ),
-    row(
+    filter(
         "replicate_do_db",
-        Global,
-        Text,
-        "",
-        State,
+        FilterList::DoDb,
+        |s| list(s, FilterList::DoDb),
         "Databases whose changes a replica applies.",
-    )
-    .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN)
-    .filter(FilterList::DoDb)
-    .read(|s| VarValue::text(s.replica_filter("").get(FilterList::DoDb)))
-    .allowed(while_replicas_stand),
-    row(
+    ),
+    filter(
         "replicate_do_table",
-        Global,
-        Text,
-        "",
-        State,
+        FilterList::DoTable,
+        |s| list(s, FilterList::DoTable),
         "Tables (`database.table`) whose changes a replica applies.",
-    )
-    .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN)
-    .filter(FilterList::DoTable)
-    .read(|s| VarValue::text(s.replica_filter("").get(FilterList::DoTable)))
-    .allowed(while_replicas_stand),
+    ),
     row(
         "replicate_events_marked_for_skip",
         Global,
@@ -178,30 +185,18 @@ pub(super) static ROWS: &[VariableDef] = &[
         "What a replica does with events of `skip_replication`; only REPLICATE.",
     )
     .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
-    row(
+    filter(
         "replicate_ignore_db",
-        Global,
-        Text,
-        "",
-        State,
+        FilterList::IgnoreDb,
+        |s| list(s, FilterList::IgnoreDb),
         "Databases whose changes a replica leaves out.",
-    )
-    .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN)
-    .filter(FilterList::IgnoreDb)
-    .read(|s| VarValue::text(s.replica_filter("").get(FilterList::IgnoreDb)))
-    .allowed(while_replicas_stand),
-    row(
+    ),
+    filter(
         "replicate_ignore_table",
-        Global,
-        Text,
-        "",
-        State,
+        FilterList::IgnoreTable,
+        |s| list(s, FilterList::IgnoreTable),
         "Tables (`database.table`) whose changes a replica leaves out.",
-    )
-    .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN)
-    .filter(FilterList::IgnoreTable)
-    .read(|s| VarValue::text(s.replica_filter("").get(FilterList::IgnoreTable)))
-    .allowed(while_replicas_stand),
+    ),
     row(
         "replicate_rewrite_db",
         Global,
@@ -211,30 +206,18 @@ pub(super) static ROWS: &[VariableDef] = &[
         "Databases that have another name on the replica; only none.",
     )
     .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
-    row(
+    filter(
         "replicate_wild_do_table",
-        Global,
-        Text,
-        "",
-        State,
+        FilterList::WildDoTable,
+        |s| list(s, FilterList::WildDoTable),
         "Patterns of tables whose changes a replica applies.",
-    )
-    .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN)
-    .filter(FilterList::WildDoTable)
-    .read(|s| VarValue::text(s.replica_filter("").get(FilterList::WildDoTable)))
-    .allowed(while_replicas_stand),
-    row(
+    ),
+    filter(
         "replicate_wild_ignore_table",
-        Global,
-        Text,
-        "",
-        State,
+        FilterList::WildIgnoreTable,
+        |s| list(s, FilterList::WildIgnoreTable),
         "Patterns of tables whose changes a replica leaves out.",
-    )
-    .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN)
-    .filter(FilterList::WildIgnoreTable)
-    .read(|s| VarValue::text(s.replica_filter("").get(FilterList::WildIgnoreTable)))
-    .allowed(while_replicas_stand),
+    ),
     row(
         "report_host",
         Global,

@@ -54,7 +54,7 @@ pub(super) static ROWS: &[VariableDef] = &[
 /// name the table has a variable.
 ///
 /// # Errors
-/// 1193 for a name that is no variable's.
+/// 1193 for a name that no variable has.
 fn watched_names(list: &str, find: &dyn Fn(&str) -> Option<&'static str>) -> SqlResult<String> {
     if list.trim().is_empty() {
         return Ok(String::new());

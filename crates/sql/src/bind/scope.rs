@@ -233,7 +233,7 @@ pub struct Planned {
 pub trait SubqueryPlanner {
     /// Plans number `n` of the placeholders, seen from a scope.
     fn plan(&self, n: usize, used: SubqueryUse, scope: &Scope<'_>) -> SqlResult<Planned>;
-    /// Plans a query that is none of them. `number`: one that none of them has.
+    /// Plans a query that is not among the placeholders. `number` must not be one of theirs.
     fn plan_query(
         &self,
         query: &Select,

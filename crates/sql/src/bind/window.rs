@@ -167,7 +167,7 @@ impl Binder<'_> {
             .map(|e| self.expr(e))
             .collect::<SqlResult<Vec<_>>>()?;
         let mut within = Vec::new();
-        if w.wants == Wants::Group {
+        if w.kind == Wants::Group {
             within = match f.clauses.as_ref().and_then(|c| c.within_group.as_ref()) {
                 Some(order) => order.clone(),
                 // MEDIAN(x)
@@ -202,7 +202,7 @@ impl Binder<'_> {
             computes: Computes::Func(w.func, args),
             ty,
             name: w.name,
-            wants: w.wants,
+            wants: w.kind,
             spec: WindowSpec::default(),
             within,
         })

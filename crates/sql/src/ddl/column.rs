@@ -38,6 +38,40 @@ pub(super) fn some_are_visible(columns: &[ColumnDef]) -> SqlResult<()> {
     }
 }
 
+/// Gives a column its collation. Error 1074 if its characters may then take too much room; with the collation `binary` it
+/// becomes a column of bytes.
+fn settle_collation(
+    def: &mut ColumnDef,
+    spec: &ColumnSpec,
+    table_collation: Collation,
+    env: &StatementEnv,
+) -> SqlResult<()> {
+    if is_text(def.ty.kind) {
+        let c = column_collation(spec, table_collation);
+        if let TypeKind::VarChar(n) = def.ty.kind {
+            let max = 65_532 / c.charset().char_bytes();
+            if u32::from(n) > max {
+                return Err(too_big(&def.name, max));
+            }
+        }
+        if c == Collation::Binary {
+            // A character column of the binary character set is a binary column.
+            def.ty.kind = match def.ty.kind {
+                TypeKind::Char(n) => TypeKind::Binary(n),
+                TypeKind::VarChar(n) => TypeKind::VarBinary(n),
+                TypeKind::Text(b) => TypeKind::Blob(b),
+                k => k,
+            };
+        }
+        def.ty.collation = c;
+    } else if let TypeKind::Enum(of) | TypeKind::Set(of) = def.ty.kind {
+        def.ty.collation = column_collation(spec, table_collation);
+        check_members(def, of, env)?;
+    }
+    Ok(())
+}
+
+/// The definition of a column as the catalog keeps it.
 pub(super) fn column_def(
     spec: &ColumnSpec,
     table_collation: Collation,
@@ -66,28 +100,7 @@ pub(super) fn column_def(
             }
         };
     }
-    if is_text(def.ty.kind) {
-        let c = column_collation(spec, table_collation);
-        if let TypeKind::VarChar(n) = def.ty.kind {
-            let max = 65_532 / c.charset().char_bytes();
-            if u32::from(n) > max {
-                return Err(too_big(&def.name, max));
-            }
-        }
-        if c == Collation::Binary {
-            // A character column of the binary character set is a binary column.
-            def.ty.kind = match def.ty.kind {
-                TypeKind::Char(n) => TypeKind::Binary(n),
-                TypeKind::VarChar(n) => TypeKind::VarBinary(n),
-                TypeKind::Text(b) => TypeKind::Blob(b),
-                k => k,
-            };
-        }
-        def.ty.collation = c;
-    } else if let TypeKind::Enum(of) | TypeKind::Set(of) = def.ty.kind {
-        def.ty.collation = column_collation(spec, table_collation);
-        check_members(&def, of, env)?;
-    }
+    settle_collation(&mut def, spec, table_collation, env)?;
     if def.invisible
         && !def.nullable
         && !def.auto_increment
@@ -105,6 +118,12 @@ pub(super) fn column_def(
             return Err(invalid_default(&def.name));
         }
     }
+    settle_default(&mut def, db, table, env)?;
+    Ok(def)
+}
+
+/// A default in the form that the catalog keeps. Error 1067 if the column can't have it.
+fn settle_default(def: &mut ColumnDef, db: &str, table: &str, env: &StatementEnv) -> SqlResult<()> {
     match &def.default {
         DefaultDef::None | DefaultDef::Expr(_) => {}
         DefaultDef::Null => {
@@ -153,7 +172,7 @@ pub(super) fn column_def(
             });
         }
     }
-    Ok(def)
+    Ok(())
 }
 
 /// Two members of an ENUM or SET that its collation holds equal: an error in strict mode, else a note.

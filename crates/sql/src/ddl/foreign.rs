@@ -318,6 +318,108 @@ fn fits(def: &TableDef, key: &ForeignKeyDef, parent: &TableDef) -> Option<()> {
     Some(())
 }
 
+/// A table before ALTER TABLE, and the old column that each new one comes from.
+struct Altered<'a> {
+    old: &'a TableDef,
+    sources: &'a [Option<usize>],
+    checks: bool,
+}
+
+impl Altered<'_> {
+    /// The positions, before and behind it, of a column that it keeps.
+    fn moved(&self, new: &TableDef, name: &str) -> Option<(usize, usize)> {
+        let (at, _) = column(self.old, name)?;
+        let to = self.sources.iter().position(|s| *s == Some(at))?;
+        (to < new.columns.len()).then_some((at, to))
+    }
+
+    /// Whether checks are on and a column is stored in another way now.
+    fn is_stored_otherwise(&self, new: &TableDef, (at, to): (usize, usize)) -> bool {
+        self.checks && !same_storage(&self.old.columns[at], &new.columns[to])
+    }
+
+    /// The index of the old table that holds a key's columns and that the new one does not have.
+    fn lost_index(&self, new: &TableDef, names: &[String]) -> &str {
+        let columns = positions(self.old, names).unwrap_or_default();
+        let lost = |i: &&IndexDef| {
+            begins_with(i, &columns) && !new.indexes.iter().any(|n| same(&n.name, &i.name))
+        };
+        self.old.indexes.iter().find(lost).map_or("", |i| &i.name)
+    }
+
+    /// The table's own keys follow the new names of columns and of the table. Errors 1553 and 1832.
+    fn own_keys(&self, new: &TableDef) -> SqlResult<Vec<ForeignKeyDef>> {
+        let old = self.old;
+        let mut keys = new.foreign_keys.clone();
+        for key in &mut keys {
+            for name in &mut key.columns {
+                let Some((at, to)) = self.moved(new, name) else {
+                    let holds = |i: &&IndexDef| {
+                        let mut parts = i.columns.iter();
+                        parts.any(|p| same(&old.columns[p.column].name, name))
+                    };
+                    let gone = old.indexes.iter().find(holds);
+                    return Err(needed(gone.map_or(name.as_str(), |i| &i.name)));
+                };
+                if self.is_stored_otherwise(new, (at, to)) {
+                    return Err(errors::FK_COLUMN_CANNOT_CHANGE.with([&name, &key.name]));
+                }
+                name.clone_from(&new.columns[to].name);
+            }
+            if key.parent_db == old.db && key.parent == old.name {
+                for name in &mut key.parent_columns {
+                    if let Some((_, to)) = self.moved(new, name) {
+                        name.clone_from(&new.columns[to].name);
+                    }
+                }
+                key.parent_db.clone_from(&new.db);
+                key.parent.clone_from(&new.name);
+            }
+        }
+        Ok(keys)
+    }
+
+    /// Whether a key of another table allows what becomes of the columns that it refers to. Errors 1829 and 1833.
+    fn check_child(&self, new: &TableDef, child: &TableDef, key: &ForeignKeyDef) -> SqlResult<()> {
+        if (&new.db, &new.name) != (&self.old.db, &self.old.name) {
+            return Err(SqlError::unsupported(
+                "a new name for a table that foreign keys refer to",
+            ));
+        }
+        for name in &key.parent_columns {
+            let Some((at, to)) = self.moved(new, name) else {
+                return Err(errors::FK_COLUMN_CANNOT_DROP_CHILD.text(format!(
+                    "Cannot drop column '{name}': needed in a foreign key constraint '{}' of table {}.{}",
+                    key.name,
+                    quote_ident(&child.db),
+                    quote_ident(&child.name)
+                )));
+            };
+            if !same(&new.columns[to].name, name) {
+                return Err(SqlError::unsupported(
+                    "a new name for a column that foreign keys refer to",
+                ));
+            }
+            if self.is_stored_otherwise(new, (at, to)) {
+                return Err(errors::FK_COLUMN_CANNOT_CHANGE_CHILD.text(format!(
+                    "Cannot change column '{name}': used in a foreign key constraint '{}' of table '{}.{}'",
+                    key.name, child.db, child.name
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// An index of the new table begins with a key's columns. Error 1553.
+    fn check_index(&self, new: &TableDef, names: &[String]) -> SqlResult<()> {
+        let holds = |c: Vec<usize>| new.indexes.iter().any(|i| begins_with(i, &c));
+        match positions(new, names).is_some_and(holds) {
+            true => Ok(()),
+            false => Err(needed(self.lost_index(new, names))),
+        }
+    }
+}
+
 /// What an ALTER TABLE leaves of the foreign keys that a table has, and whether those that refer to it allow it. `sources`: the
 /// old column that each new one comes from.
 pub(super) fn after_alter(
@@ -327,72 +429,16 @@ pub(super) fn after_alter(
     sources: &[Option<usize>],
     checks: bool,
 ) -> SqlResult<()> {
-    let own = |k: &ForeignKeyDef| k.parent_db == old.db && k.parent == old.name;
-    // The new name of an old column.
-    let moved = |new: &TableDef, name: &str| -> Option<(usize, usize)> {
-        let (at, _) = column(old, name)?;
-        let to = sources.iter().position(|s| *s == Some(at))?;
-        (to < new.columns.len()).then_some((at, to))
+    let altered = Altered {
+        old,
+        sources,
+        checks,
     };
-    let mut keys = new.foreign_keys.clone();
-    for key in &mut keys {
-        let to_itself = own(key);
-        for name in &mut key.columns {
-            let Some((at, to)) = moved(new, name) else {
-                let gone = old.indexes.iter().find(|i| {
-                    i.columns
-                        .iter()
-                        .any(|p| same(&old.columns[p.column].name, name))
-                });
-                return Err(needed(gone.map_or(name.as_str(), |i| &i.name)));
-            };
-            if checks && !same_storage(&old.columns[at], &new.columns[to]) {
-                return Err(errors::FK_COLUMN_CANNOT_CHANGE.with([&name, &key.name]));
-            }
-            name.clone_from(&new.columns[to].name);
-        }
-        if to_itself {
-            for name in &mut key.parent_columns {
-                if let Some((_, to)) = moved(new, name) {
-                    name.clone_from(&new.columns[to].name);
-                }
-            }
-            key.parent_db.clone_from(&new.db);
-            key.parent.clone_from(&new.name);
-        }
-    }
-    new.foreign_keys = keys;
-    for (child, number) in catalog.references_to(&old.db, &old.name) {
-        let key = &child.def.foreign_keys[number];
-        if child.def.id == old.id {
-            continue;
-        }
-        if (&new.db, &new.name) != (&old.db, &old.name) {
-            return Err(SqlError::unsupported(
-                "a new name for a table that foreign keys refer to",
-            ));
-        }
-        for name in &key.parent_columns {
-            let Some((at, to)) = moved(new, name) else {
-                return Err(errors::FK_COLUMN_CANNOT_DROP_CHILD.text(format!(
-                        "Cannot drop column '{name}': needed in a foreign key constraint '{}' of table {}.{}",
-                        key.name,
-                        quote_ident(&child.def.db),
-                        quote_ident(&child.def.name)
-                    )));
-            };
-            if !same(&new.columns[to].name, name) {
-                return Err(SqlError::unsupported(
-                    "a new name for a column that foreign keys refer to",
-                ));
-            }
-            if checks && !same_storage(&old.columns[at], &new.columns[to]) {
-                return Err(errors::FK_COLUMN_CANNOT_CHANGE_CHILD.text(format!(
-                        "Cannot change column '{name}': used in a foreign key constraint '{}' of table '{}.{}'",
-                        key.name, child.def.db, child.def.name
-                    )));
-            }
-        }
+    new.foreign_keys = altered.own_keys(new)?;
+    let mut children = catalog.references_to(&old.db, &old.name);
+    children.retain(|(child, _)| child.def.id != old.id);
+    for (child, number) in &children {
+        altered.check_child(new, &child.def, &child.def.foreign_keys[*number])?;
     }
     // Indexes that a declared one has taken the place of.
     let declared: Vec<IndexDef> = new.indexes.iter().filter(|i| !i.implied).cloned().collect();
@@ -400,29 +446,11 @@ pub(super) fn after_alter(
         let columns: Vec<usize> = i.columns.iter().map(|p| p.column).collect();
         !(i.implied && declared.iter().any(|d| begins_with(d, &columns)))
     });
-    let has = |names: &[String]| {
-        positions(new, names).is_some_and(|c| new.indexes.iter().any(|i| begins_with(i, &c)))
-    };
-    let gone = |names: &[String]| {
-        let columns = positions(old, names).unwrap_or_default();
-        old.indexes
-            .iter()
-            .find(|i| {
-                begins_with(i, &columns) && !new.indexes.iter().any(|n| same(&n.name, &i.name))
-            })
-            .map_or("", |i| i.name.as_str())
-            .to_string()
-    };
     for key in &new.foreign_keys {
-        if !has(&key.columns) {
-            return Err(needed(&gone(&key.columns)));
-        }
+        altered.check_index(new, &key.columns)?;
     }
-    for (child, number) in catalog.references_to(&old.db, &old.name) {
-        let key = &child.def.foreign_keys[number];
-        if child.def.id != old.id && !has(&key.parent_columns) {
-            return Err(needed(&gone(&key.parent_columns)));
-        }
+    for (child, number) in &children {
+        altered.check_index(new, &child.def.foreign_keys[*number].parent_columns)?;
     }
     Ok(())
 }

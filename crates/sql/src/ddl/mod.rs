@@ -16,7 +16,7 @@ mod sequence;
 mod temporary;
 mod view;
 
-use crate::ast::{AlterAction, DdlStmt, ViewCreation};
+use crate::ast::{AlterAction, CreateTable, DdlStmt, ViewCreation};
 use crate::ddl::run::{InOpen, Run, db_of};
 use crate::env::StatementEnv;
 use crate::exec::outcome::Outcome;
@@ -34,44 +34,76 @@ use std::sync::Arc;
 pub use sequence::{not_a_sequence, sequence_row, show_create_sequence, unknown_sequence};
 pub use temporary::is_temporary_ddl;
 
-/// Privileges that a DDL statement needs.
-pub fn ddl_needs(stmt: &DdlStmt, env: &StatementEnv) -> SqlResult<Vec<Needs>> {
-    let on = |t: &TableName, privilege| -> SqlResult<Needs> {
-        Ok(Needs {
-            db: db_of(t, env)?.to_string(),
-            table: t.name.clone(),
-            privilege,
-            through: None,
-        })
-    };
-    let database = |name: &str, privilege| Needs {
+fn on_table(t: &TableName, privilege: Privilege, env: &StatementEnv) -> SqlResult<Needs> {
+    Ok(Needs {
+        db: db_of(t, env)?.to_string(),
+        table: t.name.clone(),
+        privilege,
+        through: None,
+    })
+}
+
+fn on_database(name: &str, privilege: Privilege) -> Needs {
+    Needs {
         db: name.to_string(),
         table: String::new(),
         privilege,
         through: None,
-    };
+    }
+}
+
+fn create_table_needs(c: &CreateTable, env: &StatementEnv) -> SqlResult<Vec<Needs>> {
+    let mut needs = Vec::new();
+    if c.temporary {
+        needs.push(on_database(
+            db_of(&c.table, env)?,
+            Privilege::CreateTemporary,
+        ));
+    } else {
+        needs.push(on_table(&c.table, Privilege::Create, env)?);
+        if c.or_replace {
+            needs.push(on_table(&c.table, Privilege::Drop, env)?);
+        }
+        if c.select.is_some() {
+            needs.push(on_table(&c.table, Privilege::Insert, env)?);
+        }
+    }
+    if let Some(like) = &c.like
+        && env.temporary_table(db_of(like, env)?, &like.name).is_none()
+    {
+        needs.push(on_table(like, Privilege::Select, env)?);
+    }
+    Ok(needs)
+}
+
+/// Privileges that a DDL statement needs.
+pub fn ddl_needs(stmt: &DdlStmt, env: &StatementEnv) -> SqlResult<Vec<Needs>> {
+    let on = |t: &TableName, privilege| on_table(t, privilege, env);
+    let database = on_database;
     let temporary = |t: &TableName| -> SqlResult<bool> {
         Ok(env.temporary_table(db_of(t, env)?, &t.name).is_some())
     };
-    Ok(match stmt {
-        DdlStmt::CreateTable(c) => {
-            let mut needs = match c.temporary {
-                true => vec![database(db_of(&c.table, env)?, Privilege::CreateTemporary)],
-                false => vec![on(&c.table, Privilege::Create)?],
-            };
-            if c.or_replace && !c.temporary {
-                needs.push(on(&c.table, Privilege::Drop)?);
-            }
-            if c.select.is_some() && !c.temporary {
-                needs.push(on(&c.table, Privilege::Insert)?);
-            }
-            if let Some(like) = &c.like
-                && !temporary(like)?
-            {
-                needs.push(on(like, Privilege::Select)?);
-            }
-            needs
+    let each = |tables: &[TableName], privilege| -> SqlResult<Vec<Needs>> {
+        tables.iter().map(|t| on(t, privilege)).collect()
+    };
+    // What the statement asks for is dropped, too, where it takes the place of something.
+    let replacing = |t: &TableName, privilege, replaces: bool| -> SqlResult<Vec<Needs>> {
+        let mut needs = vec![on(t, privilege)?];
+        if replaces {
+            needs.push(on(t, Privilege::Drop)?);
         }
+        Ok(needs)
+    };
+    // A table moves: what goes with the old name, and what with the new one.
+    let renamed = |from: &TableName, to: &TableName| -> SqlResult<[Needs; 3]> {
+        Ok([
+            on(from, Privilege::Drop)?,
+            on(to, Privilege::Create)?,
+            on(to, Privilege::Insert)?,
+        ])
+    };
+    Ok(match stmt {
+        DdlStmt::CreateTable(c) => create_table_needs(c, env)?,
         _ if is_temporary_ddl(stmt, env) => Vec::new(),
         DdlStmt::DropTable { tables, .. } => {
             let mut needs = Vec::new();
@@ -84,18 +116,9 @@ pub fn ddl_needs(stmt: &DdlStmt, env: &StatementEnv) -> SqlResult<Vec<Needs>> {
         }
         DdlStmt::CreateSequence {
             name, or_replace, ..
-        } => {
-            let mut needs = vec![on(name, Privilege::Create)?];
-            if *or_replace {
-                needs.push(on(name, Privilege::Drop)?);
-            }
-            needs
-        }
+        } => replacing(name, Privilege::Create, *or_replace)?,
         DdlStmt::AlterSequence { name, .. } => vec![on(name, Privilege::Alter)?],
-        DdlStmt::DropSequence { names, .. } => names
-            .iter()
-            .map(|t| on(t, Privilege::Drop))
-            .collect::<SqlResult<_>>()?,
+        DdlStmt::DropSequence { names, .. } => each(names, Privilege::Drop)?,
         DdlStmt::Truncate(t) => vec![on(t, Privilege::Drop)?],
         DdlStmt::CreateDatabase { name, .. } => vec![database(name, Privilege::Create)],
         DdlStmt::AlterDatabase { name, .. } => {
@@ -110,23 +133,15 @@ pub fn ddl_needs(stmt: &DdlStmt, env: &StatementEnv) -> SqlResult<Vec<Needs>> {
             vec![on(table, Privilege::Index)?]
         }
         DdlStmt::CreateView(v) => {
-            let mut needs = vec![on(&v.view, Privilege::CreateView)?];
-            if matches!(v.creation, ViewCreation::OrReplace | ViewCreation::Alter) {
-                needs.push(on(&v.view, Privilege::Drop)?);
-            }
-            needs
+            let replaces = matches!(v.creation, ViewCreation::OrReplace | ViewCreation::Alter);
+            replacing(&v.view, Privilege::CreateView, replaces)?
         }
-        DdlStmt::DropView { views, .. } => views
-            .iter()
-            .map(|t| on(t, Privilege::Drop))
-            .collect::<SqlResult<_>>()?,
+        DdlStmt::DropView { views, .. } => each(views, Privilege::Drop)?,
         DdlStmt::AlterTable { table, actions, .. } => {
             let mut needs = vec![on(table, Privilege::Alter)?];
             for a in actions {
                 if let AlterAction::RenameTo(to) = a {
-                    needs.push(on(table, Privilege::Drop)?);
-                    needs.push(on(to, Privilege::Create)?);
-                    needs.push(on(to, Privilege::Insert)?);
+                    needs.extend(renamed(table, to)?);
                 }
             }
             needs
@@ -135,9 +150,7 @@ pub fn ddl_needs(stmt: &DdlStmt, env: &StatementEnv) -> SqlResult<Vec<Needs>> {
             let mut needs = Vec::new();
             for (from, to) in pairs {
                 needs.push(on(from, Privilege::Alter)?);
-                needs.push(on(from, Privilege::Drop)?);
-                needs.push(on(to, Privilege::Create)?);
-                needs.push(on(to, Privilege::Insert)?);
+                needs.extend(renamed(from, to)?);
             }
             needs
         }

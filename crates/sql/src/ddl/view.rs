@@ -12,6 +12,32 @@ use narwal_types::errors;
 use narwal_types::errors::codes;
 use narwal_types::{SqlError, SqlResult};
 
+/// The statement as the log has it: with its attributes settled, and the SELECT as it was written.
+fn logged(v: &CreateView, def: &ViewDef) -> String {
+    let (verb, exists) = match v.creation {
+        ViewCreation::New => ("CREATE ", ""),
+        ViewCreation::IfNotExists => ("CREATE ", "IF NOT EXISTS "),
+        ViewCreation::OrReplace => ("CREATE OR REPLACE ", ""),
+        ViewCreation::Alter => ("ALTER ", ""),
+    };
+    let columns = match v.columns.is_empty() {
+        true => String::new(),
+        false => {
+            let names: Vec<String> = v.columns.iter().map(|c| quote_ident(c)).collect();
+            format!("({})", names.join(", "))
+        }
+    };
+    let name = match v.view.db {
+        Some(_) => format!("{}.{}", quote_ident(&def.db), quote_ident(&def.name)),
+        None => quote_ident(&def.name),
+    };
+    format!(
+        "{verb}{}VIEW {exists}{name}{columns} AS {}",
+        attributes(def),
+        v.source
+    )
+}
+
 impl Run<'_> {
     pub(super) fn create_view(&self, v: &CreateView) -> SqlResult<u64> {
         let db = db_of(&v.view, self.env)?;
@@ -39,12 +65,14 @@ impl Run<'_> {
         let Some(settled) = &v.settled else {
             return Err(SqlError::unsupported("CREATE VIEW here"));
         };
-        let full = |n: &str| format!("{}.{}", quote_ident(db), quote_ident(n));
         if v.check != CheckOption::None && !settled.updatable {
-            return Err(errors::VIEW_NONUPD_CHECK.with([&full(name)]));
+            let full = format!("{}.{}", quote_ident(db), quote_ident(name));
+            return Err(errors::VIEW_NONUPD_CHECK.with([&full]));
         }
-        let mut algorithm = match (v.algorithm, old) {
-            (None, Some(old)) if v.creation == ViewCreation::Alter => old.algorithm,
+        // ALTER VIEW leaves as it is what it does not name.
+        let altered = old.filter(|_| v.creation == ViewCreation::Alter);
+        let mut algorithm = match (v.algorithm, altered) {
+            (None, Some(old)) => old.algorithm,
             (given, _) => given.unwrap_or_default(),
         };
         if algorithm == ViewAlgorithm::Merge && !settled.mergeable {
@@ -54,29 +82,14 @@ impl Run<'_> {
             );
             algorithm = ViewAlgorithm::Undefined;
         }
-        let current = || {
-            let (user, host) = self
-                .env
-                .current_user
-                .rsplit_once('@')
-                .unwrap_or((&self.env.current_user, ""));
-            (user.to_string(), host.to_string())
-        };
-        let definer = match (&v.definer, old) {
+        let definer = match (&v.definer, altered) {
             (Some(Definer::Account(user, host)), _) => (user.clone(), host.clone()),
-            (None, Some(old)) if v.creation == ViewCreation::Alter => old.definer.clone(),
-            _ => current(),
+            (None, Some(old)) => old.definer.clone(),
+            _ => self.own_account(),
         };
-        let invoker = match (v.invoker, old) {
-            (None, Some(old)) if v.creation == ViewCreation::Alter => old.invoker,
+        let invoker = match (v.invoker, altered) {
+            (None, Some(old)) => old.invoker,
             (given, _) => given.unwrap_or(false),
-        };
-        let variable = |name| {
-            let scope = crate::VariableScope::Session;
-            match self.env.variables.system(scope, name) {
-                Ok(narwal_types::Value::Str(s)) => s.to_string(),
-                _ => String::new(),
-            }
         };
         let def = ViewDef {
             db: db.to_string(),
@@ -89,43 +102,30 @@ impl Run<'_> {
             check: v.check,
             updatable: settled.updatable,
             charset: (
-                variable("character_set_client"),
-                variable("collation_connection"),
+                self.session_text("character_set_client"),
+                self.session_text("collation_connection"),
             ),
         };
-        let verb = match v.creation {
-            ViewCreation::New => "CREATE ",
-            ViewCreation::IfNotExists => "CREATE ",
-            ViewCreation::OrReplace => "CREATE OR REPLACE ",
-            ViewCreation::Alter => "ALTER ",
-        };
-        let exists = match v.creation {
-            ViewCreation::IfNotExists => "IF NOT EXISTS ",
-            _ => "",
-        };
-        let columns = match v.columns.is_empty() {
-            true => String::new(),
-            false => {
-                let names: Vec<String> = v.columns.iter().map(|c| quote_ident(c)).collect();
-                format!("({})", names.join(", "))
-            }
-        };
-        let shown = match v.view.db {
-            Some(_) => full(name),
-            None => quote_ident(name),
-        };
-        let sql = format!(
-            "{verb}{}VIEW {exists}{shown}{columns} AS {}",
-            attributes(&def),
-            v.source
-        );
-        self.submit(
-            self.default_db(),
-            sql,
-            vec![CatalogChange::PutView(def)],
-            false,
-        )?;
+        let sql = logged(v, &def);
+        let change = CatalogChange::PutView(def);
+        self.submit(self.default_db(), sql, vec![change], false)?;
         Ok(0)
+    }
+
+    /// User and host of the account that runs the statement.
+    fn own_account(&self) -> (String, String) {
+        let own = &self.env.current_user;
+        let (user, host) = own.rsplit_once('@').unwrap_or((own, ""));
+        (user.to_string(), host.to_string())
+    }
+
+    /// A session variable that is a text.
+    fn session_text(&self, name: &str) -> String {
+        let scope = crate::VariableScope::Session;
+        match self.env.variables.system(scope, name) {
+            Ok(narwal_types::Value::Str(s)) => s.to_string(),
+            _ => String::new(),
+        }
     }
 
     pub(super) fn drop_views(&self, if_exists: bool, views: &[TableName]) -> SqlResult<u64> {

@@ -121,7 +121,7 @@ impl Groups<'_> {
         Ok(())
     }
 
-    /// Calls `f` with the results of each group in memory, in their order; false if it had enough.
+    /// Calls `f` with the results of each group in memory, in their order; false if `f` wanted no more.
     pub(super) fn each_finished(
         &mut self,
         ctx: &RunCtx<'_>,

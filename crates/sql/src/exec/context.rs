@@ -46,7 +46,7 @@ pub struct SubqueryRun<'a> {
 /// Results of subqueries that see nothing of the queries around them: the same for the whole statement.
 pub type Shared = RefCell<Vec<(usize, Rc<SubqueryRows>)>>;
 
-/// Who can run a subquery while an expression is evaluated.
+/// Runs subqueries while an expression is evaluated.
 pub trait Runner {
     /// Runs it with the values of [`SubPlan::outer`].
     fn run(&self, plan: &SubPlan, outer: &[Value], ctx: &RunCtx<'_>) -> SqlResult<SubqueryRows>;

@@ -654,7 +654,7 @@ impl TablePlan {
     }
 
     fn reach(&self, txn: &Transaction, spec: LockSpec) -> Reach {
-        // Whoever skips what is locked wants no part in what others do.
+        // SKIP LOCKED asks for no range: it never waits for others.
         let ranges =
             spec.wait != LockWait::SkipLocked && txn.locks_ranges(&self.table, spec.changes);
         Reach {

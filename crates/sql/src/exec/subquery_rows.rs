@@ -15,8 +15,8 @@ use std::cmp::Ordering;
 /// The rows that a subquery gave, as far as what is asked of it needs them.
 #[derive(Default)]
 pub struct SubqueryRows {
-    /// Their values, row by row, unless they are in files. Of a lone value or row two at most; of what is compared with
-    /// `<` or the like, by keys, the smallest and the largest value, and a NULL if there is one.
+    /// Their values, row by row, unless they are in files. Not all are needed: of a subquery that may give one row, the
+    /// first two; of one that is compared with `<` or the like by keys, the smallest, the largest, and a NULL if there is one.
     values: Vec<Value>,
     /// Number of rows, equal ones perhaps counted once.
     rows: usize,

@@ -1,7 +1,7 @@
 //! Expressions as text, for messages (error 1690 names the expression).
 
 use super::functions::json::SCALAR;
-use crate::expr::node::{Aggregate, ArithOp, CmpOp, Expr, ExprKind};
+use crate::expr::node::{Aggregate, ArithOp, CmpOp, Expr, ExprKind, SubqueryExpr};
 use crate::expr::window::{Computes, WindowCall, WindowKey};
 use narwal_types::Value;
 use std::fmt;
@@ -54,6 +54,38 @@ impl fmt::Display for List<'_> {
     }
 }
 
+fn subquery(f: &mut fmt::Formatter<'_>, s: &SubqueryExpr) -> fmt::Result {
+    use crate::expr::node::SubqueryUse as U;
+    let list = List(&s.left, ",");
+    match s.used {
+        U::Value => f.write_str("(subquery)"),
+        U::Exists => f.write_str("exists(subquery)"),
+        U::Any(CmpOp::Eq) => write!(f, "{list} in (subquery)"),
+        U::All(CmpOp::Ne) => write!(f, "{list} not in (subquery)"),
+        U::Any(op) => write!(f, "{list} {} any (subquery)", op.symbol()),
+        U::All(op) => write!(f, "{list} {} all (subquery)", op.symbol()),
+        U::Row(op) => write!(f, "({list}) {} (subquery)", op.symbol()),
+    }
+}
+
+/// Sums are written flat, everything else that is nested in parentheses.
+fn arithmetic(f: &mut fmt::Formatter<'_>, op: ArithOp, left: &Expr, right: &Expr) -> fmt::Result {
+    use ArithOp::{Add, Div, IntDiv, Mod, Mul, Sub};
+    let flat = |e: &Expr| match &e.kind {
+        ExprKind::Arith { op: inner, .. } => {
+            matches!(op, Add | Sub) || matches!(inner, Mul | Div | Mod | IntDiv)
+        }
+        _ => true,
+    };
+    let operand = |f: &mut fmt::Formatter<'_>, e: &Expr| match flat(e) {
+        true => write!(f, "{e}"),
+        false => write!(f, "({e})"),
+    };
+    operand(f, left)?;
+    write!(f, " {} ", op.symbol())?;
+    operand(f, right)
+}
+
 impl fmt::Display for Expr {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let not = |n: &bool| if *n { " not" } else { "" };
@@ -73,19 +105,7 @@ impl fmt::Display for Expr {
             ExprKind::InsertValue(_) => f.write_str("values(...)"),
             ExprKind::And(v) => write!(f, "{}", List(v, " and ")),
             ExprKind::Or(v) => write!(f, "{}", List(v, " or ")),
-            ExprKind::Subquery(s) => {
-                use crate::expr::node::SubqueryUse as U;
-                let list = List(&s.left, ",");
-                match s.used {
-                    U::Value => f.write_str("(subquery)"),
-                    U::Exists => f.write_str("exists(subquery)"),
-                    U::Any(CmpOp::Eq) => write!(f, "{list} in (subquery)"),
-                    U::All(CmpOp::Ne) => write!(f, "{list} not in (subquery)"),
-                    U::Any(op) => write!(f, "{list} {} any (subquery)", op.symbol()),
-                    U::All(op) => write!(f, "{list} {} all (subquery)", op.symbol()),
-                    U::Row(op) => write!(f, "({list}) {} (subquery)", op.symbol()),
-                }
-            }
+            ExprKind::Subquery(s) => subquery(f, s),
             ExprKind::Outer(n) => write!(f, "outer#{n}"),
             ExprKind::Xor(a, b) => write!(f, "{a} xor {b}"),
             ExprKind::Not(e) => write!(f, "!{e}"),
@@ -117,30 +137,7 @@ impl fmt::Display for Expr {
                 negated,
                 ..
             } => write!(f, "{expr}{} like {pattern}", not(negated)),
-            ExprKind::Arith { op, left, right } => {
-                // Sums are written flat, everything else that is nested in parentheses.
-                let flat = |e: &Expr| match &e.kind {
-                    ExprKind::Arith { op: inner, .. } => {
-                        matches!(op, ArithOp::Add | ArithOp::Sub)
-                            || matches!(
-                                inner,
-                                ArithOp::Mul | ArithOp::Div | ArithOp::Mod | ArithOp::IntDiv
-                            )
-                    }
-                    _ => true,
-                };
-                if flat(left) {
-                    write!(f, "{left}")?;
-                } else {
-                    write!(f, "({left})")?;
-                }
-                write!(f, " {} ", op.symbol())?;
-                if matches!(right.kind, ExprKind::Arith { .. }) && !flat(right) {
-                    write!(f, "({right})")
-                } else {
-                    write!(f, "{right}")
-                }
-            }
+            ExprKind::Arith { op, left, right } => arithmetic(f, *op, left, right),
             ExprKind::Neg(e) => write!(f, "-{e}"),
             ExprKind::BitNot(e) => write!(f, "~{e}"),
             ExprKind::Case { .. } => f.write_str("case ... end"),

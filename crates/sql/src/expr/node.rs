@@ -474,7 +474,7 @@ impl<'a> EvalCtx<'a> {
     }
 }
 
-/// Who runs the subqueries of expressions: evaluation knows no more of them than this.
+/// Runs the subqueries of expressions: evaluation knows no more of them than this.
 pub trait SubqueryValues {
     /// What a subquery, or a comparison with it, gives for a row.
     fn value(&self, e: &SubqueryExpr, ctx: &EvalCtx<'_>, row: &dyn RowAccess) -> SqlResult<Value>;

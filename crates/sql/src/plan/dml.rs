@@ -218,7 +218,7 @@ pub struct LoadPlan {
     pub(crate) format: FileFormat,
     pub(crate) skip: u64,
     pub(crate) fields: Vec<Field>,
-    /// Whose bytes the file has, if it is not UTF-8.
+    /// The character set of the file, if it is not UTF-8.
     pub(crate) set: Option<Charset>,
     pub(crate) binary: bool,
     /// IGNORE, or LOCAL without REPLACE: nobody could repeat that, so errors in values are warnings.

@@ -52,37 +52,7 @@ pub fn fit<'a>(v: ValueRef<'a>, ty: &ColumnType, zone: Zone) -> Fit<'a> {
         | TypeKind::Int
         | TypeKind::BigInt
         | TypeKind::Decimal(..)
-        | TypeKind::Double => {
-            // A string constant is compared as a number: usable if all of it is one.
-            let v = match v {
-                ValueRef::Str(s) => {
-                    match std::str::from_utf8(s)
-                        .ok()
-                        .and_then(|s| Decimal::parse(s.trim()))
-                    {
-                        Some(d) => ValueRef::Decimal(d),
-                        None => return Fit::Unusable,
-                    }
-                }
-                v => v,
-            };
-            if ty.kind == TypeKind::Double {
-                return match v {
-                    ValueRef::Int(i) => Fit::Exact(ValueRef::Double(i as f64)),
-                    ValueRef::UInt(i) => Fit::Exact(ValueRef::Double(i as f64)),
-                    ValueRef::Double(f) if f.is_finite() => Fit::Exact(v),
-                    ValueRef::Decimal(d) => Fit::Exact(ValueRef::Double(d.to_f64())),
-                    _ => Fit::Unusable,
-                };
-            }
-            match key::fit_bound(v, ty) {
-                Some(key::Fit::Exact(v)) => Fit::Exact(scalar(&v)),
-                Some(key::Fit::Below) => Fit::Below,
-                Some(key::Fit::Above) => Fit::Above,
-                Some(key::Fit::Between(a, b)) => Fit::Between(scalar(&a), scalar(&b)),
-                None => Fit::Unusable,
-            }
-        }
+        | TypeKind::Double => fit_number(v, ty),
         TypeKind::Char(_) | TypeKind::VarChar(_) | TypeKind::Text(_) => match v {
             ValueRef::Str(_) => Fit::Exact(v),
             ValueRef::Bytes(_) if ty.collation == Collation::Binary => Fit::Exact(v),
@@ -141,6 +111,39 @@ pub fn fit<'a>(v: ValueRef<'a>, ty: &ColumnType, zone: Zone) -> Fit<'a> {
             found.map_or(Fit::Unusable, |f| Fit::Exact(ValueRef::Fixed(f)))
         }
         TypeKind::Float => Fit::Unusable,
+    }
+}
+
+/// Places a constant among numbers.
+fn fit_number<'a>(v: ValueRef<'a>, ty: &ColumnType) -> Fit<'a> {
+    // A string constant is compared as a number: usable if all of it is one.
+    let v = match v {
+        ValueRef::Str(s) => {
+            match std::str::from_utf8(s)
+                .ok()
+                .and_then(|s| Decimal::parse(s.trim()))
+            {
+                Some(d) => ValueRef::Decimal(d),
+                None => return Fit::Unusable,
+            }
+        }
+        v => v,
+    };
+    if ty.kind == TypeKind::Double {
+        return match v {
+            ValueRef::Int(i) => Fit::Exact(ValueRef::Double(i as f64)),
+            ValueRef::UInt(i) => Fit::Exact(ValueRef::Double(i as f64)),
+            ValueRef::Double(f) if f.is_finite() => Fit::Exact(v),
+            ValueRef::Decimal(d) => Fit::Exact(ValueRef::Double(d.to_f64())),
+            _ => Fit::Unusable,
+        };
+    }
+    match key::fit_bound(v, ty) {
+        Some(key::Fit::Exact(v)) => Fit::Exact(scalar(&v)),
+        Some(key::Fit::Below) => Fit::Below,
+        Some(key::Fit::Above) => Fit::Above,
+        Some(key::Fit::Between(a, b)) => Fit::Between(scalar(&a), scalar(&b)),
+        None => Fit::Unusable,
     }
 }
 

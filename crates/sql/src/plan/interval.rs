@@ -1,7 +1,7 @@
 //! Sets of key ranges on one index part, computed from conditions when a statement runs.
 
 use super::sarg::{ColCond, const_value};
-use crate::expr::node::{CmpOp, EvalCtx};
+use crate::expr::node::{CmpOp, EvalCtx, Expr};
 use crate::like::literal_prefix;
 use crate::plan::fit::{Fit, fit};
 use narwal_types::key::{self, KeyPart};
@@ -198,89 +198,106 @@ impl Builder<'_> {
                 let b = self.bound(v, false, true)?;
                 intersect(a, b)
             }
-            ColCond::In(list) => {
-                let mut out = self.points(Vec::with_capacity(list.len()));
-                for e in list {
-                    let v = const_value(e, self.ctx, &mut tmp)?;
-                    match self.fit(v) {
-                        Fit::Exact(v) => out.intervals.push(self.point(v)?),
-                        Fit::Unusable => return Ok(self.unusable()),
-                        _ => {}
-                    }
-                }
-                normalize(&mut out.intervals);
-                out
-            }
-            ColCond::InSubquery(n) => {
-                // So many that they are in a file are not looked up one by one.
-                let Some(values) = self.ctx.subqueries.known_values(*n) else {
-                    return Ok(self.unusable());
-                };
-                let mut out = self.points(Vec::with_capacity(values.len()));
-                for v in values.iter().filter(|v| !v.is_null()) {
-                    match self.fit(v.as_ref()) {
-                        Fit::Exact(v) => out.intervals.push(self.point(v)?),
-                        Fit::Unusable => return Ok(self.unusable()),
-                        _ => {}
-                    }
-                }
-                normalize(&mut out.intervals);
-                out
-            }
+            ColCond::In(list) => self.listed(list)?,
+            ColCond::InSubquery(n) => self.of_subquery(*n)?,
             ColCond::IsNull => self.points(self.null()),
             ColCond::IsNotNull => self.set(vec![self.not_null()]),
             ColCond::LikePrefix(e, escape) => {
                 let v = const_value(e, self.ctx, &mut tmp)?;
-                let (ValueRef::Str(p) | ValueRef::Bytes(p)) = v else {
-                    return Ok(if v.is_null() {
-                        self.empty()
-                    } else {
-                        self.unusable()
-                    });
-                };
-                match self.like(p, *escape)? {
-                    Some(iv) => PartSet {
-                        intervals: vec![iv],
-                        points: false,
-                        exactness: Exactness::Superset,
-                    },
-                    None => self.unusable(),
-                }
+                self.like_prefix(v, *escape)?
             }
-            ColCond::Or(list) => {
-                let mut out = self.empty();
-                for c in list {
-                    let s = self.build(c)?;
-                    out.exactness = out.exactness.max(s.exactness);
-                    out.points &= s.points;
-                    out.intervals.extend(s.intervals);
-                }
-                normalize(&mut out.intervals);
-                out
-            }
-            ColCond::And(list) => {
-                let mut out = PartSet {
-                    intervals: vec![self.all()],
-                    points: false,
-                    exactness: Exactness::Exact,
-                };
-                let mut usable = false;
-                let mut exactness = Exactness::Exact;
-                for c in list {
-                    let s = self.build(c)?;
-                    usable |= s.exactness != Exactness::Unusable;
-                    exactness = exactness.max(s.exactness);
-                    out = intersect(out, s);
-                }
-                // One usable condition is enough to look up by; what the others say is checked row by row.
-                out.exactness = if usable {
-                    exactness.min(Exactness::Superset)
-                } else {
-                    Exactness::Unusable
-                };
-                out
-            }
+            ColCond::Or(list) => self.any_of(list)?,
+            ColCond::And(list) => self.all_of(list)?,
         })
+    }
+
+    /// The values of a list. Those that the column can't have are left out.
+    fn listed(&self, list: &[Expr]) -> SqlResult<PartSet> {
+        let mut out = self.points(Vec::with_capacity(list.len()));
+        for e in list {
+            let mut tmp = Value::Null;
+            if !self.add_point(const_value(e, self.ctx, &mut tmp)?, &mut out)? {
+                return Ok(self.unusable());
+            }
+        }
+        normalize(&mut out.intervals);
+        Ok(out)
+    }
+
+    /// The values of a subquery that has run. So many that they are in a file are not looked up one by one.
+    fn of_subquery(&self, n: usize) -> SqlResult<PartSet> {
+        let Some(values) = self.ctx.subqueries.known_values(n) else {
+            return Ok(self.unusable());
+        };
+        let mut out = self.points(Vec::with_capacity(values.len()));
+        for v in values.iter().filter(|v| !v.is_null()) {
+            if !self.add_point(v.as_ref(), &mut out)? {
+                return Ok(self.unusable());
+            }
+        }
+        normalize(&mut out.intervals);
+        Ok(out)
+    }
+
+    /// Adds one value to a list of them; false if it can't be looked up.
+    fn add_point(&self, v: ValueRef<'_>, out: &mut PartSet) -> SqlResult<bool> {
+        match self.fit(v) {
+            Fit::Exact(v) => out.intervals.push(self.point(v)?),
+            Fit::Unusable => return Ok(false),
+            _ => {}
+        }
+        Ok(true)
+    }
+
+    fn like_prefix(&self, pattern: ValueRef<'_>, escape: Option<char>) -> SqlResult<PartSet> {
+        let (ValueRef::Str(p) | ValueRef::Bytes(p)) = pattern else {
+            return Ok(match pattern.is_null() {
+                true => self.empty(),
+                false => self.unusable(),
+            });
+        };
+        Ok(match self.like(p, escape)? {
+            Some(iv) => PartSet {
+                intervals: vec![iv],
+                points: false,
+                exactness: Exactness::Superset,
+            },
+            None => self.unusable(),
+        })
+    }
+
+    fn any_of(&self, list: &[ColCond]) -> SqlResult<PartSet> {
+        let mut out = self.empty();
+        for c in list {
+            let s = self.build(c)?;
+            out.exactness = out.exactness.max(s.exactness);
+            out.points &= s.points;
+            out.intervals.extend(s.intervals);
+        }
+        normalize(&mut out.intervals);
+        Ok(out)
+    }
+
+    fn all_of(&self, list: &[ColCond]) -> SqlResult<PartSet> {
+        let mut out = PartSet {
+            intervals: vec![self.all()],
+            points: false,
+            exactness: Exactness::Exact,
+        };
+        let mut usable = false;
+        let mut exactness = Exactness::Exact;
+        for c in list {
+            let s = self.build(c)?;
+            usable |= s.exactness != Exactness::Unusable;
+            exactness = exactness.max(s.exactness);
+            out = intersect(out, s);
+        }
+        // One usable condition is enough to look up by; what the others say is checked row by row.
+        out.exactness = match usable {
+            true => exactness.min(Exactness::Superset),
+            false => Exactness::Unusable,
+        };
+        Ok(out)
     }
 
     /// The interval of strings that start with a LIKE pattern's literal prefix.

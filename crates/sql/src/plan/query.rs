@@ -51,7 +51,7 @@ pub enum Rows {
     Set(Box<SetPlan>),
     /// A recursive table of WITH.
     Recursive(Box<RecursivePlan>),
-    /// In a step of such a table: the rows of the step before.
+    /// In a step of a recursive table: the rows of the step before.
     Working(usize),
     /// A join.
     Join(Box<JoinPlan>),
@@ -293,7 +293,7 @@ pub struct SelectPlan {
     pub subqueries: Vec<SubPlan>,
     /// Some of them run while rows are read.
     pub row_wise: bool,
-    /// More rows than these are of no use to whoever runs it.
+    /// Its user needs no more rows than these.
     pub stop_after: Option<u64>,
     /// How many digits of quotients its rows have.
     pub digits: Digits,

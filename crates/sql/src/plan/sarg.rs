@@ -175,15 +175,11 @@ pub fn extract(e: &Expr, table: &Table) -> Option<(usize, ColCond)> {
             (s.keyed && order_fits(ty, s.collation)).then_some((c, ColCond::InSubquery(s.index)))
         }
         ExprKind::IsNull { expr, negated } => {
-            let c = column(expr)?;
-            Some((
-                c,
-                if *negated {
-                    ColCond::IsNotNull
-                } else {
-                    ColCond::IsNull
-                },
-            ))
+            let cond = match negated {
+                true => ColCond::IsNotNull,
+                false => ColCond::IsNull,
+            };
+            Some((column(expr)?, cond))
         }
         ExprKind::Like {
             expr,
@@ -199,26 +195,22 @@ pub fn extract(e: &Expr, table: &Table) -> Option<(usize, ColCond)> {
             }
             Some((c, ColCond::LikePrefix((**pattern).clone(), *escape)))
         }
-        ExprKind::Or(list) | ExprKind::And(list) => {
-            let mut conds = Vec::with_capacity(list.len());
-            let mut col = None;
-            for e in list {
-                let (c, cond) = extract(e, table)?;
-                if *col.get_or_insert(c) != c {
-                    return None;
-                }
-                conds.push(cond);
-            }
-            let c = col?;
-            Some((
-                c,
-                if matches!(e.kind, ExprKind::Or(_)) {
-                    ColCond::Or(conds)
-                } else {
-                    ColCond::And(conds)
-                },
-            ))
-        }
+        ExprKind::Or(list) => extract_all(list, table).map(|(c, conds)| (c, ColCond::Or(conds))),
+        ExprKind::And(list) => extract_all(list, table).map(|(c, conds)| (c, ColCond::And(conds))),
         _ => None,
     }
+}
+
+/// Conditions that are all on one column.
+fn extract_all(list: &[Expr], table: &Table) -> Option<(usize, Vec<ColCond>)> {
+    let mut conds = Vec::with_capacity(list.len());
+    let mut col = None;
+    for e in list {
+        let (c, cond) = extract(e, table)?;
+        if *col.get_or_insert(c) != c {
+            return None;
+        }
+        conds.push(cond);
+    }
+    Some((col?, conds))
 }

@@ -158,7 +158,7 @@ impl<'a> Estimates<'a> {
                     table,
                     index,
                 };
-                // Whoever reads the table will meet the damage again.
+                // The statement meets the damage again when it reads the table.
                 let counts: Arc<[u64]> = sample.distinct(rows).unwrap_or_default().into();
                 table.set_sampled(id, rows, counts.clone());
                 counts

@@ -22,7 +22,7 @@ struct Sorting {
     sort: Vec<SortKey>,
     /// See [`SelectPlan::fallback_sort`].
     fallback: Vec<SortKey>,
-    /// An order is wanted, whoever gives it.
+    /// An order is wanted, by an index or by a sort.
     wanted: bool,
     /// Window functions: the ORDER BY is in their plan then, and `sort` is what groups need.
     windows: Option<WindowPlan>,

@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// Rows between two looks at the memory that is left.
 const ROWS_A_CHECK: u64 = 4096;
 
-/// What such a name says.
+/// What the name of a sequence table says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Numbers {
     from: u64,

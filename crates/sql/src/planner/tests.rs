@@ -158,7 +158,7 @@ fn physical_plans_name_their_access_paths() {
 fn a_join_prints_its_sources_in_the_order_in_which_they_are_read() {
     let f = fixture();
     let text = "select t.c, u.x from u join t on t.id = u.t_id where u.x = 5";
-    // Of empty tables: t is read first, and each of its rows looks into what is kept of u.
+    // The tables are empty: t is read first, and each of its rows looks into the rows that are kept of u.
     let want = "join (1, 0)
   0, kept by a hash:
   all of u.PRIMARY

@@ -51,6 +51,18 @@ impl SubqueryPlanner for ViewSubqueries<'_> {
     }
 }
 
+/// A view's SELECT, bound among the sources of the statement.
+struct Bound {
+    tree: Tree,
+    /// Its WHERE and its order.
+    merged: Merged,
+    columns: Vec<Expr>,
+    /// What CHECK OPTION asks of a changed row.
+    check: Vec<Expr>,
+    /// Its columns have aggregates.
+    grouped: bool,
+}
+
 impl Resolver<'_> {
     /// The view that a table's name means, if it means one.
     pub fn view_named(&self, t: &TableRef) -> Option<Arc<ViewDef>> {
@@ -62,7 +74,7 @@ impl Resolver<'_> {
         (!hidden).then(|| view.clone())
     }
 
-    /// Plans something inside of a view. What is wrong with it is error 1356 to whoever uses the view.
+    /// Plans something inside of a view. An error in it is error 1356 for the statement that uses the view.
     pub fn inside<T>(&self, def: &ViewDef, plan: impl FnOnce() -> SqlResult<T>) -> SqlResult<T> {
         {
             let mut open = self.open_views.borrow_mut();
@@ -143,62 +155,14 @@ impl Resolver<'_> {
             return Ok(None);
         }
         let (first, first_leaf) = (sources.len(), leaves.len());
-        let planner = ViewSubqueries {
-            asts: &select.subqueries,
-            around: around.planner,
-        };
-        let made = self.inside(def, || {
-            let inner = Around {
-                planner: &planner,
-                outer: None,
-                nullable: false,
-            };
-            let (tree, mut merged, _) = self.tree(select.from.as_ref(), sources, leaves, &inner)?;
-            let grouped = RefCell::default();
-            let scope = Scope {
-                sources,
-                first,
-                aggregates: Some(&grouped),
-                planner: Some(&planner),
-                ..Scope::empty(self.env)
-            };
-            let columns = select
-                .items
-                .iter()
-                .map(|i| match i {
-                    SelectItem::Expr { expr, .. } => bind(expr, &scope),
-                    _ => Err(SqlError::unsupported("`*` in a stored view")),
-                })
-                .collect::<SqlResult<Vec<Expr>>>()?;
-            let mut own = Vec::new();
-            if let Some(w) = &select.where_ {
-                let scope = Scope {
-                    clause: Clause::Where,
-                    aggregates: None,
-                    ..scope
-                };
-                own = conjuncts(&bind(w, &scope)?).to_vec();
-            }
-            let check = match def.check {
-                CheckOption::None => Vec::new(),
-                CheckOption::Local => own.clone(),
-                CheckOption::Cascaded => merged.filter.iter().chain(&own).cloned().collect(),
-            };
-            merged.filter.extend(own);
-            let scope = Scope {
-                clause: Clause::OrderBy,
-                ..scope
-            };
-            merged.order = select
-                .order_by
-                .iter()
-                .map(|o| self.order_item(&o.expr, o.desc, &columns, &scope))
-                .collect::<SqlResult<_>>()?;
-            merged.order.retain(|k| !k.expr.is_const());
-            let grouped = !grouped.into_inner().is_empty();
-            Ok((tree, merged, columns, check, grouped))
-        });
-        let (tree, merged, columns, check, grouped) = made?;
+        let bind = || self.bind_view(def, select, sources, leaves, around);
+        let Bound {
+            tree,
+            merged,
+            columns,
+            check,
+            grouped,
+        } = self.inside(def, bind)?;
         // A value that is not a column's does not become NULL with its row.
         let kept = around.nullable && columns.iter().any(|e| e.as_column().is_none());
         let queries = columns
@@ -229,5 +193,76 @@ impl Resolver<'_> {
             ..Source::new(t.alias.as_deref().unwrap_or(&t.name.name), table)
         });
         Ok(Some((tree, merged)))
+    }
+
+    /// Binds a view's SELECT among the sources of the statement.
+    fn bind_view(
+        &self,
+        def: &ViewDef,
+        select: &Select,
+        sources: &mut Vec<Source>,
+        leaves: &mut Leaves,
+        around: &Around<'_>,
+    ) -> SqlResult<Bound> {
+        let first = sources.len();
+        let planner = ViewSubqueries {
+            asts: &select.subqueries,
+            around: around.planner,
+        };
+        let inner = Around {
+            planner: &planner,
+            outer: None,
+            nullable: false,
+        };
+        let (tree, mut merged, _) = self.tree(select.from.as_ref(), sources, leaves, &inner)?;
+        let grouped = RefCell::default();
+        let scope = Scope {
+            sources,
+            first,
+            aggregates: Some(&grouped),
+            planner: Some(&planner),
+            ..Scope::empty(self.env)
+        };
+        let columns = select
+            .items
+            .iter()
+            .map(|i| match i {
+                SelectItem::Expr { expr, .. } => bind(expr, &scope),
+                _ => Err(SqlError::unsupported("`*` in a stored view")),
+            })
+            .collect::<SqlResult<Vec<Expr>>>()?;
+        let mut own = Vec::new();
+        if let Some(w) = &select.where_ {
+            let scope = Scope {
+                clause: Clause::Where,
+                aggregates: None,
+                ..scope
+            };
+            own = conjuncts(&bind(w, &scope)?).to_vec();
+        }
+        let check = match def.check {
+            CheckOption::None => Vec::new(),
+            CheckOption::Local => own.clone(),
+            CheckOption::Cascaded => merged.filter.iter().chain(&own).cloned().collect(),
+        };
+        merged.filter.extend(own);
+        let scope = Scope {
+            clause: Clause::OrderBy,
+            ..scope
+        };
+        merged.order = select
+            .order_by
+            .iter()
+            .map(|o| self.order_item(&o.expr, o.desc, &columns, &scope))
+            .collect::<SqlResult<_>>()?;
+        merged.order.retain(|k| !k.expr.is_const());
+        let grouped = !grouped.into_inner().is_empty();
+        Ok(Bound {
+            tree,
+            merged,
+            columns,
+            check,
+            grouped,
+        })
     }
 }

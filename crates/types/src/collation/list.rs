@@ -1,7 +1,7 @@
 //! All collations: one line for each, but for the families `uca1400_*`, which follow from their languages.
 
 use super::latin1::{GENERAL_CI, GENERAL_CS, GERMAN1, IDENTITY, SWEDISH};
-use super::uca::Uca;
+use super::uca::{Uca, with_shared};
 use crate::charset::{Charset, CodeWeights, code_weights};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::sync::OnceLock;
@@ -47,33 +47,7 @@ pub(super) struct Info {
 }
 
 /// Languages of `uca1400_*`, by their number in the id; empty: there is none.
-const FAMILIES: [&str; 25] = [
-    "",
-    "icelandic",
-    "latvian",
-    "romanian",
-    "slovenian",
-    "polish",
-    "estonian",
-    "spanish",
-    "swedish",
-    "turkish",
-    "czech",
-    "danish",
-    "lithuanian",
-    "slovak",
-    "spanish2",
-    "roman",
-    "persian",
-    "esperanto",
-    "hungarian",
-    "sinhala",
-    "german2",
-    "",
-    "",
-    "vietnamese",
-    "croatian",
-];
+const FAMILIES: [&str; 25] = with_shared(1, &["", "", "vietnamese", "croatian"]);
 
 /// Character sets of `uca1400_*` with the ids of the first.
 const FAMILY_SETS: [(Charset, u16); 5] = [

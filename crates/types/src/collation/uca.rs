@@ -26,60 +26,61 @@ enum Version {
 /// The tables before any language.
 const VERSIONS: [Version; 3] = [Version::V400, Version::V520, Version::V1400];
 
-/// Languages that weigh some characters their own way, in the order of `data/tailorings.bin`: first those with 4.0.0 (and one with
-/// 5.2.0), then those with 14.0.0.
-const LANGUAGES: [&[&str]; 2] = [
-    &[
-        "icelandic",
-        "latvian",
-        "romanian",
-        "slovenian",
-        "polish",
-        "estonian",
-        "spanish",
-        "swedish",
-        "turkish",
-        "czech",
-        "danish",
-        "lithuanian",
-        "slovak",
-        "spanish2",
-        "roman",
-        "persian",
-        "esperanto",
-        "hungarian",
-        "sinhala",
-        "german2",
-        "croatian_mysql561",
-        "vietnamese",
-        "croatian",
-        "myanmar",
-    ],
-    &[
-        "icelandic",
-        "latvian",
-        "romanian",
-        "slovenian",
-        "polish",
-        "estonian",
-        "spanish",
-        "swedish",
-        "turkish",
-        "czech",
-        "danish",
-        "lithuanian",
-        "slovak",
-        "spanish2",
-        "roman",
-        "persian",
-        "esperanto",
-        "hungarian",
-        "sinhala",
-        "german2",
-        "vietnamese",
-        "croatian",
-    ],
+/// Languages that weigh some characters their own way with every table, in the order of the ids of their collations.
+const SHARED: [&str; 20] = [
+    "icelandic",
+    "latvian",
+    "romanian",
+    "slovenian",
+    "polish",
+    "estonian",
+    "spanish",
+    "swedish",
+    "turkish",
+    "czech",
+    "danish",
+    "lithuanian",
+    "slovak",
+    "spanish2",
+    "roman",
+    "persian",
+    "esperanto",
+    "hungarian",
+    "sinhala",
+    "german2",
 ];
+
+/// [`SHARED`] from place `at` on, and others behind them. What lies before has no name.
+pub(super) const fn with_shared<const N: usize>(
+    at: usize,
+    others: &[&'static str],
+) -> [&'static str; N] {
+    assert!(N == at + SHARED.len() + others.len());
+    let mut out = [""; N];
+    let mut i = at;
+    while i < N {
+        let n = i - at;
+        out[i] = if n < SHARED.len() {
+            SHARED[n]
+        } else {
+            others[n - SHARED.len()]
+        };
+        i += 1;
+    }
+    out
+}
+
+/// The languages with 4.0.0, and one with 5.2.0.
+const OLD: [&str; 24] = with_shared(
+    0,
+    &["croatian_mysql561", "vietnamese", "croatian", "myanmar"],
+);
+
+/// The languages with 14.0.0.
+const NEW: [&str; 22] = with_shared(0, &["vietnamese", "croatian"]);
+
+/// All languages, in the order of `data/tailorings.bin`.
+const LANGUAGES: [&[&str]; 2] = [&OLD, &NEW];
 const TABLES: usize = VERSIONS.len() + LANGUAGES[0].len() + LANGUAGES[1].len();
 
 /// A table and the levels that count.

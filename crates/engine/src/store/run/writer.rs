@@ -159,7 +159,7 @@ impl RunWriter {
             RunEntry::Row(r) => r,
             _ => &[],
         };
-        // A long row gets a block of its own: whoever wants its neighbours does not read it.
+        // A long row gets a block of its own: reads of its neighbours need not read it.
         if !self.pending.is_empty() && self.raw.len() + key.len() + row.len() > 2 * self.sizes.block
         {
             self.close_block()?;

@@ -69,7 +69,7 @@ impl EventBell {
         self.changed.notify_all();
     }
 
-    /// Whoever changes events holds this.
+    /// A statement that changes events holds this.
     pub(in crate::programs) fn writer(&self) -> MutexGuard<'_, ()> {
         self.writer.lock()
     }

@@ -5,14 +5,13 @@ use crate::programs::compiled::{Now, compile_definition, env_of};
 use crate::programs::definition::{self, Definition, EventPart, EventStatus, Stored};
 use crate::programs::every::Every;
 use crate::session::ClientSession;
-use crate::status;
 use narwal_sql::show::quote_ident;
 use narwal_syntax::ast::admin::Operand;
 use narwal_syntax::ast::program::{self as ast, AlterEvent, CreateEvent, EventParts, Schedule};
 use narwal_types::convert::to_datetime;
 use narwal_types::temporal::SECOND;
 use narwal_types::temporal_parse::DateRules;
-use narwal_types::{ResultSink, SqlResult, Value, errors};
+use narwal_types::{SqlResult, Value, errors};
 
 /// Most characters of a comment; the rest is cut, as in MariaDB.
 const COMMENT: usize = 64;
@@ -54,34 +53,7 @@ impl ClientSession {
         &mut self,
         e: &CreateEvent,
         text: &str,
-        out: &mut dyn ResultSink,
-        more: bool,
     ) -> SqlResult<()> {
-        let counter = status::index("Com_create_event").unwrap_or(status::ADMIN_COMMANDS);
-        self.begin_statement(counter, false);
-        match self.define_event(e, text) {
-            Ok(()) => self.finish_ok(0, 0, String::new(), out, more),
-            Err(e) => self.fail(e),
-        }
-    }
-
-    /// ALTER EVENT.
-    pub(in crate::programs) fn alter_event(
-        &mut self,
-        e: &AlterEvent,
-        text: &str,
-        out: &mut dyn ResultSink,
-        more: bool,
-    ) -> SqlResult<()> {
-        let counter = status::index("Com_alter_event").unwrap_or(status::ADMIN_COMMANDS);
-        self.begin_statement(counter, false);
-        match self.change_event(e, text) {
-            Ok(()) => self.finish_ok(0, 0, String::new(), out, more),
-            Err(e) => self.fail(e),
-        }
-    }
-
-    fn define_event(&mut self, e: &CreateEvent, text: &str) -> SqlResult<()> {
         let db = self.program_db(&e.name)?;
         self.need_on_database(&db, PrivilegeSet::EVENT)?;
         let mut def = self.definition(Stored::Event, db, &e.name.name, e.definer.as_ref())?;
@@ -242,7 +214,8 @@ impl ClientSession {
         }
     }
 
-    fn change_event(&mut self, e: &AlterEvent, text: &str) -> SqlResult<()> {
+    /// ALTER EVENT.
+    pub(in crate::programs) fn alter_event(&mut self, e: &AlterEvent, text: &str) -> SqlResult<()> {
         let db = self.program_db(&e.name)?;
         self.need_on_database(&db, PrivilegeSet::EVENT)?;
         let fresh = self.definition(Stored::Event, db, &e.name.name, e.definer.as_ref())?;

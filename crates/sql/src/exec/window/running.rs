@@ -133,8 +133,9 @@ fn each_bit(mut bits: u64, mut f: impl FnMut(usize)) {
     }
 }
 
-/// The numbers of a sliding frame. Those of `old`, the last of which goes next, know what they and the younger ones in it come
-/// to; those of `new` are summed up as they come. So a number that goes leaves no trace, as it would if it were subtracted.
+/// The numbers of a sliding frame. Subtracting a number that leaves the frame would leave its rounding error behind. So each
+/// number in `old`, the last of which leaves next, knows the sum of itself and the younger ones there, and those in `new` are
+/// summed up as they come.
 #[derive(Default)]
 pub(super) struct Spreads {
     old: Vec<(f64, Spread, u64)>,

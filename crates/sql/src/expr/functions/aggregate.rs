@@ -1,5 +1,6 @@
 //! The aggregates: one entry each. `exec/aggregate.rs` computes them.
 
+use super::gathered::{Gathered, entry};
 use crate::expr::node::AggFunc;
 use crate::expr::node::NOT_FIXED;
 use crate::expr::node::Typing;
@@ -10,7 +11,7 @@ use narwal_types::decimal::DIV_PRECISION_INCREMENT;
 
 /// What an aggregate does with its values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+pub enum Kind {
     /// It counts them.
     Count,
     /// It takes one of them.
@@ -22,44 +23,7 @@ enum Kind {
 }
 
 /// An aggregate function.
-#[derive(Debug)]
-pub struct AggregateFunction {
-    /// The name that it is printed by, in lower case.
-    pub name: &'static str,
-    /// Other names that call it.
-    pub aliases: &'static [&'static str],
-    /// Its arguments, as documentation shows them.
-    pub usage: &'static str,
-    /// One line of documentation.
-    pub doc: &'static str,
-    func: AggFunc,
-    kind: Kind,
-    ty: fn(&Typing<'_>) -> SqlResult<ExprType>,
-}
-
-const fn entry(
-    func: AggFunc,
-    (name, usage, doc): (&'static str, &'static str, &'static str),
-    kind: Kind,
-    ty: fn(&Typing<'_>) -> SqlResult<ExprType>,
-) -> AggregateFunction {
-    AggregateFunction {
-        name,
-        aliases: &[],
-        usage,
-        doc,
-        func,
-        kind,
-        ty,
-    }
-}
-
-impl AggregateFunction {
-    const fn or(mut self, aliases: &'static [&'static str]) -> Self {
-        self.aliases = aliases;
-        self
-    }
-}
+pub type AggregateFunction = Gathered<AggFunc, Kind>;
 
 /// All aggregates, in the order of [`AggFunc`].
 pub static AGGREGATES: &[AggregateFunction] = &[
@@ -178,9 +142,7 @@ pub static AGGREGATES: &[AggregateFunction] = &[
 
 /// Finds an aggregate by one of its names, in lower case.
 pub fn lookup(name: &str) -> Option<&'static AggregateFunction> {
-    AGGREGATES
-        .iter()
-        .find(|a| a.name == name || a.aliases.contains(&name))
+    AGGREGATES.iter().find(|a| a.is_called(name))
 }
 
 impl AggFunc {
@@ -210,12 +172,7 @@ impl AggFunc {
 
     /// The type of its result.
     pub fn ty(self, args: &[Expr]) -> SqlResult<ExprType> {
-        let entry = self.entry();
-        let ty = (entry.ty)(&Typing {
-            name: entry.name,
-            args,
-        })?;
-        Ok(ty.without_zeros())
+        self.entry().ty(args)
     }
 }
 

@@ -19,6 +19,7 @@
 //! | `network.rs` | internet addresses |
 //! | `info.rs` | the session, its user and its database; what values are |
 //! | `lock.rs`, `replication.rs`, `sequence.rs` | named locks and SLEEP; waiting for a primary's log; sequences |
+//! | `gathered.rs` | what an entry over several rows is |
 //! | `aggregate.rs` | the aggregates |
 //! | `window.rs` | the window functions that are no aggregates |
 //! | `forms.rs` | what is written like a call and is bound as an operator, for the documentation |
@@ -31,6 +32,7 @@ mod encryption;
 #[cfg(test)]
 mod forms;
 pub(crate) mod function;
+pub mod gathered;
 pub(crate) mod info;
 pub(crate) mod json;
 mod lock;

@@ -1,9 +1,10 @@
 //! The window functions that are no aggregates: one entry each. `exec/window/` computes them.
 
+use super::gathered::{Gathered, entry};
+use crate::expr::ExprType;
 use crate::expr::node::Typing;
 use crate::expr::types::BIGINT_CHARS;
 use crate::expr::window::WindowFunc;
-use crate::expr::{Expr, ExprType};
 use narwal_types::SqlResult;
 
 /// What the clauses of a window mean to a function.
@@ -22,36 +23,7 @@ pub enum Wants {
 }
 
 /// A window function.
-#[derive(Debug)]
-pub struct WindowFunction {
-    /// The name that it is printed by, in lower case.
-    pub name: &'static str,
-    /// Its arguments and clauses, as documentation shows them.
-    pub usage: &'static str,
-    /// One line of documentation.
-    pub doc: &'static str,
-    /// Which it is.
-    pub func: WindowFunc,
-    /// What it wants of its window.
-    pub wants: Wants,
-    ty: fn(&Typing<'_>) -> SqlResult<ExprType>,
-}
-
-const fn entry(
-    func: WindowFunc,
-    (name, usage, doc): (&'static str, &'static str, &'static str),
-    wants: Wants,
-    ty: fn(&Typing<'_>) -> SqlResult<ExprType>,
-) -> WindowFunction {
-    WindowFunction {
-        name,
-        usage,
-        doc,
-        func,
-        wants,
-        ty,
-    }
-}
+pub type WindowFunction = Gathered<WindowFunc, Wants>;
 
 /// All window functions. MEDIAN is the last, as another name of PERCENTILE_CONT.
 pub static WINDOW_FUNCTIONS: &[WindowFunction] = &[
@@ -194,17 +166,6 @@ pub fn lookup(name: &str) -> Option<&'static WindowFunction> {
 pub fn name_of(func: WindowFunc) -> &'static str {
     let found = WINDOW_FUNCTIONS.iter().find(|w| w.func == func);
     found.map_or("", |w| w.name)
-}
-
-impl WindowFunction {
-    /// The type of its result.
-    pub fn ty(&self, args: &[Expr]) -> SqlResult<ExprType> {
-        let ty = (self.ty)(&Typing {
-            name: self.name,
-            args,
-        })?;
-        Ok(ty.without_zeros())
-    }
 }
 
 fn number(_: &Typing<'_>) -> SqlResult<ExprType> {

@@ -50,13 +50,7 @@ fn action(a: syntax::AlterAction, sql_mode: SqlMode) -> SqlResult<Option<AlterAc
             name,
             if_exists,
         } => AlterAction::Drop {
-            kind: match kind {
-                syntax::DropKind::Column => DropKind::Column,
-                syntax::DropKind::Index => DropKind::Index,
-                syntax::DropKind::Constraint => DropKind::Constraint,
-                syntax::DropKind::ForeignKey => DropKind::ForeignKey,
-                syntax::DropKind::Period => return unsupported("PERIOD FOR"),
-            },
+            kind: drop_kind(kind)?,
             name,
             if_exists,
         },
@@ -133,6 +127,16 @@ fn action(a: syntax::AlterAction, sql_mode: SqlMode) -> SqlResult<Option<AlterAc
         A::SystemVersioning(false) => return unsupported("ALTER TABLE ... DROP SYSTEM"),
         A::Partition(p) => return unsupported(format!("ALTER TABLE ... {}", p.word())),
     }))
+}
+
+fn drop_kind(kind: syntax::DropKind) -> SqlResult<DropKind> {
+    Ok(match kind {
+        syntax::DropKind::Column => DropKind::Column,
+        syntax::DropKind::Index => DropKind::Index,
+        syntax::DropKind::Constraint => DropKind::Constraint,
+        syntax::DropKind::ForeignKey => DropKind::ForeignKey,
+        syntax::DropKind::Period => return unsupported("PERIOD FOR"),
+    })
 }
 
 fn place(p: syntax::ColumnPlace) -> ColumnPlace {

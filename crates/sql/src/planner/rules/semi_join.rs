@@ -47,6 +47,43 @@ fn rows_read(p: &SelectPlan) -> u64 {
     }
 }
 
+/// The parts of a subquery's WHERE.
+#[derive(Default)]
+struct Ties {
+    /// Sides of equalities that are the subquery's own.
+    items: Vec<AstExpr>,
+    /// The other sides, of the row around.
+    left: Vec<Expr>,
+    /// What does not look at the row around.
+    rest: Vec<AstExpr>,
+}
+
+/// A SELECT of stored rows and of a condition alone.
+fn is_plain(s: &Select) -> bool {
+    s.with.is_none()
+        && s.group_by.is_empty()
+        && s.having.is_none()
+        && s.limit.is_none()
+        && s.locking.is_none()
+        && s.from
+            .as_ref()
+            .is_some_and(|f| !matches!(f, From::Set { .. }))
+}
+
+/// Another SELECT of the same tables.
+fn select_like(s: &Select, items: Vec<AstExpr>, where_: Option<AstExpr>) -> Select {
+    let items = items.into_iter().map(|expr| SelectItem::Expr {
+        text: String::new(),
+        alias: None,
+        expr,
+    });
+    let mut like = Select::of(items.collect(), s.from.clone());
+    like.where_ = where_;
+    like.subqueries = s.subqueries.clone();
+    like.params = s.params;
+    like
+}
+
 impl Resolver<'_> {
     /// Turns EXISTS among the conjuncts of WHERE into semi-joins where that reads less: if the table around is read as a
     /// whole anyway, and the subquery's is not larger.
@@ -114,74 +151,19 @@ impl Resolver<'_> {
         let Some(ast) = subqueries.ast_of(index) else {
             return Ok(None);
         };
-        if subqueries.is_grouped(index) {
+        if subqueries.is_grouped(index) || !is_plain(ast) {
             return Ok(None);
         }
-        let plain = ast.with.is_none()
-            && ast.group_by.is_empty()
-            && ast.having.is_none()
-            && ast.limit.is_none()
-            && ast.locking.is_none();
-        let (Some(from), Some(where_), true) = (&ast.from, &ast.where_, plain) else {
+        let Some(ties) = self.ties(ast, scope) else {
             return Ok(None);
         };
-        if matches!(from, From::Set { .. }) {
-            return Ok(None);
-        }
-        let select = |items: Vec<AstExpr>, where_: Option<AstExpr>| {
-            let items = items.into_iter().map(|expr| SelectItem::Expr {
-                text: String::new(),
-                alias: None,
-                expr,
-            });
-            Select {
-                where_,
-                subqueries: ast.subqueries.clone(),
-                params: ast.params,
-                ..Select::of(items.collect(), from.clone())
-            }
-        };
-        // What the subquery knows by itself.
-        let inside = |e: &AstExpr| self.select(&select(vec![e.clone()], None)).is_ok();
-        let mut parts = Vec::new();
-        and_parts(where_, &mut parts);
-        let (mut items, mut left, mut rest) = (Vec::new(), Vec::new(), Vec::new());
-        for e in parts {
-            if inside(e) {
-                rest.push(e.clone());
-                continue;
-            }
-            let AstExpr::Binary {
-                left: l,
-                op: BinaryOp::Eq,
-                right: r,
-            } = e
-            else {
-                return Ok(None);
-            };
-            let (mine, other) = match (inside(l), inside(r)) {
-                (true, false) => (l, r),
-                (false, true) => (r, l),
-                _ => return Ok(None),
-            };
-            let Ok(other) = bind(other, scope) else {
-                return Ok(None);
-            };
-            if other.runs_each_row() {
-                return Ok(None);
-            }
-            items.push((**mine).clone());
-            left.push(other);
-        }
-        if items.is_empty() {
-            return Ok(None);
-        }
+        let Ties { items, left, rest } = ties;
         let where_ = rest.into_iter().reduce(|a, b| AstExpr::Binary {
             left: Box::new(a),
             op: BinaryOp::And,
             right: Box::new(b),
         });
-        let Ok(plan) = self.select(&select(items, where_)) else {
+        let Ok(plan) = self.select(&select_like(ast, items, where_)) else {
             return Ok(None);
         };
         // Aggregates make one row of none; what changes from run to run must run for each row.
@@ -220,5 +202,40 @@ impl Resolver<'_> {
                 collation,
             })),
         }))
+    }
+
+    /// What ties a subquery to the row around it. `None` unless that is at least one equality, and nothing else.
+    fn ties(&self, ast: &Select, scope: &Scope<'_>) -> Option<Ties> {
+        // What the subquery knows by itself.
+        let inside = |e: &AstExpr| {
+            self.select(&select_like(ast, vec![e.clone()], None))
+                .is_ok()
+        };
+        let mut parts = Vec::new();
+        and_parts(ast.where_.as_ref()?, &mut parts);
+        let mut ties = Ties::default();
+        for e in parts {
+            if inside(e) {
+                ties.rest.push(e.clone());
+                continue;
+            }
+            let AstExpr::Binary {
+                left: l,
+                op: BinaryOp::Eq,
+                right: r,
+            } = e
+            else {
+                return None;
+            };
+            let (mine, other) = match (inside(l), inside(r)) {
+                (true, false) => (l, r),
+                (false, true) => (r, l),
+                _ => return None,
+            };
+            let other = bind(other, scope).ok().filter(|o| !o.runs_each_row())?;
+            ties.items.push((**mine).clone());
+            ties.left.push(other);
+        }
+        (!ties.items.is_empty()).then_some(ties)
     }
 }

@@ -1,0 +1,84 @@
+//! Values of expressions in statements of the session: SET, KILL, PURGE.
+
+use crate::admin::Operand;
+use crate::session::ClientSession;
+use narwal_engine::Isolation;
+use narwal_sql::ast::{Select, SelectItem};
+use narwal_syntax::{Expr, Statement};
+use narwal_types::{OkInfo, ResultColumn, ResultSink, SqlResult, Value, ValueRef};
+
+impl ClientSession {
+    /// Evaluates an expression without tables.
+    pub(crate) fn evaluate(&self, operand: &Operand) -> SqlResult<Value> {
+        self.evaluate_expr(&operand.value.expr)
+    }
+
+    pub(crate) fn evaluate_expr(&self, expr: &Expr) -> SqlResult<Value> {
+        narwal_sql::evaluate(expr, &self.env)
+    }
+
+    /// Evaluates an expression that may hold subqueries, as in `SET @x = (SELECT ...)`.
+    pub(crate) fn evaluate_query(&mut self, operand: &Operand) -> SqlResult<Value> {
+        if operand.value.subqueries.is_empty() {
+            return self.evaluate(operand);
+        }
+        let item = SelectItem::Expr {
+            expr: operand.value.expr.clone(),
+            alias: None,
+            text: operand.text.clone(),
+        };
+        let mut select = Select::of(vec![item], None);
+        select.subqueries = operand.value.subqueries.clone();
+        let text = format!("SELECT {}", operand.text);
+        let statement = Statement::Select(Box::new(select));
+        let stmt = narwal_sql::lower(statement, &self.parse_options())?;
+        let plan = self.plan(&stmt, &text)?;
+        self.check_table_locks(plan.needs())?;
+        if !plan.needs().is_empty() {
+            self.refuse_behind_xa_end()?;
+        }
+        let tableless = plan.is_tableless();
+        let kept = self.tx.open.is_some();
+        let mut open = match self.tx.open.take() {
+            Some(o) => o,
+            None => self.begin_transaction(None),
+        };
+        self.env.locking_reads = kept && open.isolation == Isolation::Serializable;
+        if !tableless {
+            open.txn.begin_statement(self.env.timestamp(), None);
+        }
+        let mut value = OneValue::default();
+        let db = self.instance.database();
+        let r = narwal_sql::execute(&plan, &[], &mut open.txn, db, &mut self.env, &mut value);
+        if !tableless {
+            match &r {
+                Ok(_) => open.txn.end_statement(),
+                Err(_) => open.txn.rollback_statement(),
+            }
+        }
+        if kept {
+            self.tx.open = Some(open);
+        }
+        r.map(|_| value.0)
+    }
+}
+
+/// Takes the first value of a result.
+#[derive(Default)]
+struct OneValue(Value);
+
+impl ResultSink for OneValue {
+    fn begin_rows(&mut self, _: &[ResultColumn]) -> SqlResult<()> {
+        Ok(())
+    }
+    fn row(&mut self, values: &[ValueRef<'_>]) -> SqlResult<()> {
+        self.0 = values.first().map(ValueRef::to_value).unwrap_or_default();
+        Ok(())
+    }
+    fn end_rows(&mut self, _: u16, _: u16, _: bool) -> SqlResult<()> {
+        Ok(())
+    }
+    fn ok(&mut self, _: &OkInfo, _: u16, _: bool) -> SqlResult<()> {
+        Ok(())
+    }
+}
