@@ -42,7 +42,7 @@ impl Applier {
             gtid: choice,
             origin: group.origin.clone(),
         });
-        session.open = Some(Box::new(Open {
+        session.tx.open = Some(Box::new(Open {
             txn,
             read_only: false,
             isolation: Isolation::ReadCommitted,
@@ -50,11 +50,11 @@ impl Applier {
             snapshot: false,
             savepoints: Vec::new(),
         }));
-        session.explicit = true;
+        session.tx.explicit = true;
         let ran = session.run_text(sql, &mut Discard, false);
-        session.explicit = false;
+        session.tx.explicit = false;
         session.applying = None;
-        group.txn = session.open.take().map(|o| o.txn);
+        group.txn = session.tx.open.take().map(|o| o.txn);
         group.statement_open = false;
         group.begun = true;
         match ran {
