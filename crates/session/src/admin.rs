@@ -500,6 +500,8 @@ pub(crate) enum Admin {
     Flush(Vec<Flush>),
     Maintain {
         op: Maintenance,
+        /// PERSISTENT FOR.
+        persistent: bool,
         tables: Vec<TableRef>,
     },
     Binlog(BinlogStatement),

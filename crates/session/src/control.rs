@@ -119,7 +119,11 @@ impl ClientSession {
             Admin::Account(a) => self.account_statement(a)?.into(),
             Admin::Kill { query, id } => self.kill_statement(id, *query)?.into(),
             Admin::Flush(items) => self.flush(items)?.into(),
-            Admin::Maintain { op, tables } => self.maintain(*op, tables)?.into(),
+            Admin::Maintain {
+                op,
+                persistent,
+                tables,
+            } => self.maintain(*op, *persistent, tables)?.into(),
             Admin::Binlog(b) => self.binlog_statement(b)?.into(),
             Admin::Replica(r) => self.replica_statement(r)?.into(),
             Admin::LockTables(tables) => self.lock_tables(tables)?.into(),

@@ -14,7 +14,12 @@ use std::sync::Arc;
 
 impl ClientSession {
     /// CHECK, ANALYZE, OPTIMIZE, REPAIR TABLE.
-    pub(crate) fn maintain(&mut self, op: Maintenance, tables: &[TableRef]) -> SqlResult<Grid> {
+    pub(crate) fn maintain(
+        &mut self,
+        op: Maintenance,
+        persistent: bool,
+        tables: &[TableRef],
+    ) -> SqlResult<Grid> {
         let name = match op {
             Maintenance::Check => "check",
             Maintenance::Analyze => "analyze",
@@ -92,7 +97,12 @@ impl ClientSession {
                     }
                 },
                 Maintenance::Analyze => match self.analyze_table(&table) {
-                    Ok(()) => line("status", "OK"),
+                    Ok(()) => {
+                        if persistent {
+                            line("status", "Engine-independent statistics collected");
+                        }
+                        line("status", "OK");
+                    }
                     Err(e) => {
                         line("Error", &e.message);
                         line("status", "Operation failed");

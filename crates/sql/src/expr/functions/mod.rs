@@ -14,6 +14,7 @@
 //! | `date.rs`, `time.rs`, `moment.rs` | parts of dates; times and their sums; now, time zones, formats |
 //! | `control.rs` | choices between values |
 //! | `json/` | JSON |
+//! | `dynamic/`, `xml/` | dynamic columns; XML |
 //! | `regexp.rs`, `regexp_search.rs` | REGEXP and REGEXP_*(); searches that can be ended |
 //! | `encryption.rs` | checksums, encodings, encryption, compression |
 //! | `network.rs` | internet addresses |
@@ -28,6 +29,7 @@ pub mod aggregate;
 pub(crate) mod control;
 pub(crate) mod date;
 mod digits;
+pub(crate) mod dynamic;
 mod encryption;
 #[cfg(test)]
 mod forms;
@@ -50,6 +52,7 @@ pub(crate) mod time;
 mod to_char;
 mod typing;
 pub mod window;
+mod xml;
 
 #[cfg(test)]
 mod tests;
@@ -76,6 +79,8 @@ static SUBJECTS: &[Subject] = &[
     ("Times", time::FUNCTIONS),
     ("Choices", control::FUNCTIONS),
     ("JSON", json::FUNCTIONS),
+    ("Dynamic columns", dynamic::FUNCTIONS),
+    ("XML", xml::FUNCTIONS),
     (
         "Checksums, encodings, encryption, compression",
         encryption::FUNCTIONS,
