@@ -181,16 +181,16 @@ pub(crate) enum Show {
     ReplicaHosts,
     Privileges,
     Plugins,
-    /// SHOW CREATE FUNCTION (true) and PROCEDURE.
-    CreateRoutine(bool, TableRef),
+    /// SHOW CREATE PROCEDURE, FUNCTION, PACKAGE and PACKAGE BODY.
+    CreateRoutine(RoutineKind, TableRef),
     CreateTrigger(TableRef),
     CreateEvent(TableRef),
     Events {
         db: Option<String>,
         filter: Filter,
     },
-    /// SHOW FUNCTION STATUS (true) and PROCEDURE STATUS.
-    RoutineStatus(bool, Filter),
+    /// SHOW PROCEDURE STATUS and so on.
+    RoutineStatus(RoutineKind, Filter),
     Triggers {
         db: Option<String>,
         filter: Filter,
@@ -443,13 +443,17 @@ impl Admin {
                 Show::ReplicaHosts => "Com_show_slave_hosts",
                 Show::Privileges => "Com_show_privileges",
                 Show::Plugins => "Com_show_plugins",
-                Show::CreateRoutine(true, _) => "Com_show_create_func",
-                Show::CreateRoutine(false, _) => "Com_show_create_proc",
+                Show::CreateRoutine(RoutineKind::Function, _) => "Com_show_create_func",
+                Show::CreateRoutine(RoutineKind::Procedure, _) => "Com_show_create_proc",
+                Show::CreateRoutine(RoutineKind::Package, _) => "Com_show_create_package",
+                Show::CreateRoutine(RoutineKind::PackageBody, _) => "Com_show_create_package_body",
                 Show::CreateTrigger(_) => "Com_show_create_trigger",
                 Show::CreateEvent(_) => "Com_show_create_event",
                 Show::Events { .. } => "Com_show_events",
-                Show::RoutineStatus(true, _) => "Com_show_function_status",
-                Show::RoutineStatus(false, _) => "Com_show_procedure_status",
+                Show::RoutineStatus(RoutineKind::Function, _) => "Com_show_function_status",
+                Show::RoutineStatus(RoutineKind::Procedure, _) => "Com_show_procedure_status",
+                Show::RoutineStatus(RoutineKind::Package, _) => "Com_show_package_status",
+                Show::RoutineStatus(RoutineKind::PackageBody, _) => "Com_show_package_body_status",
                 Show::Triggers { .. } => "Com_show_triggers",
                 Show::Empty(_) => "Com_show_generic",
             },

@@ -12,6 +12,7 @@ use crate::status;
 use crate::variables::VarValue;
 use narwal_engine::{Isolation, Table, Transaction, ViewDef};
 use narwal_sql::ast::{Select, SelectItem};
+use narwal_sql::expr::ExprKind;
 use narwal_sql::{VirtualTables, view};
 use narwal_syntax::{Expr, Statement};
 use narwal_types::errors::codes;
@@ -307,9 +308,19 @@ impl ClientSession {
         narwal_sql::evaluate(expr, &self.env)
     }
 
+    /// True for an expression that calls a stored function, which may need a transaction.
+    fn calls_stored(&self, expr: &Expr) -> bool {
+        if !self.env.programs.as_ref().is_some_and(|p| p.any()) {
+            return false;
+        }
+        let bound = narwal_sql::bind(expr, &narwal_sql::Scope::empty(&self.env));
+        let stored = |e: &narwal_sql::expr::Expr| matches!(e.kind, ExprKind::Stored(_));
+        bound.is_ok_and(|e| e.any(&stored))
+    }
+
     /// Evaluates an expression that may hold subqueries, as in `SET @x = (SELECT ...)`.
     pub(crate) fn evaluate_query(&mut self, operand: &Operand) -> SqlResult<Value> {
-        if operand.value.subqueries.is_empty() {
+        if operand.value.subqueries.is_empty() && !self.calls_stored(&operand.value.expr) {
             return self.evaluate(operand);
         }
         let item = SelectItem::Expr {
