@@ -9,6 +9,7 @@ import time
 import pymysql
 import pytest
 
+import packets as p
 from support import Client
 
 
@@ -185,6 +186,52 @@ PROGRAMS = {
         "CALL q('t')", "SELECT ROUTINE_NAME, ROUTINE_TYPE, SQL_DATA_ACCESS FROM information_schema.routines WHERE routine_schema = DATABASE() ORDER BY 1",
         "SELECT ORDINAL_POSITION, PARAMETER_MODE, PARAMETER_NAME, DTD_IDENTIFIER FROM information_schema.parameters WHERE specific_schema = DATABASE() ORDER BY 1",
     ],
+    "rows as values": [
+        "BEGIN NOT ATOMIC DECLARE r ROW(a INT, b VARCHAR(10)) DEFAULT ROW(1, 'x'); SELECT r.a, r.b; END",
+        "BEGIN NOT ATOMIC DECLARE r ROW(a INT, b INT) DEFAULT ROW(1, 2); DECLARE s ROW(a INT, b INT); SET s = r; SET r = ROW(r.b, r.a); SELECT r.a, r.b, s.a, s.b; END",
+        "BEGIN NOT ATOMIC DECLARE r ROW(a INT, b INT) DEFAULT NULL; SELECT r.a; SET r = ROW(3, 4); SELECT r = ROW(3, 4), r <> ROW(3, 5); END",
+        "BEGIN NOT ATOMIC DECLARE r ROW(a INT, b INT); SET r = 1; END", "BEGIN NOT ATOMIC DECLARE r ROW(a INT, b INT); SET r = ROW(1, 2, 3); END",
+        "BEGIN NOT ATOMIC DECLARE r ROW(a INT); DECLARE s ROW(a INT); SET r = ROW(5); SET s = r; SELECT s.a; END",
+        "BEGIN NOT ATOMIC DECLARE r ROW(a INT, b INT); SELECT r.c; END", "CREATE TABLE t (a INT, b INT)", "INSERT INTO t VALUES (1, 2)",
+        "BEGIN NOT ATOMIC DECLARE r ROW TYPE OF t DEFAULT ROW(7, 8); DECLARE x TYPE OF r.a DEFAULT 9; SELECT r.a, r.b, x; SELECT * INTO r FROM t; SELECT r.a, r.b; END",
+    ],
+    "variables": [
+        "BEGIN NOT ATOMIC DECLARE v INT DEFAULT 42; SET v = 1; SET v = DEFAULT; SELECT v; END", "BEGIN NOT ATOMIC DECLARE v INT; SET v = 1; SET v = DEFAULT; SELECT v; END",
+        "BEGIN NOT ATOMIC DECLARE v INT DEFAULT nothing; END", "CREATE PROCEDURE p() BEGIN DECLARE v INT; SET v = v + nothing; END",
+        "CREATE PROCEDURE p() IF nothing THEN SELECT 1; END IF", "CREATE PROCEDURE p() BEGIN DECLARE v INT; SET v = (SELECT nothing); END",
+        "CREATE FUNCTION f() RETURNS INT RETURN nothing + 1", "CREATE PROCEDURE p(a DATE) SELECT 1 LIMIT a", "CREATE TABLE t (a INT)", "INSERT INTO t VALUES (1), (2)",
+        "BEGIN NOT ATOMIC DECLARE v INT; SET v = (SELECT MAX(a) FROM t); SELECT v; END",
+        "CREATE PROCEDURE p() SET STATEMENT sql_select_limit = 1 FOR SELECT a FROM t", "CALL p()", "SELECT @@sql_select_limit > 1",
+        "BEGIN NOT ATOMIC DECLARE n INT DEFAULT 1; SET STATEMENT sql_select_limit = n FOR SELECT a FROM t; SELECT a FROM t; END",
+        "CREATE FUNCTION g() RETURNS INT RETURN 1 / 0", "SELECT g()", "BEGIN NOT ATOMIC DECLARE v INT; SET v = 1 / 0; SELECT v; END",
+        "SET @x = 5", "CREATE FUNCTION h() RETURNS INT BEGIN INSERT INTO t VALUES (9); RETURN 3; END", "SET @x = h()", "SELECT @x", "SELECT COUNT(*) FROM t",
+    ],
+    "conditions": [
+        "GET DIAGNOSTICS CONDITION 1 @a = MYSQL_ERRNO", "SHOW WARNINGS", "SELECT * FROM nothing", "GET DIAGNOSTICS CONDITION 2 @a = MYSQL_ERRNO", "SHOW WARNINGS",
+        "GET DIAGNOSTICS CONDITION '1' @a = MYSQL_ERRNO", "SELECT @a",
+        """BEGIN NOT ATOMIC DECLARE EXIT HANDLER FOR SQLSTATE '45000' BEGIN
+           GET DIAGNOSTICS CONDITION 1 @a = CLASS_ORIGIN, @b = TABLE_NAME, @c = COLUMN_NAME, @d = MESSAGE_TEXT, @e = RETURNED_SQLSTATE, @f = CONSTRAINT_NAME;
+           SELECT @a, @b, @c, @d, @e, @f; END;
+           SIGNAL SQLSTATE '45000' SET CLASS_ORIGIN = 'me', TABLE_NAME = 't', MESSAGE_TEXT = 'm'; END""",
+        "BEGIN NOT ATOMIC DECLARE v VARCHAR(9); SIGNAL SQLSTATE '45000' SET TABLE_NAME = v; END", "SIGNAL SQLSTATE '45000' SET MYSQL_ERRNO = 65535",
+        "CREATE FUNCTION f() RETURNS INT BEGIN SIGNAL SQLSTATE '77777' SET MYSQL_ERRNO = 1000, SCHEMA_NAME = 's'; RETURN 1; END",
+        """BEGIN NOT ATOMIC DECLARE CONTINUE HANDLER FOR SQLEXCEPTION BEGIN
+           GET DIAGNOSTICS CONDITION 1 @a = SCHEMA_NAME, @b = RETURNED_SQLSTATE; SELECT @a, @b; END; DO f(); END""",
+    ],
+    "what is not allowed where": [
+        "CREATE FUNCTION f() RETURNS INT BEGIN RESET QUERY CACHE; RETURN 1; END", "CREATE FUNCTION f() RETURNS INT BEGIN SET autocommit = 0; RETURN 1; END",
+        "CREATE FUNCTION f() RETURNS INT BEGIN DROP TRIGGER x; RETURN 1; END", "CREATE FUNCTION f() RETURNS INT BEGIN HANDLER t OPEN; RETURN 1; END",
+        "CREATE PROCEDURE p() ALTER VIEW v AS SELECT 1", "CREATE PROCEDURE ` `() SELECT 1", "CREATE PROCEDURE p() FLUSH TABLES", "CREATE TABLE t (a INT)",
+        "CREATE TRIGGER tr BEFORE INSERT ON t FOR EACH ROW CALL p()", "INSERT INTO t VALUES (1)", "CREATE VIEW v AS SELECT 1 AS a",
+        "CREATE TRIGGER tr2 BEFORE INSERT ON v FOR EACH ROW SET @a = 1", "CREATE DATABASE IF NOT EXISTS other_of_programs", "RENAME TABLE t TO other_of_programs.t",
+        "ALTER TABLE t RENAME other_of_programs.t", "DROP DATABASE other_of_programs", "LOCK TABLES t WRITE", "CREATE PROCEDURE q() SELECT 1", "DROP PROCEDURE p",
+        "UNLOCK TABLES", "DROP TRIGGER tr",
+        "CREATE FUNCTION s() RETURNS INT BEGIN INSERT INTO t VALUES (5); SAVEPOINT a; INSERT INTO t VALUES (6); ROLLBACK TO a; RETURN 1; END", "SELECT s()",
+        "SELECT * FROM t", "CREATE FUNCTION o(OUT a INT) RETURNS INT BEGIN SET a = 1; RETURN 2; END", "SELECT o(@a)",
+        "PREPARE s FROM 'CREATE PROCEDURE r() SELECT 8'", "EXECUTE s", "CALL r()", "PREPARE s FROM 'DROP PROCEDURE r'", "EXECUTE s", "CALL r()",
+        "CREATE PROCEDURE w(IN a INT, OUT b INT, INOUT c INT) BEGIN SET b = a + 1; SET c = c + a; END", "PREPARE s FROM 'CALL w(?, ?, ?)'", "SET @a = 1, @b = 2, @c = 3",
+        "EXECUTE s USING @a, @b, @c", "SELECT @a, @b, @c", "CREATE PROCEDURE e() EXECUTE s", "PREPARE s FROM 'CALL e()'", "EXECUTE s",
+    ],
 }  # fmt: skip
 
 
@@ -270,3 +317,31 @@ def test_replicas_get_rows_and_fire_nothing(kind, lab, own):
             assert names == [("ai", "u"), ("bi", "u")]
             routines = client.rows("SELECT routine_name, routine_comment FROM information_schema.routines WHERE routine_schema = 'd'")
             assert routines == [("f", "adds one")]
+
+
+def executed(link: p.Link, call: str, values: tuple) -> list:
+    """All results of an execution: names, rows as they come, and whether it says that it is the OUT parameters."""
+    answers = [link.execute(link.prepare(call), *values)]
+    while p.status_of(answers[-1]) & p.MORE_RESULTS:
+        answers.append(link.answer(True))
+    out_params = 0x1000
+    return [
+        ([c.name for c in a.columns], a.rows, bool(p.status_of(a) & out_params)) if isinstance(a, p.Rows) else type(a).__name__
+        for a in answers
+    ]
+
+
+def test_out_parameters_come_back_by_the_protocol(both):
+    """As a result of their own, which its status tells from the procedure's results."""
+    several_results = 1 << 17 | 1 << 18
+    found = []
+    for client in both:
+        client.ok("CREATE PROCEDURE w(IN a INT, OUT b INT, INOUT c VARCHAR(10)) BEGIN SELECT a; SET b = a + 1; SET c = CONCAT(c, a); END")
+        with p.Link(client.server, caps=several_results, database=client.value("SELECT DATABASE()")) as link:
+            found.append([
+                executed(link, "CALL w(?, ?, ?)", (7, 0, "x")),
+                executed(link, "CALL w(1, @b, ?)", ("y",)),
+                executed(link, "CALL w(?, @b, @c)", (3,)),
+            ])
+    assert found[0] == found[1]
+    assert [r[2] for r in found[0][0][:2]] == [False, True]

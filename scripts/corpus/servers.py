@@ -18,9 +18,11 @@ BOTH = [
     "--character-set-server=latin1", "--collation-server=latin1_swedish_ci", "--local-infile=ON",
     "--innodb-snapshot-isolation=ON", "--innodb-flush-log-at-trx-commit=0",
 ]  # fmt: skip
+# Accounts of localhost are meant for connections from this machine, as on Narwal.
 OF_MARIADB = [
     *BOTH, "--log-bin-trust-function-creators=1", "--performance-schema=OFF", "--innodb-buffer-pool-size=32M", "--innodb-log-file-size=10M",
     "--max-connections=100", "--key-buffer-size=1M", "--sort-buffer-size=256K", "--innodb-use-native-aio=OFF",
+    "--skip-name-resolve=0",
 ]  # fmt: skip
 
 # After such statements a MariaDB is not cleaned but made anew.

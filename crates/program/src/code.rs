@@ -4,8 +4,10 @@
 use narwal_sql::expr::Expr;
 use narwal_sql::{ParamType, Prepared, Stmt};
 use narwal_syntax::Statement;
+use narwal_syntax::ast::CursorAttribute;
+use narwal_syntax::ast::admin::SetItem;
 use narwal_syntax::ast::program::ParameterMode;
-use narwal_types::{ColumnType, SqlError};
+use narwal_types::{ColumnType, SqlError, Value};
 use parking_lot::Mutex;
 use std::sync::Arc;
 
@@ -18,6 +20,8 @@ pub enum Kind {
     Function,
     /// TRIGGER.
     Trigger,
+    /// What a package does at its first use.
+    Package,
     /// A statement of the language outside of any program.
     Block,
 }
@@ -29,6 +33,7 @@ impl Kind {
             Kind::Procedure => "PROCEDURE",
             Kind::Function => "FUNCTION",
             Kind::Trigger => "TRIGGER",
+            Kind::Package => "PACKAGE BODY",
             Kind::Block => "BLOCK",
         }
     }
@@ -69,8 +74,10 @@ pub struct Program {
     pub db: String,
     /// Its name.
     pub name: String,
-    /// Variables; parameters come first.
+    /// Variables: those of its package, then its parameters, then its own.
     pub slots: Vec<Slot>,
+    /// How many of them are its package's.
+    pub of_package: usize,
     /// Their types as statements see them.
     pub types: Vec<ParamType>,
     /// How parameters are passed.
@@ -89,6 +96,23 @@ pub struct Program {
     pub minds_warnings: bool,
     /// It has handlers.
     pub has_handlers: bool,
+    /// It was made under sql_mode=ORACLE: a FETCH behind the last row is no condition.
+    pub oracle: bool,
+    /// Where SQLCODE and SQLERRM are kept, if they are used.
+    pub caught: [Option<usize>; 2],
+}
+
+impl Program {
+    /// It is a package's routine, which has the package in front of its name, or what the package does at its first use.
+    pub fn is_of_package(&self) -> bool {
+        self.kind == Kind::Package || self.name.contains('.')
+    }
+
+    /// The values of parameters with their slots.
+    pub fn arguments(&self, values: Vec<Value>) -> Vec<(usize, Value)> {
+        let values = values.into_iter().enumerate();
+        values.map(|(i, v)| (self.of_package + i, v)).collect()
+    }
 }
 
 /// A cursor.
@@ -97,6 +121,8 @@ pub struct CursorCode {
     pub parameters: Vec<usize>,
     /// Its SELECT.
     pub select: SqlStep,
+    /// Where what it tells of itself is kept: `%ISOPEN` and so on, as far as they are used.
+    pub attributes: Vec<(CursorAttribute, usize)>,
 }
 
 /// A statement that narwal-sql plans. Its parameters are all slots of the program.
@@ -105,6 +131,8 @@ pub struct SqlStep {
     pub stmt: Stmt,
     /// As written.
     pub text: Box<str>,
+    /// Cursors that must be open for it: it asks what they tell of themselves.
+    pub open: Vec<usize>,
     /// Its plan, and the host's generation when it was made.
     pub plan: Mutex<Option<(Arc<Prepared>, u64)>>,
 }
@@ -115,6 +143,8 @@ pub enum Calc {
     Plain(Box<Expr>),
     /// One that reads tables: a SELECT of one value.
     Query(Box<SqlStep>),
+    /// One that asks what cursors tell of themselves: they must be open.
+    Open(Vec<usize>, Box<Calc>),
     /// One that can't be computed: the error comes when it is to be.
     Broken(SqlError),
 }
@@ -141,6 +171,10 @@ pub enum Wanted {
     NotFound,
     /// SQLEXCEPTION.
     Exception,
+    /// OTHERS: whatever there is.
+    Others,
+    /// An exception of the program's own, by its number.
+    Own(usize),
 }
 
 /// A handler.
@@ -203,8 +237,8 @@ pub enum Repeat {
 pub struct SignalCode {
     /// RESIGNAL.
     pub again: bool,
-    /// The SQLSTATE, if given.
-    pub state: Option<[u8; 5]>,
+    /// What is signalled, if it is said.
+    pub raised: Option<Wanted>,
     /// SET.
     pub set: Vec<(&'static str, Calc)>,
 }
@@ -234,6 +268,8 @@ pub enum Step {
     Return(Calc),
     /// SET of a variable.
     Set(usize, Calc),
+    /// SET of a row: all values are computed first.
+    SetRow(Vec<usize>, Vec<Calc>),
     /// SET of a user variable.
     SetUser(String, Calc),
     /// A statement; its rows go to the client.
@@ -256,4 +292,12 @@ pub enum Step {
     Diagnostics(Option<Calc>, Vec<(Target, &'static str)>),
     /// Several steps that were one statement.
     Several(Vec<Step>),
+    /// SET STATEMENT: a step under settings of its own.
+    Under(Vec<Vec<SetItem>>, Box<Step>),
+    /// RETURN without a value.
+    Finish,
+    /// GOTO this label.
+    Goto(usize),
+    /// Here GOTO goes to.
+    Label(usize),
 }

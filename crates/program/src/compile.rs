@@ -8,12 +8,14 @@ use crate::names::{Names, RowNames};
 use crate::rewrite;
 use narwal_sql::expr::ExprKind;
 use narwal_sql::{Scope, StatementEnv, Stmt, bind};
-use narwal_syntax::ParseOptions;
 use narwal_syntax::ast::program::{
     Body, ConditionValue, CursorSource, Declaration, HandlerAction, Loop, LoopKind, Parameter,
     TriggerEvent, VariableType,
 };
-use narwal_syntax::ast::{BinaryOp, Expr, Expression, Select, SelectItem, Statement, TableName};
+use narwal_syntax::ast::{
+    BinaryOp, Expr, Expression, Literal, Select, SelectItem, Statement, TableName,
+};
+use narwal_syntax::{ParseOptions, SqlMode};
 use narwal_types::{ColumnType, SqlError, SqlResult, TypeKind, errors};
 use parking_lot::Mutex;
 
@@ -31,6 +33,8 @@ pub struct Head<'a> {
     pub returns: Option<&'a VariableType>,
     /// Of a trigger.
     pub trigger: Option<TriggerHead>,
+    /// What the body of its package declares.
+    pub package: &'a [Declaration],
 }
 
 /// What is said of a trigger.
@@ -69,6 +73,7 @@ pub fn compile(
         has_handlers: false,
         has_return: false,
     };
+    c.names.oracle = env.sql_mode.has(SqlMode::ORACLE);
     c.names.trigger = head.trigger.as_ref().map(|t| RowNames {
         columns: t.columns.clone(),
         old: t.event != TriggerEvent::Insert,
@@ -80,6 +85,9 @@ pub fn compile(
             TriggerEvent::Delete => "DELETE",
         },
     });
+    c.names.enter();
+    let shared = c.shared(head.package)?;
+    let of_package = c.names.slots.len();
     c.names.enter();
     for p in head.parameters {
         match &p.ty {
@@ -93,7 +101,16 @@ pub fn compile(
         }
     }
     let returns = head.returns.map(|t| c.variable_type(t)).transpose()?;
-    let body = c.body(body)?;
+    let mut body = c.body(body)?;
+    if head.kind == Kind::Package {
+        // What its variables begin as belongs to its first use.
+        let begin = shared.variables.into_iter();
+        let mut steps: Vec<Step> = begin
+            .filter_map(|(slot, calc)| calc.map(|c| Step::Set(slot, c)))
+            .collect();
+        steps.push(body);
+        body = Step::Several(steps);
+    }
     if head.kind == Kind::Function && !c.has_return {
         let name = format!("{}.{}", head.db, head.name);
         return Err(errors::SP_NORETURN.with([&name]));
@@ -101,10 +118,14 @@ pub fn compile(
     if let Some(e) = c.names.error.take() {
         return Err(e);
     }
+    for (cursor, attribute, slot) in &c.names.attributes {
+        c.cursors[*cursor].attributes.push((*attribute, *slot));
+    }
     Ok(Program {
         kind: head.kind,
         db: head.db.to_string(),
         name: head.name.to_string(),
+        of_package,
         types: c.names.types(),
         parameters: head.parameters.iter().map(|p| p.mode).collect(),
         returns,
@@ -115,6 +136,8 @@ pub fn compile(
         has_statements: c.has_statements,
         minds_warnings: c.minds_warnings,
         has_handlers: c.has_handlers,
+        oracle: c.names.oracle,
+        caught: c.names.caught,
     })
 }
 
@@ -142,6 +165,21 @@ pub(crate) fn sqlstate(text: &str) -> SqlResult<[u8; 5]> {
 }
 
 impl<'a> Compiler<'a> {
+    /// The variables that the routines of a package share: they have the same slots in each.
+    fn shared(&mut self, declarations: &[Declaration]) -> SqlResult<Block> {
+        let mut block = Block {
+            id: usize::MAX,
+            variables: Vec::new(),
+            cursors: Vec::new(),
+            handlers: Vec::new(),
+            steps: Vec::new(),
+        };
+        for d in declarations {
+            self.declaration(d.clone(), &mut block)?;
+        }
+        Ok(block)
+    }
+
     /// The type of a variable that is no row.
     fn variable_type(&mut self, ty: &VariableType) -> SqlResult<ColumnType> {
         match ty {
@@ -176,6 +214,12 @@ impl<'a> Compiler<'a> {
                 let slot = slot.ok_or_else(|| errors::SP_UNDECLARED_VAR.with([variable]))?;
                 return Ok(self.names.slots[slot].ty);
             }
+            [row, field] if self.names.row_slots(row).is_some() => {
+                let slot = self.names.field(row, field);
+                let full = format!("{row}.{field}");
+                let slot = slot.ok_or_else(|| errors::SP_UNDECLARED_VAR.with([&full]))?;
+                return Ok(self.names.slots[slot].ty);
+            }
             [table, column] => ((None, table), column),
             [db, table, column] => ((Some(db.clone()), table), column),
             _ => return Err(SqlError::unsupported("TYPE OF here")),
@@ -204,10 +248,39 @@ impl<'a> Compiler<'a> {
     /// A value that is computed.
     pub(crate) fn calc(&mut self, mut e: Expression) -> SqlResult<Calc> {
         self.expression(&mut e)?;
+        self.undeclared(&mut e)?;
         Ok(self.calc_of(e))
     }
 
+    /// Error 1327 for a name that is no variable's where no table is read.
+    fn undeclared(&mut self, e: &mut Expression) -> SqlResult<()> {
+        let mut unknown: Option<String> = None;
+        let mut note = |e: &mut Expr| {
+            let name = match e {
+                Expr::Column(name) => name,
+                Expr::Qualified(q) => q.db.as_ref().unwrap_or(&q.table),
+                _ => return,
+            };
+            unknown.get_or_insert_with(|| name.clone());
+        };
+        rewrite::without_tables(e, &mut note);
+        match unknown {
+            Some(name) => Err(errors::SP_UNDECLARED_VAR.with([&name])),
+            None => Ok(()),
+        }
+    }
+
+    /// A value that is computed, of an expression whose names are replaced.
     pub(crate) fn calc_of(&mut self, e: Expression) -> Calc {
+        let open = std::mem::take(&mut self.names.open);
+        let calc = self.bound(e);
+        match open.is_empty() {
+            true => calc,
+            false => Calc::Open(open, Box::new(calc)),
+        }
+    }
+
+    fn bound(&mut self, e: Expression) -> Calc {
         let mut broken = None;
         if e.subqueries.is_empty() {
             *self.env.param_types.borrow_mut() = self.names.types();
@@ -243,23 +316,69 @@ impl<'a> Compiler<'a> {
     pub(crate) fn sql(&mut self, mut s: Statement) -> SqlResult<SqlStep> {
         let names = &mut self.names;
         rewrite::statement(&mut s, &mut |e| names.replace(e));
+        self.limits(&mut s)?;
         if let Some(e) = self.names.error.take() {
             return Err(e);
         }
         self.has_statements = true;
-        self.lowered(s)
+        let open = std::mem::take(&mut self.names.open);
+        let mut step = self.lowered(s)?;
+        step.open = open;
+        Ok(step)
+    }
+
+    /// Error 1691 for variables in LIMIT that are no integers.
+    fn limits(&self, s: &mut Statement) -> SqlResult<()> {
+        let (Statement::Select(q) | Statement::Do(q)) = s else {
+            return Ok(());
+        };
+        let Some(limit) = &q.limit else {
+            return Ok(());
+        };
+        for e in std::iter::once(&limit.count).chain(&limit.offset) {
+            match e {
+                Expr::Param(slot) if !is_integer(self.names.slots[*slot].ty.kind) => {
+                    return Err(errors::WRONG_SPVAR_TYPE_IN_LIMIT.plain());
+                }
+                Expr::Column(name) => return Err(errors::SP_UNDECLARED_VAR.with([name])),
+                _ => {}
+            }
+        }
+        Ok(())
     }
 
     fn lowered(&self, s: Statement) -> SqlResult<SqlStep> {
         Ok(SqlStep {
             stmt: narwal_sql::lower(s, &self.options)?,
             text: "".into(),
+            open: Vec::new(),
             plan: Mutex::default(),
         })
     }
 
     pub(crate) fn list(&mut self, list: Vec<Body>) -> SqlResult<Vec<Step>> {
-        list.into_iter().map(|b| self.body(b)).collect()
+        let mut labels = Vec::new();
+        for b in &list {
+            let mut b = b;
+            while let Body::Labelled(name, inner) = b {
+                labels.push(name.as_str());
+                b = inner;
+            }
+        }
+        if labels.is_empty() {
+            return list.into_iter().map(|b| self.body(b)).collect();
+        }
+        self.names.push_places(&labels)?;
+        let mut steps = Vec::new();
+        for mut b in list {
+            while let Body::Labelled(name, inner) = b {
+                steps.push(Step::Label(self.names.place(&name)?));
+                b = *inner;
+            }
+            steps.push(self.body(b)?);
+        }
+        self.names.pop_places();
+        Ok(steps)
     }
 
     pub(crate) fn body(&mut self, body: Body) -> SqlResult<Step> {
@@ -298,6 +417,13 @@ impl<'a> Compiler<'a> {
                 let cursor = self.names.cursor(&name)?;
                 Step::Fetch(cursor, self.fetch_targets(into)?)
             }
+            Body::Nothing => Step::Several(Vec::new()),
+            Body::Finish => match self.kind {
+                Kind::Function => return Err(errors::SP_BADRETURN.plain()),
+                _ => Step::Finish,
+            },
+            Body::Goto(label) => Step::Goto(self.names.place(&label)?),
+            Body::Labelled(..) => Step::Several(self.list(vec![body])?),
             Body::FetchGroupNextRow => {
                 return Err(SqlError::unsupported("FETCH GROUP NEXT ROW"));
             }
@@ -444,6 +570,7 @@ impl<'a> Compiler<'a> {
                 self.cursors.push(CursorCode {
                     parameters: Vec::new(),
                     select,
+                    attributes: Vec::new(),
                 });
                 (self.cursors.len() - 1, Vec::new())
             }
@@ -478,7 +605,8 @@ impl<'a> Compiler<'a> {
     }
 
     fn declaration(&mut self, d: Declaration, block: &mut Block) -> SqlResult<()> {
-        let late = !block.cursors.is_empty() || !block.handlers.is_empty();
+        let behind = !block.cursors.is_empty() || !block.handlers.is_empty();
+        let late = behind && !self.names.oracle;
         match d {
             Declaration::Variables { .. } | Declaration::Condition(..) if late => {
                 return Err(errors::SP_VARCOND_AFTER_CURSHNDLR.plain());
@@ -486,11 +614,12 @@ impl<'a> Compiler<'a> {
             Declaration::Variables { names, ty, default } => {
                 self.variables(&names, &ty, default, block)?;
             }
+            Declaration::Exception(name) => self.names.exception(&name)?,
             Declaration::Condition(name, value) => {
                 let wanted = self.wanted(&value)?;
                 self.names.condition(&name, wanted)?;
             }
-            Declaration::Cursor(..) if !block.handlers.is_empty() => {
+            Declaration::Cursor(..) if !block.handlers.is_empty() && !self.names.oracle => {
                 return Err(errors::SP_CURSOR_AFTER_HANDLER.plain());
             }
             Declaration::Cursor(name, parameters, select) => {
@@ -506,6 +635,7 @@ impl<'a> Compiler<'a> {
                 self.cursors.push(CursorCode {
                     parameters: slots,
                     select: select?,
+                    attributes: Vec::new(),
                 });
                 self.names.declare_cursor(&name, number)?;
                 block.cursors.push(number);
@@ -555,22 +685,58 @@ impl<'a> Compiler<'a> {
             _ => None,
         };
         if let Some(fields) = fields {
-            if default.is_some() {
-                return Err(SqlError::unsupported("DEFAULT of ROW variables"));
-            }
             for name in names {
+                let width = fields.as_ref().map_or(0, Vec::len);
+                let values = match &default {
+                    // What it has is not known now: nor is its default.
+                    Some(d) if fields.is_some() => {
+                        let values = self.row_values(d.clone(), width)?;
+                        values.into_iter().map(Some).collect()
+                    }
+                    _ => Vec::new(),
+                };
                 let slots = self.names.declare_row(name, fields.as_deref())?;
-                block.variables.extend(slots.into_iter().map(|s| (s, None)));
+                let values = values.into_iter().chain(std::iter::repeat_with(|| None));
+                block.variables.extend(slots.into_iter().zip(values));
             }
             return Ok(());
         }
         let ty = self.variable_type(ty)?;
         for name in names {
-            let default = default.clone().map(|d| self.calc(d)).transpose()?;
+            let mut default = default.clone();
+            if let Some(d) = &mut default {
+                self.expression(d)?;
+            }
             let slot = self.names.declare(name, ty, false)?;
-            block.variables.push((slot, default));
+            let calc = match default {
+                Some(d) => {
+                    self.names.keep_default(slot, d.clone());
+                    Some(self.calc(d)?)
+                }
+                None => None,
+            };
+            block.variables.push((slot, calc));
         }
         Ok(())
+    }
+
+    /// The values of a row's fields: of `ROW(...)`, of another row, or NULL. Error 1241 for others.
+    pub(crate) fn row_values(&mut self, mut e: Expression, width: usize) -> SqlResult<Vec<Calc>> {
+        self.expression(&mut e)?;
+        let subqueries = e.subqueries;
+        let values = match e.expr {
+            Expr::Row(items) => items,
+            Expr::Literal(Literal::Null) => vec![Expr::Literal(Literal::Null); width],
+            other => vec![other],
+        };
+        if values.len() != width {
+            return Err(errors::OPERAND_COLUMNS.with([&width]));
+        }
+        let calc = |expr| {
+            let subqueries = subqueries.clone();
+            self.calc(Expression { expr, subqueries })
+        };
+        values.into_iter().map(calc).collect()
     }
 
     pub(crate) fn wanted(&self, value: &ConditionValue) -> SqlResult<Wanted> {
@@ -586,6 +752,7 @@ impl<'a> Compiler<'a> {
             ConditionValue::Warning => Wanted::Warning,
             ConditionValue::NotFound => Wanted::NotFound,
             ConditionValue::Exception => Wanted::Exception,
+            ConditionValue::Others => Wanted::Others,
         })
     }
 
@@ -603,7 +770,7 @@ impl<'a> Compiler<'a> {
                 return Err(errors::SP_DUP_HANDLER.plain());
             }
             self.minds_warnings |= match w {
-                Wanted::Warning | Wanted::Code(_) => true,
+                Wanted::Warning | Wanted::Code(_) | Wanted::Others => true,
                 Wanted::State(s) => &s[..2] == b"01",
                 _ => false,
             };
@@ -624,4 +791,17 @@ impl<'a> Compiler<'a> {
 /// True for the statements that narwal-sql plans.
 pub(crate) fn is_planned(stmt: &Stmt) -> bool {
     !matches!(stmt, Stmt::Ddl(_) | Stmt::SelectInto(_) | Stmt::LoadData(_))
+}
+
+fn is_integer(kind: TypeKind) -> bool {
+    matches!(
+        kind,
+        TypeKind::TinyInt
+            | TypeKind::SmallInt
+            | TypeKind::MediumInt
+            | TypeKind::Int
+            | TypeKind::BigInt
+            | TypeKind::Year
+            | TypeKind::Bit(_)
+    )
 }

@@ -4,7 +4,9 @@ use crate::code::{Program, SqlStep};
 use narwal_sql::{ParamType, StatementEnv, Stmt};
 use narwal_syntax::Statement;
 use narwal_syntax::ast::TableName;
+use narwal_syntax::ast::admin::SetItem;
 use narwal_types::{ColumnType, SqlResult, Value, ValueRef};
+use parking_lot::Mutex;
 use std::sync::Arc;
 
 /// Where a statement's rows go.
@@ -14,6 +16,9 @@ pub enum Rows<'a> {
     /// To this.
     Take(&'a mut dyn FnMut(&[ValueRef<'_>]) -> SqlResult<()>),
 }
+
+/// Values of a package's variables, which live as long as the session.
+pub type PackageValues = Arc<Mutex<Vec<Value>>>;
 
 /// Names with their types.
 pub type Columns = Vec<(String, ColumnType)>;
@@ -40,6 +45,18 @@ pub trait Host {
     ) -> SqlResult<()>;
     /// Runs a statement of the host's own; its text as written.
     fn other(&mut self, statement: Statement, text: &str) -> SqlResult<()>;
+    /// Begins settings that hold for one statement; [`Host::end_settings`] takes them back.
+    fn begin_settings(&mut self, settings: &[Vec<SetItem>]) -> SqlResult<()>;
+    /// Ends what [`Host::begin_settings`] has begun last.
+    fn end_settings(&mut self);
+    /// What EXECUTE of a CALL has given to its parameters: a value for each that is OUT or INOUT.
+    fn take_out_values(&mut self) -> Vec<Option<Value>> {
+        Vec::new()
+    }
+    /// The variables of the package that a program is of, as they are between calls.
+    fn package(&mut self, _program: &Program) -> SqlResult<Option<PackageValues>> {
+        Ok(None)
+    }
     /// SELECT ... INTO has found its row: it counts as one that was changed.
     fn found_row(&mut self) {}
     /// Calls a procedure by its name: `arguments` are asked for its parameters' values, and get those of OUT and INOUT.

@@ -24,6 +24,6 @@ mod statement;
 
 pub use code::{Calc, Kind, Program, RowSlot, Slot, SqlStep};
 pub use compile::{Head, TriggerHead, compile};
-pub use host::{Host, Lookup, Rows};
+pub use host::{Host, Lookup, PackageValues, Rows};
 pub use literal::{count_params, fill_params, with_params};
 pub use run::{Finished, run};

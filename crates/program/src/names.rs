@@ -2,7 +2,8 @@
 
 use crate::code::{RowSlot, Slot, Wanted};
 use narwal_sql::ParamType;
-use narwal_syntax::ast::Expr;
+use narwal_syntax::ast::{CursorAttribute, Expr, Expression};
+use narwal_types::errors::codes;
 use narwal_types::{ColumnType, SqlError, SqlResult, TypeKind, errors};
 
 /// A variable.
@@ -43,6 +44,19 @@ pub(crate) struct Names {
     scopes: Vec<Scope>,
     labels: Vec<Label>,
     next_label: usize,
+    /// Labels that GOTO may go to: those of each list of statements around.
+    places: Vec<Vec<(String, usize)>>,
+    /// sql_mode=ORACLE.
+    pub(crate) oracle: bool,
+    /// What cursors tell of themselves, and the slot where each is kept.
+    pub(crate) attributes: Vec<(usize, CursorAttribute, usize)>,
+    /// Cursors that must be open for what is being read.
+    pub(crate) open: Vec<usize>,
+    /// The slots of SQLCODE and SQLERRM.
+    pub(crate) caught: [Option<usize>; 2],
+    /// What variables begin as, for SET ... = DEFAULT.
+    defaults: Vec<(usize, Expression)>,
+    next_exception: usize,
     /// What came up while names were replaced.
     pub(crate) error: Option<SqlError>,
 }
@@ -204,10 +218,73 @@ impl Names {
         Some(Ok(slot))
     }
 
+    /// What a variable begins as: SET ... = DEFAULT gives it that again.
+    pub(crate) fn keep_default(&mut self, slot: usize, default: Expression) {
+        self.defaults.push((slot, default));
+    }
+
+    pub(crate) fn default_of(&self, slot: usize) -> Option<Expression> {
+        let found = self.defaults.iter().find(|(s, _)| *s == slot);
+        found.map(|(_, e)| e.clone())
+    }
+
+    /// The slot of what a cursor tells of itself.
+    fn attribute(&mut self, cursor: &str, attribute: CursorAttribute) -> SqlResult<usize> {
+        let cursor = self.cursor(cursor)?;
+        if attribute != CursorAttribute::IsOpen && !self.open.contains(&cursor) {
+            self.open.push(cursor);
+        }
+        let mut known = self.attributes.iter();
+        if let Some((.., slot)) = known.find(|(c, a, _)| (*c, *a) == (cursor, attribute)) {
+            return Ok(*slot);
+        }
+        let slot = self.hidden("attribute", ColumnType::bigint());
+        self.attributes.push((cursor, attribute, slot));
+        Ok(slot)
+    }
+
+    /// The slot of SQLCODE or SQLERRM, which sql_mode=ORACLE has.
+    fn caught_slot(&mut self, name: &str) -> Option<usize> {
+        let at = ["SQLCODE", "SQLERRM"]
+            .iter()
+            .position(|n| self.oracle && name.eq_ignore_ascii_case(n))?;
+        if self.caught[at].is_none() {
+            let ty = match at {
+                0 => ColumnType::bigint(),
+                _ => ColumnType::new(TypeKind::VarChar(512)),
+            };
+            self.caught[at] = Some(self.hidden(name, ty));
+        }
+        self.caught[at]
+    }
+
     /// Puts a parameter in the place of a name that is a variable's.
     pub(crate) fn replace(&mut self, e: &mut Expr) {
         let slot = match e {
-            Expr::Column(name) => self.slot(name),
+            Expr::CursorAttribute(cursor, attribute) => {
+                let (cursor, attribute) = (cursor.clone(), *attribute);
+                match self.attribute(&cursor, attribute) {
+                    Ok(slot) => Some(slot),
+                    Err(e) => {
+                        self.error.get_or_insert(e);
+                        None
+                    }
+                }
+            }
+            Expr::Column(name) => match self.variable(name) {
+                Some(Variable::One(slot)) => Some(*slot),
+                Some(Variable::Row(fields, false)) if fields.len() > 1 => {
+                    let items = fields.iter().map(|(_, s)| Expr::Param(*s));
+                    *e = Expr::Row(items.collect());
+                    return;
+                }
+                Some(Variable::Row(fields, false)) if fields.len() == 1 => Some(fields[0].1),
+                Some(_) => None,
+                None => {
+                    let name = name.clone();
+                    self.caught_slot(&name)
+                }
+            },
             Expr::Qualified(q) if q.db.is_none() => {
                 match self.row_column(&q.table, &q.column, false) {
                     Some(Ok(slot)) => Some(slot),
@@ -217,7 +294,12 @@ impl Names {
                     }
                     None => {
                         let (row, field) = (q.table.clone(), q.column.clone());
-                        self.field(&row, &field)
+                        let slot = self.field(&row, &field);
+                        if slot.is_none() && self.row_slots(&row).is_some() {
+                            let e = errors::ROW_VARIABLE_DOES_NOT_HAVE_FIELD.with([&row, &field]);
+                            self.error.get_or_insert(e);
+                        }
+                        slot
                     }
                 }
             }
@@ -236,11 +318,18 @@ impl Names {
         Ok(())
     }
 
+    /// Declares an exception of the program's own.
+    pub(crate) fn exception(&mut self, name: &str) -> SqlResult<()> {
+        self.next_exception += 1;
+        self.condition(name, Wanted::Own(self.next_exception))
+    }
+
     pub(crate) fn wanted(&self, name: &str) -> SqlResult<Wanted> {
         let scopes = self.scopes.iter().rev();
         let found = scopes.into_iter().find_map(|s| find(&s.conditions, name));
         found
             .copied()
+            .or_else(|| predefined(name).filter(|_| self.oracle))
             .ok_or_else(|| errors::SP_COND_MISMATCH.with([&name]))
     }
 
@@ -293,13 +382,60 @@ impl Names {
 
     pub(crate) fn label(&self, name: &str, iterate: bool) -> SqlResult<usize> {
         let in_sight = self.labels.iter().rev().take_while(|l| l.is_some());
+        let named = |n: &str| n.eq_ignore_ascii_case(name);
         in_sight
             .flatten()
-            .find(|(n, _, is_loop)| n.eq_ignore_ascii_case(name) && (*is_loop || !iterate))
+            .find(|(n, _, is_loop)| match name.is_empty() {
+                true => *is_loop,
+                false => named(n) && (*is_loop || !iterate),
+            })
             .map(|(_, id, _)| *id)
             .ok_or_else(|| {
-                let verb = if iterate { "ITERATE" } else { "LEAVE" };
+                let verb = match (iterate, name.is_empty()) {
+                    (true, false) => "ITERATE",
+                    (true, true) => "CONTINUE",
+                    (false, false) => "LEAVE",
+                    (false, true) => "EXIT",
+                };
                 errors::SP_LILABEL_MISMATCH.with([&verb, &name])
             })
     }
+
+    /// Goes into a list of statements with labels that GOTO may go to. Error 1309 for one that is there twice.
+    pub(crate) fn push_places(&mut self, names: &[&str]) -> SqlResult<()> {
+        let mut places: Vec<(String, usize)> = Vec::new();
+        for name in names {
+            if same(&places, name) {
+                return Err(errors::SP_LABEL_REDEFINE.with([name]));
+            }
+            places.push((name.to_string(), self.next_label));
+            self.next_label += 1;
+        }
+        self.places.push(places);
+        Ok(())
+    }
+
+    pub(crate) fn pop_places(&mut self) {
+        self.places.pop();
+    }
+
+    /// Where a GOTO goes to: a label of a list of statements around it.
+    pub(crate) fn place(&self, name: &str) -> SqlResult<usize> {
+        let found = self.places.iter().rev().find_map(|p| find(p, name));
+        found
+            .copied()
+            .ok_or_else(|| errors::SP_LILABEL_MISMATCH.with([&"GOTO", &name]))
+    }
+}
+
+/// The exceptions that sql_mode=ORACLE has names for.
+fn predefined(name: &str) -> Option<Wanted> {
+    let known: [(&str, u16); 4] = [
+        ("NO_DATA_FOUND", codes::SP_FETCH_NO_DATA),
+        ("TOO_MANY_ROWS", codes::TOO_MANY_ROWS),
+        ("INVALID_CURSOR", codes::SP_CURSOR_NOT_OPEN),
+        ("DUP_VAL_ON_INDEX", codes::DUP_ENTRY),
+    ];
+    let found = known.iter().find(|(n, _)| n.eq_ignore_ascii_case(name))?;
+    Some(Wanted::Code(found.1))
 }

@@ -1,13 +1,19 @@
 //! Conditions: which handler deals with one; SIGNAL, RESIGNAL and GET DIAGNOSTICS.
 
 use crate::code::{Calc, Handler, SignalCode, Target, Wanted};
-use crate::run::{Caught, Flow, Run};
-use narwal_sql::WarningLevel;
+use crate::run::{Caught, Flow, Run, no_data};
+use narwal_sql::{Condition, Raised, WarningLevel};
 use narwal_types::errors::codes;
 use narwal_types::{SqlError, SqlResult, Value, errors};
 
 /// How well a handler's condition fits: the smallest number fits best. `None`: not at all.
-fn fit(wanted: Wanted, code: u16, state: &[u8; 5], warning: bool) -> Option<u8> {
+fn fit(
+    wanted: Wanted,
+    code: u16,
+    state: &[u8; 5],
+    warning: bool,
+    own: Option<usize>,
+) -> Option<u8> {
     let class = &state[..2];
     let fits = |yes: bool, rank: u8| yes.then_some(rank);
     match wanted {
@@ -15,6 +21,8 @@ fn fit(wanted: Wanted, code: u16, state: &[u8; 5], warning: bool) -> Option<u8> 
         Wanted::State(s) => fits(&s == state, 1),
         Wanted::Warning => fits(class == b"01" || (warning && class != b"02"), 2),
         Wanted::NotFound => fits(class == b"02", 2),
+        Wanted::Own(n) => fits(own == Some(n), 0),
+        Wanted::Others => fits(true, 3),
         Wanted::Exception => fits(!warning && class != b"01" && class != b"02", 2),
     }
 }
@@ -39,7 +47,7 @@ impl<'p> Run<'p, '_> {
             let mut best: Option<(u8, &'p Handler)> = None;
             for h in &block.handlers {
                 for w in &h.wanted {
-                    if let Some(rank) = fit(*w, e.code, &e.sqlstate, warning)
+                    if let Some(rank) = fit(*w, e.code, &e.sqlstate, warning, self.own)
                         && best.is_none_or(|(r, _)| rank < r)
                     {
                         best = Some((rank, h));
@@ -83,9 +91,12 @@ impl<'p> Run<'p, '_> {
     ) -> SqlResult<Flow> {
         let block = self.handlers[at];
         let inner = self.handlers.split_off(at);
-        self.caught.push(Caught { error, level });
+        let own = self.own.take();
+        self.caught.push(Caught { error, level, own });
+        self.tell_caught();
         let flow = self.step(&handler.body);
         self.caught.pop();
+        self.tell_caught();
         self.handlers.truncate(at);
         self.handlers.extend(inner);
         Ok(match flow? {
@@ -98,6 +109,19 @@ impl<'p> Run<'p, '_> {
             }
             flow => flow,
         })
+    }
+
+    /// Puts the number and the text of what a handler is dealing with where SQLCODE and SQLERRM are looked for.
+    pub(crate) fn tell_caught(&mut self) {
+        let [code, text] = self.program.caught;
+        let last = self.caught.last().map(|c| &c.error);
+        if let Some(slot) = code {
+            self.values[slot] = Value::Int(last.map_or(0, |e| i64::from(e.code)));
+        }
+        if let Some(slot) = text {
+            let message = last.map_or("normal, successful completion", |e| &*e.message);
+            self.values[slot] = Value::str(message);
+        }
     }
 
     /// Raises a warning, or that there are no rows.
@@ -139,7 +163,20 @@ impl<'p> Run<'p, '_> {
     /// SIGNAL and RESIGNAL.
     pub(crate) fn signal(&mut self, s: &SignalCode) -> SqlResult<Flow> {
         let caught = self.caught.last().cloned();
-        let mut e = match (s.again, s.state, caught) {
+        self.own = match (s.raised, &caught) {
+            (Some(Wanted::Own(n)), _) => Some(n),
+            (None, Some(c)) => c.own,
+            _ => None,
+        };
+        if let Some(Wanted::Code(code)) = s.raised {
+            return self.raise_predefined(code);
+        }
+        let state = match s.raised {
+            Some(Wanted::State(s)) => Some(s),
+            Some(_) => Some(*b"45000"),
+            None => None,
+        };
+        let mut e = match (s.again, state, caught) {
             (true, _, None) => return Err(errors::RESIGNAL_WITHOUT_ACTIVE_HANDLER.plain()),
             (true, None, Some(c)) if s.set.is_empty() && c.level == WarningLevel::Warning => {
                 return self.warn(&c.error);
@@ -155,50 +192,65 @@ impl<'p> Run<'p, '_> {
             }
             (false, None, _) => return Err(errors::SIGNAL_BAD_CONDITION_TYPE.plain()),
         };
+        let mut items = match s.again {
+            true => self.items_of(&e),
+            false => Vec::new(),
+        };
         for (item, calc) in &s.set {
             let v = self.calc(calc)?;
+            if v.is_null() {
+                return Err(errors::WRONG_VALUE_FOR_VAR.with([item, &"NULL"]));
+            }
+            let text = v.as_ref().to_text().to_string();
             match *item {
                 "MESSAGE_TEXT" => {
-                    if v.is_null() {
-                        return Err(errors::WRONG_VALUE_FOR_VAR.with([&"MESSAGE_TEXT", &"NULL"]));
-                    }
-                    let mut text = Vec::new();
-                    v.as_ref().write_text(&mut text);
-                    let text = String::from_utf8_lossy(&text);
                     let cut: String = text.chars().take(128).collect();
                     e.message = cut.into();
                 }
                 "MYSQL_ERRNO" => {
-                    let code = match v {
-                        Value::Int(n) => u16::try_from(n).ok(),
-                        Value::UInt(n) => u16::try_from(n).ok(),
-                        _ => None,
-                    };
-                    e.code = match code.filter(|c| *c > 0) {
+                    let code = number(&v).and_then(|n| u16::try_from(n).ok());
+                    e.code = match code.filter(|c| (1..u16::MAX).contains(c)) {
                         Some(c) => c,
                         None => {
-                            let mut text = Vec::new();
-                            v.as_ref().write_text(&mut text);
-                            let text = String::from_utf8_lossy(&text).into_owned();
-                            return Err(errors::WRONG_VALUE_FOR_VAR.with([&"MYSQL_ERRNO", &text]));
+                            return Err(errors::WRONG_VALUE_FOR_VAR.with([item, &text]));
                         }
                     };
                 }
-                // What other items say, nobody asks for but GET DIAGNOSTICS, which gives them as empty.
-                _ => {}
+                _ => {
+                    items.retain(|(i, _): &(&str, _)| i != item);
+                    items.push((*item, text.into()));
+                }
             }
         }
+        let raised = Raised {
+            sqlstate: e.sqlstate,
+            items,
+        };
+        *self.host.env().raised.borrow_mut() = Some((e.clone(), raised));
         if &e.sqlstate[..2] == b"01" {
             if !s.again {
                 self.host.env().clear_conditions();
             }
             return self.warn(&e);
         }
-        *self.host.env().raised.borrow_mut() = Some(e.clone());
         if !s.again {
             self.host.env().clear_conditions();
         }
         Err(e)
+    }
+
+    /// RAISE of an exception that sql_mode=ORACLE has a name for: as if what it is about had happened.
+    fn raise_predefined(&mut self, code: u16) -> SqlResult<Flow> {
+        let text = errors::template(code).replace("{}", "");
+        let text = match code == codes::SP_FETCH_NO_DATA {
+            true => no_data(),
+            false => SqlError::new(code, errors::sqlstate(code), text),
+        };
+        self.host.env().clear_conditions();
+        match code == codes::SP_FETCH_NO_DATA {
+            true => self.warn(&text),
+            false => Err(text),
+        }
     }
 
     /// GET DIAGNOSTICS.
@@ -218,28 +270,31 @@ impl<'p> Run<'p, '_> {
             }
             return Ok(());
         };
-        let n = match self.calc(condition)? {
-            Value::Int(n) => usize::try_from(n).unwrap_or(0),
-            Value::UInt(n) => usize::try_from(n).unwrap_or(0),
-            _ => 0,
-        };
+        let n = self.calc(condition)?;
+        let n = number(&n).and_then(|n| usize::try_from(n).ok());
         let env = self.host.env();
-        let found = n.checked_sub(1).and_then(|at| {
+        let found = n.and_then(|n| n.checked_sub(1)).and_then(|at| {
             let all = env.conditions();
-            all.get(at).map(|c| (c.code, c.message.clone()))
+            all.get(at).cloned()
         });
-        let Some((code, message)) = found else {
+        let Some(c) = found else {
             return Err(errors::DA_INVALID_CONDITION_NUMBER.plain());
         };
-        let state = self.state_of(code, &message);
+        let state = match &c.raised {
+            Some(r) => r.sqlstate,
+            None => self.state_of(c.code, &c.message),
+        };
         for (target, item) in items {
             let v = match *item {
                 "RETURNED_SQLSTATE" => Value::str(String::from_utf8_lossy(&state).as_ref()),
-                "MYSQL_ERRNO" => Value::Int(i64::from(code)),
-                "MESSAGE_TEXT" => Value::str(&*message),
+                "MYSQL_ERRNO" => Value::Int(i64::from(c.code)),
+                "MESSAGE_TEXT" => Value::str(&*c.message),
                 "ROW_NUMBER" => Value::Int(0),
-                "CLASS_ORIGIN" | "SUBCLASS_ORIGIN" => Value::str("ISO 9075"),
-                _ => Value::str(""),
+                item => {
+                    let items = c.raised.iter().flat_map(|r| &r.items);
+                    let said = items.into_iter().find(|(i, _)| *i == item);
+                    Value::str(said.map_or("", |(_, text)| &**text))
+                }
             };
             self.put(target, v)?;
         }
@@ -252,8 +307,32 @@ impl<'p> Run<'p, '_> {
             return c.error.sqlstate;
         }
         match &*self.host.env().raised.borrow() {
-            Some(e) if same(e) => e.sqlstate,
+            Some((e, _)) if same(e) => e.sqlstate,
             _ => *errors::sqlstate(code),
+        }
+    }
+
+    /// What SIGNAL said of a condition that is still in the diagnostics area.
+    fn items_of(&self, e: &SqlError) -> Vec<(&'static str, Box<str>)> {
+        let all = self.host.env().conditions();
+        let same = |c: &&Condition| c.code == e.code && c.message == e.message;
+        let known = all.iter().rev().find(same).and_then(|c| c.raised.as_ref());
+        known.map_or_else(Vec::new, |r| r.items.clone())
+    }
+}
+
+/// A value as a whole number: a fraction is cut, a text is read, bytes are digits.
+fn number(v: &Value) -> Option<i64> {
+    match v {
+        Value::Int(n) => Some(*n),
+        Value::UInt(n) => i64::try_from(*n).ok(),
+        Value::Null => None,
+        Value::Bytes(b) if b.len() <= 7 => Some(b.iter().fold(0, |n, b| n * 256 + i64::from(*b))),
+        v => {
+            let text = v.as_ref().to_text();
+            let n: f64 = text.trim().parse().ok()?;
+            // What is no number of a condition either way becomes a bound.
+            Some(n as i64)
         }
     }
 }

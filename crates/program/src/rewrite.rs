@@ -18,6 +18,7 @@ pub fn expr(e: &mut Expr, f: Each<'_>) {
         | Expr::Qualified(_)
         | Expr::Literal(_)
         | Expr::Param(_)
+        | Expr::CursorAttribute(..)
         | Expr::UserVar(_)
         | Expr::SystemVar(_) => f(e),
         _ => for_each_operand(e, &mut |e| expr(e, f)),
@@ -28,6 +29,35 @@ pub fn expr(e: &mut Expr, f: Each<'_>) {
 pub fn expression(e: &mut Expression, f: Each<'_>) {
     expr(&mut e.expr, f);
     subqueries(&mut e.subqueries, f);
+}
+
+/// An expression with those of its subqueries that read no table, so that a name in them can be no column.
+pub fn without_tables(e: &mut Expression, f: Each<'_>) {
+    expr(&mut e.expr, f);
+    for (_, s) in &mut e.subqueries {
+        tableless(s, f);
+    }
+}
+
+fn tableless(s: &mut Select, f: Each<'_>) {
+    if s.from.is_some() || !s.with.iter().all(|w| w.ctes.is_empty()) {
+        return;
+    }
+    for i in &mut s.items {
+        if let SelectItem::Expr { expr: e, .. } = i {
+            expr(e, f);
+        }
+    }
+    // HAVING may name what is selected.
+    if let Some(e) = &mut s.where_ {
+        expr(e, f);
+    }
+    if let Some(l) = &mut s.limit {
+        expr(&mut l.count, f);
+    }
+    for (_, inner) in &mut s.subqueries {
+        tableless(inner, f);
+    }
 }
 
 fn subqueries(list: &mut [(usize, Select)], f: Each<'_>) {

@@ -1,14 +1,14 @@
 //! The interpreter: it walks the steps of a program.
 
 use crate::code::{Block, Calc, Kind, Program, Repeat, SqlStep, Step, Target};
-use crate::host::{Host, Rows};
+use crate::host::{Host, PackageValues, Rows};
 use crate::literal::literal;
 use crate::rewrite;
 use narwal_sql::expr::{EvalCtx, NoRow, push_warning};
 use narwal_sql::{WarningLevel, store_mode};
 use narwal_syntax::ast::admin::{Admin, Prepared, SetItem, SetValue, Using};
 use narwal_syntax::ast::program::ParameterMode;
-use narwal_syntax::ast::{Expr, Statement};
+use narwal_syntax::ast::{CursorAttribute, Expr, Expression, Statement};
 use narwal_types::convert::{SqlWarning, StoreTarget, WarnWith, fits, store};
 use narwal_types::{ColumnType, SqlError, SqlResult, Value, ValueRef, errors};
 
@@ -17,6 +17,8 @@ use narwal_types::{ColumnType, SqlError, SqlResult, Value, ValueRef, errors};
 pub(crate) struct Caught {
     pub(crate) error: SqlError,
     pub(crate) level: WarningLevel,
+    /// The exception of the program's own that it is.
+    pub(crate) own: Option<usize>,
 }
 
 /// What comes after a step.
@@ -26,6 +28,8 @@ pub(crate) enum Flow {
     /// The end of the block or loop of this number.
     Leave(usize),
     Iterate(usize),
+    /// To the label of this number, in a list of statements around.
+    Goto(usize),
     Return,
 }
 
@@ -36,6 +40,9 @@ struct Cursor {
     rows: Vec<Value>,
     width: usize,
     at: usize,
+    /// What the last FETCH found.
+    found: Option<bool>,
+    fetched: i64,
 }
 
 /// A program that runs.
@@ -48,18 +55,22 @@ pub(crate) struct Run<'p, 'h> {
     pub(crate) handlers: Vec<&'p Block>,
     /// What handlers are dealing with, the newest last.
     pub(crate) caught: Vec<Caught>,
+    /// The exception of the program's own that is raised now.
+    pub(crate) own: Option<usize>,
+    /// The variables of its package.
+    package: Option<PackageValues>,
     result: Option<Value>,
 }
 
 /// What a program has left.
 pub struct Finished {
-    /// Values of all slots.
+    /// Values of all slots but those of the package: parameters come first.
     pub values: Vec<Value>,
     /// A function's result.
     pub result: Option<Value>,
 }
 
-/// Runs a program. `values`: those of the first slots, and of slots that a trigger's row is in.
+/// Runs a program. `arguments`: the values of slots; [`Program::arguments`] has those of parameters.
 ///
 /// # Errors
 /// What no handler has dealt with.
@@ -75,24 +86,57 @@ pub fn run(
         cursors: Vec::new(),
         handlers: Vec::new(),
         caught: Vec::new(),
+        own: None,
+        package: None,
         result: None,
     };
+    if program.is_of_package() {
+        run.package = run.host.package(program)?;
+        run.load_package();
+    }
     run.cursors
         .resize_with(program.cursors.len(), Cursor::default);
     for (slot, v) in arguments {
         run.assign(slot, v)?;
     }
-    let flow = run.step(&program.body)?;
+    for cursor in 0..program.cursors.len() {
+        run.tell(cursor);
+    }
+    run.tell_caught();
+    let flow = run.step(&program.body);
+    run.store_package();
+    let flow = flow?;
     if program.kind == Kind::Function && flow != Flow::Return {
         return Err(errors::SP_NORETURNEND.with([&program.name]));
     }
+    let mut values = run.values;
+    values.drain(..program.of_package);
     Ok(Finished {
-        values: run.values,
+        values,
         result: run.result,
     })
 }
 
 impl<'p> Run<'p, '_> {
+    /// Takes the variables of the package as others have left them.
+    fn load_package(&mut self) {
+        if let Some(p) = &self.package {
+            let kept = p.lock();
+            for (to, from) in self.values.iter_mut().zip(kept.iter()) {
+                to.clone_from(from);
+            }
+        }
+    }
+
+    /// Leaves the variables of the package to others.
+    fn store_package(&mut self) {
+        if let Some(p) = &self.package {
+            let mut kept = p.lock();
+            kept.clear();
+            kept.extend_from_slice(&self.values[..self.program.of_package]);
+        }
+    }
+
     /// Converts a value to a type, as into a column.
     fn converted(&self, v: Value, ty: &ColumnType, name: &str) -> SqlResult<Value> {
         if fits(v.as_ref(), ty, true) {
@@ -136,8 +180,60 @@ impl<'p> Run<'p, '_> {
                 e.eval(&ctx, &NoRow)
             }
             Calc::Query(step) => self.one_value(step),
+            Calc::Open(cursors, calc) => {
+                self.must_be_open(cursors)?;
+                self.calc(calc)
+            }
             Calc::Broken(e) => Err(e.clone()),
         }
+    }
+
+    /// A value that is about to be stored: under a strict sql_mode its warnings are errors.
+    fn stored(&mut self, c: &Calc) -> SqlResult<Value> {
+        match c {
+            Calc::Plain(e) => {
+                let env = self.host.env();
+                let ctx = EvalCtx::new(env, &self.values);
+                env.strictly(|| e.eval(&ctx, &NoRow))
+            }
+            c => self.calc(c),
+        }
+    }
+
+    /// Error 1326 if one of these cursors is closed.
+    fn must_be_open(&self, cursors: &[usize]) -> SqlResult<()> {
+        match cursors.iter().all(|c| self.cursors[*c].open) {
+            true => Ok(()),
+            false => Err(errors::SP_CURSOR_NOT_OPEN.plain()),
+        }
+    }
+
+    /// Puts what a cursor tells of itself where it is looked for.
+    fn tell(&mut self, cursor: usize) {
+        let c = &self.cursors[cursor];
+        let flag = |b: Option<bool>| b.map_or(Value::Null, |b| Value::Int(i64::from(b)));
+        for (attribute, slot) in &self.program.cursors[cursor].attributes {
+            self.values[*slot] = match attribute {
+                CursorAttribute::IsOpen => flag(Some(c.open)),
+                CursorAttribute::Found => flag(c.found),
+                CursorAttribute::NotFound => flag(c.found.map(|f| !f)),
+                CursorAttribute::RowCount => Value::Int(c.fetched),
+            };
+        }
+    }
+
+    fn close(&mut self, cursor: usize) {
+        self.cursors[cursor] = Cursor::default();
+        self.tell(cursor);
+    }
+
+    /// Runs a planned statement with the variables as they are now.
+    fn planned(&mut self, step: &SqlStep, rows: Rows<'_>) -> SqlResult<()> {
+        self.must_be_open(&step.open)?;
+        self.store_package();
+        let done = self.host.sql(self.program, step, &self.values, rows);
+        self.load_package();
+        done
     }
 
     fn one_value(&mut self, step: &SqlStep) -> SqlResult<Value> {
@@ -147,7 +243,7 @@ impl<'p> Run<'p, '_> {
             Ok(())
         };
         let rows = Rows::Take(&mut take);
-        self.host.sql(self.program, step, &self.values, rows)?;
+        self.planned(step, rows)?;
         Ok(value)
     }
 
@@ -167,13 +263,47 @@ impl<'p> Run<'p, '_> {
     }
 
     fn steps(&mut self, list: &'p [Step]) -> SqlResult<Flow> {
-        for s in list {
-            match self.step(s)? {
-                Flow::Next => {}
+        let mut at = 0;
+        while let Some(s) = list.get(at) {
+            at = match self.step(s)? {
+                Flow::Next => at + 1,
+                Flow::Goto(label) => {
+                    let is_it = |s: &Step| matches!(s, Step::Label(l) if *l == label);
+                    let Some(found) = list.iter().position(is_it) else {
+                        return Ok(Flow::Goto(label));
+                    };
+                    self.host.env().check_interrupt()?;
+                    found + 1
+                }
                 flow => return Ok(flow),
-            }
+            };
         }
         Ok(Flow::Next)
+    }
+
+    /// SET STATEMENT.
+    fn under(&mut self, settings: &[Vec<SetItem>], step: &'p Step) -> SqlResult<Flow> {
+        let mut settings = settings.to_vec();
+        for item in settings.iter_mut().flatten() {
+            self.fill_setting(item);
+        }
+        if let Err(e) = self.host.begin_settings(&settings) {
+            return self.catch(e);
+        }
+        // Its errors are dealt with under the settings that were there before.
+        let done = self.leaf_or_step(step);
+        self.host.end_settings();
+        match done {
+            Ok(flow) => Ok(flow),
+            Err(e) => self.catch(e),
+        }
+    }
+
+    fn leaf_or_step(&mut self, step: &'p Step) -> SqlResult<Flow> {
+        match step {
+            Step::Sql(_) | Step::Into(..) | Step::Other(..) | Step::Call(..) => self.leaf(step),
+            step => self.step(step),
+        }
     }
 
     /// Runs a step; an error that a handler has dealt with is none.
@@ -217,10 +347,14 @@ impl<'p> Run<'p, '_> {
             Step::Leave(id) => Ok(Flow::Leave(*id)),
             Step::Iterate(id) => Ok(Flow::Iterate(*id)),
             Step::Several(list) => self.steps(list),
+            Step::Under(settings, step) => self.under(settings, step),
+            Step::Finish => Ok(Flow::Return),
+            Step::Goto(label) => Ok(Flow::Goto(*label)),
+            Step::Label(_) => Ok(Flow::Next),
             leaf => {
                 // Statements clear the conditions of what was before them, the others add to them.
                 let before = match leaf {
-                    Step::Set(..) | Step::SetUser(..) | Step::Fetch(..) => {
+                    Step::Set(..) | Step::SetRow(..) | Step::SetUser(..) | Step::Fetch(..) => {
                         self.host.env().warning_count()
                     }
                     _ => 0,
@@ -242,15 +376,22 @@ impl<'p> Run<'p, '_> {
     fn leaf(&mut self, s: &'p Step) -> SqlResult<Flow> {
         match s {
             Step::Set(slot, c) => {
-                let v = self.calc(c)?;
+                let v = self.stored(c)?;
                 self.assign(*slot, v)?;
+            }
+            Step::SetRow(slots, calcs) => {
+                let values = calcs.iter().map(|c| self.calc(c));
+                let values = values.collect::<SqlResult<Vec<Value>>>()?;
+                for (slot, v) in slots.iter().zip(values) {
+                    self.assign(*slot, v)?;
+                }
             }
             Step::SetUser(name, c) => {
                 let v = self.calc(c)?;
                 self.host.env().variables.set_user(name, v);
             }
             Step::Return(c) => {
-                let v = self.calc(c)?;
+                let v = self.stored(c)?;
                 let v = match &self.program.returns {
                     Some(ty) => {
                         let name = format!("{}()", self.program.name);
@@ -262,8 +403,7 @@ impl<'p> Run<'p, '_> {
                 return Ok(Flow::Return);
             }
             Step::Sql(step) => {
-                self.host
-                    .sql(self.program, step, &self.values, Rows::Client)?;
+                self.planned(step, Rows::Client)?;
             }
             Step::Into(step, targets) => return self.select_into(step, targets),
             Step::Other(statement, text) => self.other(statement, text)?,
@@ -273,7 +413,7 @@ impl<'p> Run<'p, '_> {
                 if !self.cursors[*cursor].open {
                     return Err(errors::SP_CURSOR_NOT_OPEN.plain());
                 }
-                self.cursors[*cursor] = Cursor::default();
+                self.close(*cursor);
             }
             Step::Call(name, arguments) => self.call(name, arguments)?,
             Step::Signal(s) => return self.signal(s),
@@ -295,7 +435,7 @@ impl<'p> Run<'p, '_> {
         }
         for c in &b.cursors {
             if self.cursors[*c].open {
-                self.cursors[*c] = Cursor::default();
+                self.close(*c);
             }
         }
         match flow? {
@@ -311,7 +451,7 @@ impl<'p> Run<'p, '_> {
                     self.values[*slot] = Value::Null;
                     continue;
                 }
-                Some(c) => self.calc(c).and_then(|v| self.assign(*slot, v)),
+                Some(c) => self.stored(c).and_then(|v| self.assign(*slot, v)),
             };
             if let Err(e) = set {
                 match self.catch(e)? {
@@ -385,7 +525,7 @@ impl<'p> Run<'p, '_> {
                     return self.catch(e);
                 }
                 let flow = self.rows(id, *cursor, fields, list);
-                self.cursors[*cursor] = Cursor::default();
+                self.close(*cursor);
                 flow
             }
         }
@@ -425,6 +565,7 @@ impl<'p> Run<'p, '_> {
             for (slot, v) in fields.iter().zip(row) {
                 self.assign(*slot, v)?;
             }
+            self.tell(cursor);
             if let Some(flow) = self.turn(id, list)? {
                 return Ok(flow);
             }
@@ -436,8 +577,11 @@ impl<'p> Run<'p, '_> {
         let c = &mut self.cursors[cursor];
         let end = c.at + c.width;
         if c.width == 0 || end > c.rows.len() {
+            c.found = Some(false);
             return None;
         }
+        c.found = Some(true);
+        c.fetched += 1;
         let row = c.rows[c.at..end].iter_mut().map(std::mem::take).collect();
         c.at = end;
         Some(row)
@@ -462,9 +606,9 @@ impl<'p> Run<'p, '_> {
             Ok(())
         };
         let rows = Rows::Take(&mut take);
-        self.host
-            .sql(self.program, &code.select, &self.values, rows)?;
+        self.planned(&code.select, rows)?;
         self.cursors[cursor] = open;
+        self.tell(cursor);
         Ok(())
     }
 
@@ -476,8 +620,14 @@ impl<'p> Run<'p, '_> {
         if c.width != 0 && c.width != targets.len() {
             return Err(errors::SP_WRONG_NO_OF_FETCH_ARGS.plain());
         }
-        let Some(row) = self.next_row(cursor) else {
-            return Err(no_data());
+        let row = self.next_row(cursor);
+        self.tell(cursor);
+        let Some(row) = row else {
+            // Oracle's programs ask the cursor.
+            return match self.program.oracle {
+                true => Ok(()),
+                false => Err(no_data()),
+            };
         };
         for (t, v) in targets.iter().zip(row) {
             self.put(t, v)?;
@@ -498,7 +648,7 @@ impl<'p> Run<'p, '_> {
             Ok(())
         };
         let rows = Rows::Take(&mut take);
-        self.host.sql(self.program, step, &self.values, rows)?;
+        self.planned(step, rows)?;
         match found {
             Some(row) => {
                 self.host.found_row();
@@ -511,49 +661,79 @@ impl<'p> Run<'p, '_> {
         }
     }
 
-    fn other(&mut self, statement: &Statement, text: &str) -> SqlResult<()> {
-        let mut s = statement.clone();
+    /// Puts the values of variables in their places.
+    fn fill(&self, e: &mut Expression) {
         let values = &self.values;
-        let mut fill = |e: &mut Expr| {
+        rewrite::expression(e, &mut |e| {
             if let Expr::Param(n) = e {
                 let v = values.get(*n).cloned().unwrap_or_default();
                 *e = literal(&v);
             }
-        };
+        });
+    }
+
+    fn fill_setting(&self, item: &mut SetItem) {
+        if let SetItem::System {
+            value: SetValue::Expr(o),
+            ..
+        } = item
+        {
+            self.fill(&mut o.value);
+        }
+    }
+
+    /// Fills EXECUTE; gives where its OUT parameters go.
+    fn fill_using(&self, using: &mut [Using]) -> Vec<Option<Target>> {
+        let mut targets = Vec::new();
+        for u in using {
+            let Using::Value(o) = u else {
+                targets.push(None);
+                continue;
+            };
+            targets.push(match &o.value.expr {
+                Expr::Param(slot) => Some(Target::Slot(*slot)),
+                Expr::UserVar(name) => Some(Target::User(name.clone())),
+                _ => None,
+            });
+            self.fill(&mut o.value);
+        }
+        targets
+    }
+
+    fn other(&mut self, statement: &Statement, text: &str) -> SqlResult<()> {
+        let mut s = statement.clone();
+        let mut targets = Vec::new();
         if let Statement::Admin(a) = &mut s {
-            let fill = &mut fill;
             match &mut **a {
                 Admin::Set(set) => {
                     for item in &mut set.items {
-                        if let SetItem::System {
-                            value: SetValue::Expr(o),
-                            ..
-                        } = item
-                        {
-                            rewrite::expression(&mut o.value, fill);
-                        }
+                        self.fill_setting(item);
                     }
                 }
-                Admin::Prepared(p) => {
-                    let (from, using) = match p {
-                        Prepared::Prepare { from, .. } => (Some(from), None),
-                        Prepared::Execute { using, .. } => (None, Some(using)),
-                        Prepared::Immediate { from, using } => (Some(from), Some(using)),
-                        Prepared::Deallocate(_) => (None, None),
-                    };
-                    if let Some(o) = from {
-                        rewrite::expression(&mut o.value, fill);
-                    }
-                    for u in using.into_iter().flatten() {
-                        if let Using::Value(o) = u {
-                            rewrite::expression(&mut o.value, fill);
-                        }
-                    }
+                Admin::Prepared(Prepared::Prepare { from, .. }) => self.fill(&mut from.value),
+                Admin::Prepared(Prepared::Execute { using, .. }) => {
+                    targets = self.fill_using(using);
+                }
+                Admin::Prepared(Prepared::Immediate { from, using }) => {
+                    self.fill(&mut from.value);
+                    targets = self.fill_using(using);
                 }
                 _ => {}
             }
         }
-        self.host.other(s, text)
+        self.store_package();
+        let done = self.host.other(s, text);
+        self.load_package();
+        done?;
+        if !targets.is_empty() {
+            let values = self.host.take_out_values();
+            for (target, v) in targets.iter().zip(values) {
+                if let (Some(t), Some(v)) = (target, v) {
+                    self.put(t, v)?;
+                }
+            }
+        }
+        Ok(())
     }
 
     fn call(&mut self, name: &[String], arguments: &[(Calc, Option<Target>)]) -> SqlResult<()> {
@@ -573,7 +753,10 @@ impl<'p> Run<'p, '_> {
                 _ => self.calc(calc)?,
             });
         }
-        let after = self.host.call(&callee, values)?;
+        self.store_package();
+        let after = self.host.call(&callee, values);
+        self.load_package();
+        let after = after?;
         let back = callee.parameters.iter().zip(arguments).zip(after);
         for ((mode, (_, target)), v) in back {
             if let (ParameterMode::Out | ParameterMode::InOut, Some(t)) = (mode, target) {

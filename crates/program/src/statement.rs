@@ -2,10 +2,10 @@
 
 use crate::code::{Calc, Kind, SignalCode, Step, Target, Wanted};
 use crate::compile::{Compiler, is_planned, sqlstate};
-use narwal_syntax::ast::admin::{Admin, Prepared, Scope, Set, SetItem, SetValue, Using};
-use narwal_syntax::ast::ddl::Ddl;
+use narwal_syntax::ast::admin::{Admin, Operand, Prepared, Scope, Set, SetItem, SetValue, Using};
+use narwal_syntax::ast::ddl::{Ddl, ProgramKind, ViewCreation};
 use narwal_syntax::ast::program::{Call, ConditionValue, GetDiagnostics, Program, Signal};
-use narwal_syntax::ast::{Expr, Expression, Into, IntoVariable, Literal, Statement};
+use narwal_syntax::ast::{Expr, Expression, Into, IntoVariable, Literal, SetStatement, Statement};
 use narwal_types::{SqlError, SqlResult, errors};
 
 fn plain(expr: Expr) -> Expression {
@@ -49,13 +49,28 @@ impl Compiler<'_> {
             }
             Statement::LoadData(_) => Err(errors::SP_BADSTATEMENT.with([&"LOAD DATA"])),
             Statement::Ddl(d) => self.ddl(*d, text),
-            Statement::Program(p) => self.program(*p),
-            // Its inner statement would have to see the program's variables.
-            Statement::SetStatement(_) => {
-                Err(SqlError::unsupported("SET STATEMENT in a stored program"))
-            }
+            Statement::Program(p) => self.program(*p, text),
+            Statement::SetStatement(s) => self.set_statement(s),
             Statement::Admin(a) => self.admin(*a, text),
         }
+    }
+
+    /// SET STATEMENT: its statement sees the program's variables.
+    fn set_statement(&mut self, s: SetStatement) -> SqlResult<Step> {
+        if self.kind.is_within_statement() {
+            return Err(SqlError::unsupported(
+                "SET STATEMENT in functions and triggers",
+            ));
+        }
+        let mut settings = s.settings;
+        for item in settings.iter_mut().flatten() {
+            if let SetItem::System { value, .. } = item {
+                self.setting(value)?;
+            }
+        }
+        self.has_statements = true;
+        let step = self.statement(*s.statement, &s.text)?;
+        Ok(Step::Under(settings, Box::new(step)))
     }
 
     fn within(&self) -> &'static str {
@@ -102,6 +117,7 @@ impl Compiler<'_> {
 
     fn ddl(&mut self, d: Ddl, text: &str) -> SqlResult<Step> {
         match &d {
+            Ddl::DropProgram(ProgramKind::Trigger | ProgramKind::Event, _) => self.no_commit()?,
             Ddl::DropProgram(kind, _) => {
                 let name = format!("{kind:?}").to_uppercase();
                 return Err(errors::SP_NO_DROP_SP.with([&name]));
@@ -109,6 +125,9 @@ impl Compiler<'_> {
             Ddl::AlterRoutine(a) => {
                 let name = if a.function { "FUNCTION" } else { "PROCEDURE" };
                 return Err(errors::SP_NO_DROP_SP.with([&name]));
+            }
+            Ddl::CreateView(v) if v.creation == ViewCreation::Alter => {
+                return Err(errors::SP_BADSTATEMENT.with([&"ALTER VIEW"]));
             }
             Ddl::CreateTable(c) if c.temporary => {}
             Ddl::DropTable(t) if t.temporary => {}
@@ -122,12 +141,16 @@ impl Compiler<'_> {
         Ok(self.other(Statement::Ddl(Box::new(d)), text))
     }
 
-    fn program(&mut self, p: Program) -> SqlResult<Step> {
+    fn program(&mut self, p: Program, text: &str) -> SqlResult<Step> {
         match p {
             Program::Compound(body) => self.body(body),
             Program::Call(c) => self.call(c),
             Program::Signal(s) => self.signal(s),
             Program::GetDiagnostics(g) => self.diagnostics(g),
+            Program::AlterEvent(_) => {
+                self.no_commit()?;
+                Ok(self.other(Statement::Program(Box::new(p)), text))
+            }
             other => {
                 Err(errors::SP_NO_RECURSIVE_CREATE.with([&other.name().replace("CREATE ", "")]))
             }
@@ -163,11 +186,12 @@ impl Compiler<'_> {
     }
 
     fn signal(&mut self, s: Signal) -> SqlResult<Step> {
-        let state = match &s.condition {
+        let raised = match &s.condition {
             None => None,
-            Some(ConditionValue::State(t)) => Some(sqlstate(t)?),
+            Some(ConditionValue::State(t)) => Some(Wanted::State(sqlstate(t)?)),
             Some(c) => match self.wanted(c)? {
-                Wanted::State(s) => Some(s),
+                w @ (Wanted::State(_) | Wanted::Own(_)) => Some(w),
+                w @ Wanted::Code(_) if self.names.oracle => Some(w),
                 _ => return Err(errors::SIGNAL_BAD_CONDITION_TYPE.plain()),
             },
         };
@@ -180,7 +204,7 @@ impl Compiler<'_> {
         }
         Ok(Step::Signal(Box::new(SignalCode {
             again: s.again,
-            state,
+            raised,
             set,
         })))
     }
@@ -201,6 +225,8 @@ impl Compiler<'_> {
             Admin::LockTables { .. } => return Err(errors::SP_BADSTATEMENT.with([&"LOCK"])),
             Admin::UnlockTables => return Err(errors::SP_BADSTATEMENT.with([&"UNLOCK"])),
             Admin::Set(_) => {}
+            Admin::Help(_) => return Err(errors::SP_BADSTATEMENT.with([&"HELP"])),
+            Admin::Handler(_) => return Err(errors::SP_BADSTATEMENT.with([&"HANDLER"])),
             Admin::Show(_)
             | Admin::Describe { .. }
             | Admin::Maintain(_)
@@ -213,11 +239,11 @@ impl Compiler<'_> {
             Admin::Flush(_) if self.kind.is_within_statement() => {
                 return Err(errors::STMT_NOT_ALLOWED_IN_SF_OR_TRG.with([&"FLUSH"]));
             }
-            Admin::Savepoint(_) | Admin::RollbackTo(_) | Admin::ReleaseSavepoint(_)
-                if self.kind.is_within_statement() =>
-            {
-                return Err(SqlError::unsupported("SAVEPOINT in functions and triggers"));
+            Admin::Reset(_) if self.kind.is_within_statement() => {
+                return Err(errors::STMT_NOT_ALLOWED_IN_SF_OR_TRG.with([&"RESET"]));
             }
+            // They end with the function.
+            Admin::Savepoint(_) | Admin::RollbackTo(_) | Admin::ReleaseSavepoint(_) => {}
             _ => self.no_commit()?,
         }
         match &mut a {
@@ -271,28 +297,24 @@ impl Compiler<'_> {
                                 || self.names.trigger.is_some()
                                     && ["new", "old"].iter().any(|n| row.eq_ignore_ascii_case(n))
                         }
-                        None => self.names.slot(&name).is_some(),
+                        None => {
+                            self.names.slot(&name).is_some()
+                                || self.names.row_slots(&name).is_some()
+                        }
                     };
                 if local {
                     return self.set_local(&name, value);
                 }
-                let value = match value {
-                    SetValue::Word(w) if self.names.slot(&w).is_some() => {
-                        let mut value = plain(Expr::Column(w.clone()));
-                        self.expression(&mut value)?;
-                        SetValue::Expr(narwal_syntax::ast::admin::Operand { text: w, value })
-                    }
-                    SetValue::Expr(mut o) => {
-                        self.expression(&mut o.value)?;
-                        SetValue::Expr(o)
-                    }
-                    v => v,
-                };
-                if name == "autocommit" {
-                    self.no_commit()?;
+                let mut value = value;
+                self.setting(&mut value)?;
+                if name == "autocommit" && self.kind.is_within_statement() {
+                    return Err(errors::SP_CANT_SET_AUTOCOMMIT.plain());
                 }
                 let items = vec![SetItem::System { scope, name, value }];
                 Ok(self.other(Statement::Admin(Box::new(Admin::Set(Set { items }))), "SET"))
+            }
+            SetItem::Password(_) if self.kind.is_within_statement() => {
+                Err(errors::SP_CANT_SET_AUTOCOMMIT.plain())
             }
             item => {
                 let items = vec![item];
@@ -301,13 +323,35 @@ impl Compiler<'_> {
         }
     }
 
+    /// The value of a system variable: the program's variables are seen in it.
+    fn setting(&mut self, value: &mut SetValue) -> SqlResult<()> {
+        match value {
+            SetValue::Word(w) if self.names.slot(w).is_some() => {
+                let mut e = plain(Expr::Column(w.clone()));
+                self.expression(&mut e)?;
+                let text = std::mem::take(w);
+                *value = SetValue::Expr(Operand { text, value: e });
+            }
+            SetValue::Expr(o) => self.expression(&mut o.value)?,
+            _ => {}
+        }
+        Ok(())
+    }
+
     fn set_local(&mut self, name: &str, value: SetValue) -> SqlResult<Step> {
         let e = match value {
             SetValue::Expr(o) => o.value,
             SetValue::Word(w) => plain(Expr::Column(w)),
             SetValue::Str(s) => plain(Expr::Literal(Literal::String(s))),
-            SetValue::Default => return Err(SqlError::unsupported("SET variable = DEFAULT")),
+            SetValue::Default => {
+                let default = self.names.slot(name).and_then(|s| self.names.default_of(s));
+                default.unwrap_or_else(|| plain(Expr::Literal(Literal::Null)))
+            }
         };
+        if let Some(slots) = self.names.row_slots(name) {
+            let values = self.row_values(e, slots.len())?;
+            return Ok(Step::SetRow(slots, values));
+        }
         let calc = self.calc(e)?;
         let Target::Slot(slot) = self.target(name)? else {
             return Err(errors::SP_UNDECLARED_VAR.with([&name]));

@@ -181,16 +181,16 @@ pub(crate) enum Show {
     ReplicaHosts,
     Privileges,
     Plugins,
-    /// SHOW CREATE FUNCTION (true) and PROCEDURE.
-    CreateRoutine(bool, TableRef),
+    /// SHOW CREATE PROCEDURE, FUNCTION, PACKAGE and PACKAGE BODY.
+    CreateRoutine(RoutineKind, TableRef),
     CreateTrigger(TableRef),
     CreateEvent(TableRef),
     Events {
         db: Option<String>,
         filter: Filter,
     },
-    /// SHOW FUNCTION STATUS (true) and PROCEDURE STATUS.
-    RoutineStatus(bool, Filter),
+    /// SHOW PROCEDURE STATUS and so on.
+    RoutineStatus(RoutineKind, Filter),
     Triggers {
         db: Option<String>,
         filter: Filter,
@@ -228,13 +228,17 @@ impl Show {
             Self::ReplicaHosts => "Com_show_slave_hosts",
             Self::Privileges => "Com_show_privileges",
             Self::Plugins => "Com_show_plugins",
-            Self::CreateRoutine(true, _) => "Com_show_create_func",
-            Self::CreateRoutine(false, _) => "Com_show_create_proc",
+            Self::CreateRoutine(RoutineKind::Function, _) => "Com_show_create_func",
+            Self::CreateRoutine(RoutineKind::Procedure, _) => "Com_show_create_proc",
+            Self::CreateRoutine(RoutineKind::Package, _) => "Com_show_create_package",
+            Self::CreateRoutine(RoutineKind::PackageBody, _) => "Com_show_create_package_body",
             Self::CreateTrigger(_) => "Com_show_create_trigger",
             Self::CreateEvent(_) => "Com_show_create_event",
             Self::Events { .. } => "Com_show_events",
-            Self::RoutineStatus(true, _) => "Com_show_function_status",
-            Self::RoutineStatus(false, _) => "Com_show_procedure_status",
+            Self::RoutineStatus(RoutineKind::Function, _) => "Com_show_function_status",
+            Self::RoutineStatus(RoutineKind::Procedure, _) => "Com_show_procedure_status",
+            Self::RoutineStatus(RoutineKind::Package, _) => "Com_show_package_status",
+            Self::RoutineStatus(RoutineKind::PackageBody, _) => "Com_show_package_body_status",
             Self::Triggers { .. } => "Com_show_triggers",
             Self::Empty(_) => "Com_show_generic",
         }

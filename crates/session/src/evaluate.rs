@@ -4,6 +4,7 @@ use crate::admin::Operand;
 use crate::session::ClientSession;
 use narwal_engine::Isolation;
 use narwal_sql::ast::{Select, SelectItem};
+use narwal_sql::expr::ExprKind;
 use narwal_syntax::{Expr, Statement};
 use narwal_types::{OkInfo, ResultColumn, ResultSink, SqlResult, Value, ValueRef};
 
@@ -17,9 +18,19 @@ impl ClientSession {
         narwal_sql::evaluate(expr, &self.env)
     }
 
+    /// True for an expression that calls a stored function, which may need a transaction.
+    fn calls_stored(&self, expr: &Expr) -> bool {
+        if !self.env.programs.as_ref().is_some_and(|p| p.any()) {
+            return false;
+        }
+        let bound = narwal_sql::bind(expr, &narwal_sql::Scope::empty(&self.env));
+        let stored = |e: &narwal_sql::expr::Expr| matches!(e.kind, ExprKind::Stored(_));
+        bound.is_ok_and(|e| e.any(&stored))
+    }
+
     /// Evaluates an expression that may hold subqueries, as in `SET @x = (SELECT ...)`.
     pub(crate) fn evaluate_query(&mut self, operand: &Operand) -> SqlResult<Value> {
-        if operand.value.subqueries.is_empty() {
+        if operand.value.subqueries.is_empty() && !self.calls_stored(&operand.value.expr) {
             return self.evaluate(operand);
         }
         let item = SelectItem::Expr {

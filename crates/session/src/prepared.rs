@@ -8,7 +8,8 @@ use crate::slots::{RETYPED, Slot, SlotKind};
 use crate::statement::{Source, empty_query, keeps_diagnostics, table_changed, trim, utf8};
 use crate::status;
 use narwal_sql::{ParamType, Prepared, SqlMode, Stmt};
-use narwal_syntax::glance;
+use narwal_syntax::ast::program::Program;
+use narwal_syntax::{Statement, glance};
 use narwal_types::errors;
 use narwal_types::{ResultColumn, ResultSink, SqlError, SqlResult, Value, ValueRef};
 use std::sync::Arc;
@@ -80,13 +81,21 @@ impl ClientSession {
     fn slot_kind(&mut self, text: &str) -> SqlResult<(SlotKind, PreparedInfo)> {
         let options = self.parse_options();
         let statement = narwal_syntax::parse_statement(text, &options)?;
+        let whole = match &statement {
+            Statement::SetStatement(_) | Statement::Program(_) | Statement::Ddl(_) => {
+                Some(statement.clone())
+            }
+            _ => None,
+        };
         let stmt = match lower::work(statement, &options)? {
-            Work::Settings { .. } => return Err(SqlError::unsupported("SET STATEMENT")),
+            Work::Settings { .. } | Work::DropProgram(..) | Work::AlterRoutine(_) => {
+                return self.other_slot(whole, text);
+            }
+            Work::Program(p) if !matches!(*p, Program::Call(_) | Program::Compound(_)) => {
+                return self.other_slot(whole, text);
+            }
             Work::Admin(admin) => return self.admin_slot(admin, text),
             Work::Program(p) => return Self::program_slot(p, text, self.env.sql_mode),
-            Work::DropProgram(..) | Work::AlterRoutine(_) => {
-                return Err(crate::sql_prepared::not_preparable());
-            }
             Work::Sql(stmt) => stmt,
         };
         if matches!(stmt, Stmt::LoadData(_)) {
@@ -142,16 +151,31 @@ impl ClientSession {
         Ok((SlotKind::Admin(Arc::from(admin)), info))
     }
 
+    /// As [`Self::slot_kind`], for statements that are kept as they are.
+    fn other_slot(
+        &self,
+        statement: Option<Statement>,
+        text: &str,
+    ) -> SqlResult<(SlotKind, PreparedInfo)> {
+        let Some(statement) = statement else {
+            return Err(crate::sql_prepared::not_preparable());
+        };
+        if glance::first_param(text, self.env.sql_mode).is_some() {
+            return Err(SqlError::unsupported(
+                "parameters in statements other than SELECT, INSERT, REPLACE, UPDATE, DELETE and DO",
+            ));
+        }
+        let kind = SlotKind::Other(Arc::new(statement));
+        Ok((kind, PreparedInfo::default()))
+    }
+
     /// As [`Self::slot_kind`], for CALL and the like.
     fn program_slot(
-        p: Box<narwal_syntax::ast::program::Program>,
+        p: Box<Program>,
         text: &str,
         mode: SqlMode,
     ) -> SqlResult<(SlotKind, PreparedInfo)> {
-        use narwal_syntax::ast::program::Program as P;
-        if !matches!(*p, P::Call(_) | P::Compound(_)) {
-            return Err(crate::sql_prepared::not_preparable());
-        }
+        use Program as P;
         if !matches!(*p, P::Call(_)) && glance::first_param(text, mode).is_some() {
             return Err(SqlError::unsupported("parameters in compound statements"));
         }
@@ -214,7 +238,9 @@ impl ClientSession {
         self.process.begin(Command::Execute, text.as_bytes(), now);
         self.forget_old_kill();
         self.process.counters.add(status::STMT_EXECUTE, 1);
+        self.by_protocol = true;
         let r = self.execute_converted(handle, &text, params, wire_types, out);
+        self.by_protocol = false;
         if self.instance.audit.wants_statements() {
             self.audit_statement(&text, &r);
         }
@@ -240,7 +266,25 @@ impl ClientSession {
         }
     }
 
+    /// Runs a prepared statement. Error 1444 if it runs already.
     pub(crate) fn execute_slot(
+        &mut self,
+        handle: u32,
+        text: &str,
+        params: &[ValueRef<'_>],
+        out: &mut dyn ResultSink,
+        more: bool,
+    ) -> SqlResult<()> {
+        if self.executing.contains(&handle) {
+            return self.fail(errors::PS_NO_RECURSION.plain());
+        }
+        self.executing.push(handle);
+        let r = self.run_slot(handle, text, params, out, more);
+        self.executing.pop();
+        r
+    }
+
+    fn run_slot(
         &mut self,
         handle: u32,
         text: &str,
@@ -261,11 +305,15 @@ impl ClientSession {
                 if params.len() != *wanted {
                     return self.fail(errors::WRONG_ARGUMENTS.with([&"mysqld_stmt_execute"]));
                 }
-                if let narwal_syntax::ast::program::Program::Call(c) = &mut p {
+                if let Program::Call(c) = &mut p {
                     let values: Vec<Value> = params.iter().map(ValueRef::to_value).collect();
-                    narwal_program::fill_params(&mut c.arguments, &values);
+                    self.bind_arguments(c, &values);
                 }
                 self.run_program(p, text, out, more)
+            }
+            SlotKind::Other(s) => {
+                let s = Statement::clone(s);
+                self.dispatch(s, text, out, more)
             }
             SlotKind::Ddl(d, counter) => {
                 let (d, counter) = (d.clone(), *counter);

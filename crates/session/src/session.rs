@@ -67,6 +67,14 @@ pub struct ClientSession {
     pub(crate) program_rows: u64,
     /// So many programs run within each other.
     pub(crate) in_program: u32,
+    /// Prepared statements that run: none of them begins again.
+    pub(crate) executing: Vec<u32>,
+    /// Of a CALL that is executed: which of its arguments are `?`, and which `?` each is.
+    pub(crate) call_params: Option<Vec<Option<usize>>>,
+    /// What the CALL that was executed last has given to its `?`.
+    pub(crate) out_values: Vec<Option<Value>>,
+    /// The statement was prepared by the protocol: OUT parameters are a result of their own.
+    pub(crate) by_protocol: bool,
     /// `character_set_results`, with the collation that results are described with.
     pub(crate) results: Option<Collation>,
 }
@@ -142,6 +150,10 @@ impl ClientSession {
             programs,
             program_rows: 0,
             in_program: 0,
+            executing: Vec::new(),
+            call_params: None,
+            out_values: Vec::new(),
+            by_protocol: false,
             results: Some(Collation::default()),
         };
         s.start_as_client()?;

@@ -17,7 +17,7 @@ type PutBack = fn(&mut dyn SessionParts, u64);
 
 /// What the variables were before.
 #[derive(Default)]
-struct Before {
+pub(crate) struct Before {
     stored: Vec<(usize, Option<VarValue>)>,
     /// State that is not a setting, with what puts it back. Only if it was set here: a statement under other settings leaves
     /// its own.
@@ -35,24 +35,30 @@ impl ClientSession {
         out: &mut dyn ResultSink,
         more: bool,
     ) -> SqlResult<()> {
+        let before = match self.begin_settings(settings) {
+            Ok(b) => b,
+            Err(e) => {
+                self.begin_statement(status::ADMIN_COMMANDS, false);
+                return self.fail(e);
+            }
+        };
+        self.announce_results(out);
+        let r = self.dispatch(statement, text, out, more);
+        self.put_back(before);
+        self.announce_results(out);
+        r
+    }
+
+    /// Sets variables for one statement; [`Self::put_back`] ends that.
+    pub(crate) fn begin_settings(&mut self, settings: &[Vec<SetItem>]) -> SqlResult<Before> {
         let mut before = None;
         for items in settings {
             if let Some(earlier) = before.take() {
                 self.put_back(earlier);
             }
-            before = match self.assign_for_statement(items) {
-                Ok(b) => Some(b),
-                Err(e) => {
-                    self.begin_statement(status::ADMIN_COMMANDS, false);
-                    return self.fail(e);
-                }
-            };
+            before = Some(self.assign_for_statement(items)?);
         }
-        self.announce_results(out);
-        let r = self.dispatch(statement, text, out, more);
-        self.put_back(before.unwrap_or_default());
-        self.announce_results(out);
-        r
+        Ok(before.unwrap_or_default())
     }
 
     fn assign_for_statement(&mut self, items: &[SetItem]) -> SqlResult<Before> {
@@ -77,7 +83,7 @@ impl ClientSession {
         Ok(before)
     }
 
-    fn put_back(&mut self, before: Before) {
+    pub(crate) fn put_back(&mut self, before: Before) {
         // Backwards: of a variable named twice, the first one's value is the old one.
         for (i, own) in before.stored.into_iter().rev() {
             self.vars.restore(i, own);

@@ -6,6 +6,8 @@ use crate::session::ClientSession;
 use crate::slots::SlotKind;
 use crate::status;
 use crate::words::{SqlPrepared, Using};
+use narwal_sql::VariableSource;
+use narwal_syntax::ast::Expr;
 use narwal_types::errors;
 use narwal_types::{ResultSink, SqlError, SqlResult, Value, ValueRef};
 use std::sync::atomic::Ordering;
@@ -102,11 +104,13 @@ impl ClientSession {
         let text = slot.text.clone();
         let wanted = match &slot.kind {
             SlotKind::Sql { plan, .. } => plan.params(),
+            SlotKind::Program(_, wanted) => *wanted,
             _ => 0,
         };
         if wanted != values.len() {
             return self.fail(errors::WRONG_ARGUMENTS.with([&"EXECUTE"]));
         }
+        self.out_values.clear();
         let refs: Vec<ValueRef<'_>> = values.iter().map(Value::as_ref).collect();
         *self.env.bound_params.borrow_mut() = values.clone();
         *self.env.param_defaults.borrow_mut() = using
@@ -122,6 +126,13 @@ impl ClientSession {
         }
         self.env.bound_params.borrow_mut().clear();
         self.env.param_defaults.borrow_mut().clear();
+        for (u, v) in using.iter().zip(&self.out_values) {
+            if let (Using::Value(o), Some(v)) = (u, v)
+                && let Expr::UserVar(name) = &o.value.expr
+            {
+                self.vars.set_user(name, v.clone());
+            }
+        }
         r
     }
 

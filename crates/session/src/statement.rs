@@ -102,7 +102,7 @@ impl ClientSession {
         let mut earlier = self.env.conditions().clone();
         self.env.clear_conditions();
         for c in earlier.split_off(count.min(earlier.len())) {
-            self.env.push_condition(c.level, c.code, c.message);
+            self.env.push(c);
         }
         earlier
     }

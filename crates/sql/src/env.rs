@@ -37,6 +37,17 @@ pub struct Condition {
     pub code: u16,
     /// Text.
     pub message: Box<str>,
+    /// What SIGNAL said of it.
+    pub raised: Option<Box<Raised>>,
+}
+
+/// What SIGNAL said of a condition besides its number and text.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Raised {
+    /// SQLSTATE.
+    pub sqlstate: [u8; 5],
+    /// Its other items: CLASS_ORIGIN, TABLE_NAME and so on.
+    pub items: Vec<(&'static str, Box<str>)>,
 }
 
 /// Which value of a system variable is meant.
@@ -139,6 +150,8 @@ pub struct StoredFunction {
     pub name: String,
     /// Number of parameters.
     pub parameters: usize,
+    /// The first one that is OUT or INOUT, counted from 1: it has no place in a query.
+    pub out: Option<usize>,
     /// Type of the result.
     pub returns: ColumnType,
     /// It runs statements, which need a transaction.
@@ -193,6 +206,8 @@ pub trait Programs: Send + Sync {
     /// What becomes of stored programs with a change of the catalog: triggers go with their table, and keep it under its
     /// new name.
     fn follow(&self, change: &CatalogChange) -> Vec<CatalogChange>;
+    /// Fails (1435) where a table that is to get a name in another database has triggers.
+    fn may_move(&self, db: &str, table: &str) -> SqlResult<()>;
     /// Some table has triggers.
     fn any_triggers(&self) -> bool;
     /// A table has triggers of this kind.
@@ -402,7 +417,7 @@ pub struct StatementEnv {
     /// While a statement changes rows in strict mode: warnings about values in its expressions end it.
     pub(crate) strict_expressions: Cell<bool>,
     /// The last condition that SIGNAL raised.
-    pub raised: RefCell<Option<SqlError>>,
+    pub raised: RefCell<Option<(SqlError, Raised)>>,
     /// What the statement that runs needs, behind what the statements around it need if it is a program's: functions and
     /// triggers can't write these tables.
     in_use: RefCell<Vec<Arc<[Needs]>>>,
@@ -588,12 +603,42 @@ impl StatementEnv {
                     .unwrap_or(0);
                 message = message[..end].into();
             }
+            let known = self.raised.borrow();
+            let raised = known
+                .as_ref()
+                .filter(|(e, _)| e.code == code && e.message == message)
+                .map(|(_, r)| Box::new(r.clone()));
             w.push(Condition {
                 level,
                 code,
                 message,
+                raised,
             });
         }
+    }
+
+    /// Adds a condition that came up elsewhere.
+    pub fn push(&self, c: Condition) {
+        if c.raised.is_none() {
+            return self.push_condition(c.level, c.code, c.message);
+        }
+        self.warning_count.set(self.warning_count.get() + 1);
+        let mut w = self.warnings.borrow_mut();
+        if w.len() < self.max_error_count {
+            w.push(c);
+        }
+    }
+
+    /// Runs something whose warnings are errors under a strict `sql_mode`, as those of a value that is stored.
+    pub fn strictly<T>(&self, run: impl FnOnce() -> SqlResult<T>) -> SqlResult<T> {
+        if !self.sql_mode.strict() || self.strict_expressions.get() {
+            return run();
+        }
+        self.strict_expressions.set(true);
+        let r = run().and_then(|v| self.check_refused().map(|()| v));
+        let _ = self.check_refused();
+        self.strict_expressions.set(false);
+        r
     }
 
     /// Adds a warning.

@@ -59,8 +59,8 @@ pub use ast::Stmt;
 pub use bind::{bind, scope::Scope};
 pub use ddl::{ddl_needs, execute_ddl, execute_ddl_with, is_temporary_ddl};
 pub use env::{
-    Condition, MadeRows, NoVariables, ProgramEnv, Programs, RowEvent, SessionEnv, StatementEnv,
-    StoredFunction, TriggerRow, VariableScope, VariableSource, WarningLevel,
+    Condition, MadeRows, NoVariables, ProgramEnv, Programs, Raised, RowEvent, SessionEnv,
+    StatementEnv, StoredFunction, TriggerRow, VariableScope, VariableSource, WarningLevel,
 };
 pub use exec::spill::limit_spill;
 pub use narwal_syntax::ParseOptions;

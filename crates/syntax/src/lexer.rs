@@ -47,6 +47,8 @@ struct Lexer<'a> {
     at: usize,
     ansi_quotes: bool,
     no_backslash: bool,
+    /// sql_mode=ORACLE: `:name` is a parameter.
+    oracle: bool,
     /// Executable comments that are open here.
     open: u32,
     /// A word that stands here belongs to the name before the dot.
@@ -70,6 +72,7 @@ pub(crate) fn lex(
         at: part.start,
         ansi_quotes: mode.has(SqlMode::ANSI_QUOTES),
         no_backslash: mode.has(SqlMode::NO_BACKSLASH_ESCAPES),
+        oracle: mode.has(SqlMode::ORACLE),
         open: 0,
         behind_dot: false,
         params,
@@ -102,6 +105,7 @@ pub(crate) fn for_each_token(sql: &[u8], mode: SqlMode, mut f: impl FnMut(Token)
         at: 0,
         ansi_quotes: mode.has(SqlMode::ANSI_QUOTES),
         no_backslash: mode.has(SqlMode::NO_BACKSLASH_ESCAPES),
+        oracle: mode.has(SqlMode::ORACLE),
         open: 0,
         behind_dot: false,
         params: 0,
@@ -253,9 +257,9 @@ impl Lexer<'_> {
             b'@' => self.at_sign(),
             b'?' => {
                 self.at += 1;
-                self.params += 1;
-                Tok::Param((self.params - 1).min(MAX_PARAMS) as u16)
+                self.param()
             }
+            b':' if self.oracle && self.named_param() => self.param(),
             b'\\' if self.peek(1) == b'N' => {
                 self.at += 2;
                 Tok::Word(Kw::NULL)
@@ -263,6 +267,29 @@ impl Lexer<'_> {
             b if is_word(b) => self.word(behind_dot),
             b => self.operator(b),
         }
+    }
+
+    fn param(&mut self) -> Tok {
+        self.params += 1;
+        Tok::Param((self.params - 1).min(MAX_PARAMS) as u16)
+    }
+
+    /// Takes `:name`, `:1` and `:"name"`, but not the row of a trigger: `:NEW.column`.
+    fn named_param(&mut self) -> bool {
+        let start = self.at + 1;
+        if self.peek(1) == b'"' {
+            let end = end_of_string(self.b, start, b'"', true);
+            self.at = end.unwrap_or(self.at);
+            return end.is_some();
+        }
+        let len = self.b[start..].iter().take_while(|b| is_word(**b)).count();
+        let word = &self.b[start..start + len];
+        let of_row = word.eq_ignore_ascii_case(b"NEW") || word.eq_ignore_ascii_case(b"OLD");
+        if len == 0 || (of_row && self.b.get(start + len) == Some(&b'.')) {
+            return false;
+        }
+        self.at = start + len;
+        true
     }
 
     /// True if the token in front ends here and is a name, so that a point belongs to it.

@@ -60,6 +60,8 @@ pub(crate) struct Parser<'a> {
     pub(crate) query_depth: usize,
     /// The text is a stored program's: names may be its variables.
     pub(crate) in_program: bool,
+    /// A type may have no length where it needs one elsewhere.
+    pub(crate) default_lengths: bool,
     depth: usize,
     select_depth: usize,
     pub(crate) into: Option<FoundInto>,
@@ -113,6 +115,7 @@ impl<'a> Parser<'a> {
             set_operation_at: 0,
             query_depth: 0,
             in_program: false,
+            default_lengths: false,
             depth: 0,
             select_depth: 0,
             into: None,

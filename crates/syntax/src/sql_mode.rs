@@ -64,6 +64,7 @@ impl SqlMode {
     pub const HIGH_NOT_PRECEDENCE: SqlMode = SqlMode(1 << 29);
     pub const NO_ENGINE_SUBSTITUTION: SqlMode = SqlMode(1 << 30);
     pub const PAD_CHAR_TO_FULL_LENGTH: SqlMode = SqlMode(1 << 31);
+    pub const SIMULTANEOUS_ASSIGNMENT: SqlMode = SqlMode(1 << 33);
     /// MariaDB 10.11's default.
     pub const DEFAULT: SqlMode = SqlMode(
         Self::STRICT_TRANS_TABLES.0
@@ -109,6 +110,16 @@ impl SqlMode {
             m |= 1 << i;
             match SQL_MODE_NAMES[i] {
                 "ANSI" => m |= 1 | 2 | 4 | 8,
+                "ORACLE" => {
+                    m |= (1 << 1)
+                        | (1 << 2)
+                        | (1 << 3)
+                        | (1 << 13)
+                        | (1 << 14)
+                        | (1 << 15)
+                        | (1 << 28)
+                        | (1 << 33)
+                }
                 "TRADITIONAL" => {
                     m |= (1 << 21)
                         | (1 << 22)

@@ -614,6 +614,10 @@ errors! {
         "Datetime function: {} field overflow";
     CANT_UPDATE_USED_TABLE_IN_SF_OR_TRG: 1 = 1442, b"HY000", "ER_CANT_UPDATE_USED_TABLE_IN_SF_OR_TRG",
         "Can't update table '{}' in stored function/trigger because it is already used by statement which invoked this stored function/trigger";
+    PS_NO_RECURSION: 0 = 1444, b"HY000", "ER_PS_NO_RECURSION",
+        "The prepared statement contains a stored routine call that refers to that same statement. It's not allowed to execute a prepared statement in such a recursive manner";
+    SP_CANT_SET_AUTOCOMMIT: 0 = 1445, b"HY000", "ER_SP_CANT_SET_AUTOCOMMIT",
+        "Not allowed to set autocommit from a stored function or trigger";
     MALFORMED_DEFINER: 0 = 1446, b"0L000", "ER_MALFORMED_DEFINER",
         "Invalid definer";
     NO_SUCH_USER: 2 = 1449, b"HY000", "ER_NO_SUCH_USER",
@@ -626,6 +630,8 @@ errors! {
         "Cannot add or update a child row: a foreign key constraint fails ({})";
     SP_RECURSION_LIMIT: 2 = 1456, b"HY000", "ER_SP_RECURSION_LIMIT",
         "Recursive limit {} (as set by the max_sp_recursion_depth variable) was exceeded for routine {}";
+    SP_WRONG_NAME: 1 = 1458, b"42000", "ER_SP_WRONG_NAME",
+        "Incorrect routine name '{}'";
     MAX_PREPARED_STMT_COUNT_REACHED: 1 = 1461, b"42000", "ER_MAX_PREPARED_STMT_COUNT_REACHED",
         "Can't create more than max_prepared_stmt_count statements (current value: {})";
     VIEW_RECURSIVE: 2 = 1462, b"HY000", "ER_VIEW_RECURSIVE",
@@ -668,6 +674,8 @@ errors! {
         "Incorrect parameter count in the call to native function '{}'";
     WRONG_PARAMETERS_TO_NATIVE_FCT: 1 = 1583, b"42000", "ER_WRONG_PARAMETERS_TO_NATIVE_FCT",
         "{}";
+    WRONG_PARAMETERS_TO_STORED_FCT: 1 = 1584, b"42000", "ER_WRONG_PARAMETERS_TO_STORED_FCT",
+        "Incorrect parameters in the call to stored function '{}'";
     EVENT_CANNOT_CREATE_IN_THE_PAST: 0 = 1588, b"HY000", "ER_EVENT_CANNOT_CREATE_IN_THE_PAST",
         "Event execution time is in the past and ON COMPLETION NOT PRESERVE is set. The event was dropped immediately after creation";
     EVENT_CANNOT_ALTER_IN_THE_PAST: 0 = 1589, b"HY000", "ER_EVENT_CANNOT_ALTER_IN_THE_PAST",
@@ -719,6 +727,8 @@ errors! {
         "Cannot modify @@session.binlog_format inside a transaction";
     DATA_OUT_OF_RANGE: 2 = 1690, b"22003", "ER_DATA_OUT_OF_RANGE",
         "{} value is out of range in '{}'";
+    WRONG_SPVAR_TYPE_IN_LIMIT: 0 = 1691, b"HY000", "ER_WRONG_SPVAR_TYPE_IN_LIMIT",
+        "A variable of a non-integer based type in LIMIT clause";
     INSIDE_TRANSACTION_PREVENTS_SWITCH_SQL_LOG_BIN: 0 = 1694, b"HY000", "ER_INSIDE_TRANSACTION_PREVENTS_SWITCH_SQL_LOG_BIN",
         "Cannot modify @@session.sql_log_bin inside a transaction";
     ACCESS_DENIED_NO_PASSWORD_ERROR: 2 = 1698, b"28000", "ER_ACCESS_DENIED_NO_PASSWORD_ERROR",
@@ -950,6 +960,10 @@ errors! {
         "Incorrect parameter count to cursor '{}'";
     UNKNOWN_STRUCTURED_VARIABLE: 1 = 4081, b"HY000", "ER_UNKNOWN_STRUCTURED_VARIABLE",
         "Unknown structured system variable or ROW routine variable '{}'";
+    ROW_VARIABLE_DOES_NOT_HAVE_FIELD: 2 = 4082, b"HY000", "ER_ROW_VARIABLE_DOES_NOT_HAVE_FIELD",
+        "Row variable '{}' does not have a field '{}'";
+    END_IDENTIFIER_DOES_NOT_MATCH: 2 = 4083, b"HY000", "ER_END_IDENTIFIER_DOES_NOT_MATCH",
+        "END identifier '{}' does not match '{}'";
     SEQUENCE_RUN_OUT: 2 = 4084, b"HY000", "ER_SEQUENCE_RUN_OUT",
         "Sequence '{}.{}' has run out";
     SEQUENCE_INVALID_DATA: 2 = 4085, b"HY000", "ER_SEQUENCE_INVALID_DATA",
@@ -964,6 +978,10 @@ errors! {
         "Unknown SEQUENCE: '{}'";
     UNKNOWN_VIEW: 1 = 4092, b"42S02", "ER_UNKNOWN_VIEW",
         "Unknown VIEW: '{}'";
+    PACKAGE_ROUTINE_IN_SPEC_NOT_DEFINED_IN_BODY: 1 = 4095, b"HY000", "ER_PACKAGE_ROUTINE_IN_SPEC_NOT_DEFINED_IN_BODY",
+        "Subroutine '{}' is declared in the package specification but is not defined in the package body";
+    PACKAGE_ROUTINE_FORWARD_DECLARATION_NOT_DEFINED: 1 = 4096, b"HY000", "ER_PACKAGE_ROUTINE_FORWARD_DECLARATION_NOT_DEFINED",
+        "Subroutine '{}' has a forward declaration but is not defined";
     COMPRESSED_COLUMN_USED_AS_KEY: 1 = 4097, b"HY000", "ER_COMPRESSED_COLUMN_USED_AS_KEY",
         "Compressed column '{}' can't be used in key specification";
     UNKNOWN_COMPRESSION_METHOD: 1 = 4098, b"HY000", "ER_UNKNOWN_COMPRESSION_METHOD",
@@ -978,6 +996,10 @@ errors! {
         "Argument to the {} function does not belong to the range [0,1]";
     WRONG_TYPE_OF_ARGUMENT: 1 = 4104, b"HY000", "ER_WRONG_TYPE_OF_ARGUMENT",
         "{} function only accepts arguments that can be converted to numerical types";
+    NOT_AGGREGATE_FUNCTION: 0 = 4105, b"HY000", "ER_NOT_AGGREGATE_FUNCTION",
+        "Aggregate specific instruction (FETCH GROUP NEXT ROW) used in a wrong context";
+    INVALID_AGGREGATE_FUNCTION: 0 = 4106, b"HY000", "ER_INVALID_AGGREGATE_FUNCTION",
+        "Aggregate specific instruction(FETCH GROUP NEXT ROW) missing from the aggregate function";
     INVISIBLE_NOT_NULL_WITHOUT_DEFAULT: 1 = 4108, b"HY000", "ER_INVISIBLE_NOT_NULL_WITHOUT_DEFAULT",
         "Invisible column {} must have a default value";
     EMPTY_ROW_IN_TVC: 0 = 4141, b"HY000", "ER_EMPTY_ROW_IN_TVC",
@@ -1002,6 +1024,8 @@ errors! {
         "FETCH ... WITH TIES requires ORDER BY clause to be present";
     WARN_SFORMAT_ERROR: 1 = 4183, b"HY000", "WARN_SFORMAT_ERROR",
         "{}";
+    SF_OUT_INOUT_ARG_NOT_ALLOWED: 2 = 4187, b"HY000", "ER_SF_OUT_INOUT_ARG_NOT_ALLOWED",
+        "OUT or INOUT argument {} for function {} is not allowed here";
     WARN_OPTION_CHANGING: 1 = 4190, b"HY000", "WARN_OPTION_CHANGING",
         "{}";
     CM_OPTION_MISSING_REQUIREMENT: 3 = 4191, b"HY000", "ER_CM_OPTION_MISSING_REQUIREMENT",
@@ -1013,6 +1037,14 @@ pub fn sqlstate(code: u16) -> &'static [u8; 5] {
     match ALL.binary_search_by_key(&code, |r| r.code) {
         Ok(i) => ALL[i].sqlstate,
         Err(_) => b"HY000",
+    }
+}
+
+/// The text of a number, with `{}` for each argument; empty for one that is not here.
+pub fn template(code: u16) -> &'static str {
+    match ALL.binary_search_by_key(&code, |r| r.code) {
+        Ok(i) => ALL[i].template,
+        Err(_) => "",
     }
 }
 

@@ -99,7 +99,9 @@ fn definition(d: Ddl, options: &ParseOptions) -> SqlResult<Work> {
             kind @ (ProgramKind::Procedure
             | ProgramKind::Function
             | ProgramKind::Trigger
-            | ProgramKind::Event),
+            | ProgramKind::Event
+            | ProgramKind::Package
+            | ProgramKind::PackageBody),
             d,
         ) => Work::DropProgram(kind, d),
         Ddl::AlterRoutine(a) => Work::AlterRoutine(a),

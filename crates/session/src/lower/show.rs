@@ -1,25 +1,11 @@
 //! SHOW.
 
 use super::{account, condition, replication};
+use crate::acl::RoutineKind;
 use crate::admin::{EventRange, Filter, Show, UserName};
 use narwal_syntax::ast::admin as ast;
 use narwal_syntax::ast::{Expr, Limit, Literal};
 use narwal_types::{SqlError, SqlResult};
-
-/// Columns of SHOW PACKAGE STATUS and SHOW PACKAGE BODY STATUS.
-const PACKAGES: &[&str] = &[
-    "Db",
-    "Name",
-    "Type",
-    "Definer",
-    "Modified",
-    "Created",
-    "Security_type",
-    "Comment",
-    "character_set_client",
-    "collation_connection",
-    "Database Collation",
-];
 
 /// Columns of SHOW OPEN TABLES.
 const OPEN_TABLES: &[&str] = &["Database", "Table", "In_use", "Name_locked"];
@@ -50,12 +36,7 @@ pub(super) fn show(given: ast::Show) -> SqlResult<Show> {
             db,
             filter: filter(f)?,
         },
-        S::RoutineStatus(kind, f) => match kind {
-            ast::RoutineKind::Procedure => Show::RoutineStatus(false, filter(f)?),
-            ast::RoutineKind::Function => Show::RoutineStatus(true, filter(f)?),
-            // None can be made, and mariadb-dump --routines asks.
-            _ => empty(PACKAGES, f)?,
-        },
+        S::RoutineStatus(kind, f) => Show::RoutineStatus(routine(kind), filter(f)?),
         S::Columns {
             full,
             table,
@@ -162,10 +143,8 @@ fn create(given: ast::ShowCreate) -> SqlResult<Show> {
             name,
         },
         ast::ShowCreate::User(who) => Show::CreateUser(user(who)?),
-        ast::ShowCreate::Routine(ast::RoutineKind::Procedure, t) => Show::CreateRoutine(false, t),
-        ast::ShowCreate::Routine(ast::RoutineKind::Function, t) => Show::CreateRoutine(true, t),
+        ast::ShowCreate::Routine(kind, t) => Show::CreateRoutine(routine(kind), t),
         ast::ShowCreate::Trigger(t) => Show::CreateTrigger(t),
-        ast::ShowCreate::Routine(..) => return Err(SqlError::unsupported("packages")),
         ast::ShowCreate::Event(t) => Show::CreateEvent(t),
     })
 }
@@ -182,4 +161,13 @@ fn limit(given: Option<Limit>) -> SqlResult<(u64, u64)> {
     };
     let offset = l.offset.as_ref().map_or(Ok(0), number)?;
     Ok((offset, number(&l.count)?))
+}
+
+fn routine(kind: ast::RoutineKind) -> RoutineKind {
+    match kind {
+        ast::RoutineKind::Procedure => RoutineKind::Procedure,
+        ast::RoutineKind::Function => RoutineKind::Function,
+        ast::RoutineKind::Package => RoutineKind::Package,
+        ast::RoutineKind::PackageBody => RoutineKind::PackageBody,
+    }
 }

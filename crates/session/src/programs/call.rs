@@ -1,18 +1,20 @@
 //! CALL and compound statements: programs as a client runs them, statement by statement, each as if it had come alone.
 
-use super::compiled::{Deeper, Now, Unit, definer_names, find_procedure, no_procedure};
+use super::compiled::{Deeper, Inside, Now, Unit, definer_names, find_procedure, no_procedure};
 use super::definition::{Definition, Stored};
 use super::rights;
 use super::sinks::{Forward, Taken};
 use crate::acl::Account;
 use crate::process::Command;
 use crate::session::ClientSession;
+use crate::set_statement::Before;
 use crate::statement::{Source, keeps_diagnostics};
 use crate::status;
 use crate::variables::VarValue;
-use narwal_program::{Head, Host, Kind, Program, Rows, SqlStep, compile};
+use narwal_program::{Head, Host, Kind, PackageValues, Program, Rows, SqlStep, compile};
 use narwal_sql::{Prepared, SqlMode, StatementEnv, WarningLevel};
 use narwal_syntax::Statement;
+use narwal_syntax::ast::admin::SetItem;
 use narwal_syntax::ast::program as ast;
 use narwal_types::{Collation, ResultSink, SqlError, SqlResult, Value};
 use std::sync::Arc;
@@ -21,6 +23,18 @@ use std::sync::Arc;
 struct AtSession<'a> {
     session: &'a mut ClientSession,
     out: &'a mut dyn ResultSink,
+    /// What variables were before SET STATEMENT.
+    settings: Vec<Before>,
+}
+
+impl<'a> AtSession<'a> {
+    fn new(session: &'a mut ClientSession, out: &'a mut dyn ResultSink) -> Self {
+        AtSession {
+            session,
+            out,
+            settings: Vec::new(),
+        }
+    }
 }
 
 /// What a procedure's surroundings were before it.
@@ -62,6 +76,13 @@ impl ClientSession {
             ast::Program::AlterEvent(e) => {
                 return self.define("Com_alter_event", out, more, |s| s.alter_event(&e, text));
             }
+            ast::Program::Package(p) => {
+                let counter = match p.body {
+                    true => "Com_create_package_body",
+                    false => "Com_create_package",
+                };
+                return self.define(counter, out, more, |s| s.create_package(&p, text));
+            }
             p => p,
         };
         let (counter, keeps) = match &p {
@@ -78,6 +99,7 @@ impl ClientSession {
         };
         let counter = status::counter(counter);
         self.begin_statement(counter, keeps);
+        let diagnostics = matches!(p, ast::Program::GetDiagnostics(_));
         let body = match p {
             ast::Program::Compound(body) => body,
             p => {
@@ -85,14 +107,28 @@ impl ClientSession {
                 ast::Body::Statement(Box::new(statement), 0..text.len())
             }
         };
+        let params = self.call_params.take();
+        let called = match &body {
+            ast::Body::Statement(s, _) => called(s),
+            _ => None,
+        };
         let rows_before = std::mem::take(&mut self.program_rows);
         self.in_program += 1;
-        let done = self.run_body(body, text, out);
+        let mut done = self.run_body(body, text, out);
         self.in_program -= 1;
+        if let (Some(params), Some(name), Ok(())) = (params, called, &done) {
+            done = self.give_back(&params, &name, out);
+        }
         let affected = std::mem::replace(&mut self.program_rows, rows_before);
         match done {
             Ok(()) => self.finish_ok(affected, 0, String::new(), out, more),
-            Err(e) => self.fail_once(e),
+            Err(e) => {
+                if diagnostics {
+                    // Its error joins the conditions that it asked about.
+                    self.inherited = 0;
+                }
+                self.fail_once(e)
+            }
         }
     }
 
@@ -108,7 +144,7 @@ impl ClientSession {
             let all = self.env.conditions().clone();
             self.env.clear_conditions();
             for c in &all[..all.len() - 1] {
-                self.env.push_condition(c.level, c.code, c.message.clone());
+                self.env.push(c.clone());
             }
         }
         self.fail(e)
@@ -123,6 +159,7 @@ impl ClientSession {
             parameters: &[],
             returns: None,
             trigger: None,
+            package: &[],
         };
         let now = Now {
             store: &self.programs.store,
@@ -130,7 +167,7 @@ impl ClientSession {
             lenient: false,
         };
         let program = compile(&head, body, text, &self.env, &now)?;
-        let mut host = AtSession { session: self, out };
+        let mut host = AtSession::new(self, out);
         narwal_program::run(&program, &mut host, Vec::new()).map(drop)
     }
 
@@ -152,10 +189,7 @@ impl ClientSession {
         let around = self.enter_program(&unit)?;
         self.in_program += 1;
         let mut nowhere = Taken(&mut |_| Ok(()));
-        let mut host = AtSession {
-            session: self,
-            out: &mut nowhere,
-        };
+        let mut host = AtSession::new(self, &mut nowhere);
         let done = narwal_program::run(&unit.program, &mut host, Vec::new());
         self.in_program -= 1;
         self.leave_program(around);
@@ -303,6 +337,40 @@ impl Host for AtSession<'_> {
         Ok(())
     }
 
+    fn begin_settings(&mut self, settings: &[Vec<SetItem>]) -> SqlResult<()> {
+        let before = self.session.begin_settings(settings)?;
+        self.settings.push(before);
+        Ok(())
+    }
+
+    fn end_settings(&mut self) {
+        if let Some(before) = self.settings.pop() {
+            self.session.put_back(before);
+        }
+    }
+
+    fn take_out_values(&mut self) -> Vec<Option<Value>> {
+        std::mem::take(&mut self.session.out_values)
+    }
+
+    fn package(&mut self, program: &Program) -> SqlResult<Option<PackageValues>> {
+        let programs = self.session.programs.clone();
+        let (db, name) = (&program.db, &program.name);
+        let (values, first) = programs.package_values(db, name, &self.session.env)?;
+        if let Some(unit) = first {
+            let around = self.session.enter_program(&unit)?;
+            let _inside = Inside::new(&programs, db, &format!("{}.", unit.def.name));
+            let mut host = AtSession::new(&mut *self.session, &mut *self.out);
+            let done = narwal_program::run(&unit.program, &mut host, Vec::new());
+            self.session.leave_program(around);
+            if let Err(e) = done {
+                programs.forget_package(&unit.def);
+                return Err(e);
+            }
+        }
+        Ok(Some(values))
+    }
+
     fn found_row(&mut self) {
         self.session.program_rows += 1;
     }
@@ -330,13 +398,22 @@ impl Host for AtSession<'_> {
             .ok_or_else(|| no_procedure(db, name))?;
         let _deeper = Deeper::new(&programs, program, &self.session.env)?;
         let around = self.session.enter_program(&unit)?;
-        let arguments = arguments.into_iter().enumerate().collect();
-        let mut host = AtSession {
-            session: &mut *self.session,
-            out: &mut *self.out,
-        };
+        let arguments = unit.program.arguments(arguments);
+        let _inside = Inside::new(&programs, &unit.def.db, &unit.def.name);
+        let mut host = AtSession::new(&mut *self.session, &mut *self.out);
         let done = narwal_program::run(&unit.program, &mut host, arguments);
         self.session.leave_program(around);
         Ok(done?.values)
+    }
+}
+
+/// The name of the procedure that a statement calls.
+fn called(s: &Statement) -> Option<Vec<String>> {
+    match s {
+        Statement::Program(p) => match &**p {
+            ast::Program::Call(c) => Some(c.name.clone()),
+            _ => None,
+        },
+        _ => None,
     }
 }

@@ -4,11 +4,11 @@ use super::definition::{self, Definition, Stored};
 use super::store::Store;
 use ahash::AHashMap;
 use narwal_engine::Table;
-use narwal_program::{Head, Kind, Lookup, Program, TriggerHead, compile};
+use narwal_program::{Head, Kind, Lookup, PackageValues, Program, TriggerHead, compile};
 use narwal_sql::ast::TableName;
 use narwal_sql::{
-    ParamType, ParseOptions, Prepared, ProgramEnv, RowEvent, StatementEnv, Stmt, StoredFunction,
-    VariableScope,
+    ParamType, ParseOptions, Prepared, ProgramEnv, RowEvent, SqlMode, StatementEnv, Stmt,
+    StoredFunction, VariableScope,
 };
 use narwal_syntax::Statement;
 use narwal_syntax::ast::program as ast;
@@ -28,6 +28,31 @@ pub(crate) struct Unit {
     mark: Arc<str>,
 }
 
+/// A package's variables in a session: the time of the definition that they are of, and their values.
+pub(super) type Kept = (i64, PackageValues);
+
+/// While it lives, names of routines mean those of this package first.
+pub(super) struct Inside<'a> {
+    programs: &'a SessionPrograms,
+}
+
+impl<'a> Inside<'a> {
+    /// `name`: of the program that runs.
+    pub(super) fn new(programs: &'a SessionPrograms, db: &str, name: &str) -> Self {
+        let package = name
+            .split_once('.')
+            .map(|(package, _)| (db.to_string(), package.to_string()));
+        programs.state.lock().inside.push(package);
+        Inside { programs }
+    }
+}
+
+impl Drop for Inside<'_> {
+    fn drop(&mut self) {
+        self.programs.state.lock().inside.pop();
+    }
+}
+
 /// Triggers of a table by when they run.
 pub(super) type Triggers = Vec<(bool, RowEvent, Arc<Unit>)>;
 
@@ -44,6 +69,10 @@ pub(super) struct State {
     busy: Vec<Arc<str>>,
     /// Procedures that run, the innermost last.
     calls: Vec<String>,
+    /// The package of each program that runs or is compiled, the innermost last.
+    pub(super) inside: Vec<Option<(String, String)>>,
+    /// Variables of packages.
+    pub(super) packages: AHashMap<String, Kept>,
 }
 
 /// So many functions are found without a look at the hash table.
@@ -52,6 +81,17 @@ const CALLED: usize = 8;
 /// A kind of triggers as a bit.
 pub(super) fn kind_bit(before: bool, event: RowEvent) -> u8 {
     1 << (event as u8 * 2 + u8::from(before))
+}
+
+impl Unit {
+    pub(super) fn new(def: Definition, env: ProgramEnv, program: Program) -> Unit {
+        Unit {
+            program: Arc::new(program),
+            env,
+            mark: def.key().into(),
+            def,
+        }
+    }
 }
 
 impl State {
@@ -155,11 +195,13 @@ pub(crate) fn compile_definition(
 ) -> SqlResult<Program> {
     let text = match def.kind {
         // Its times don't matter to its body, which is a procedure's.
-        Stored::Event => format!(
-            "CREATE PROCEDURE {}()\n{}",
-            narwal_sql::show::quote_ident(&def.name),
-            def.body
-        ),
+        Stored::Event => {
+            let name = narwal_sql::show::quote_ident(&def.name);
+            match def.mode().has(SqlMode::ORACLE) {
+                true => format!("CREATE PROCEDURE {name} AS BEGIN\n{};\nEND", def.body),
+                false => format!("CREATE PROCEDURE {name}()\n{}", def.body),
+            }
+        }
         _ => def.create("CREATE"),
     };
     let options = ParseOptions {
@@ -171,7 +213,9 @@ pub(crate) fn compile_definition(
     };
     let mut head = Head {
         kind: match def.kind {
-            Stored::Procedure | Stored::Event => Kind::Procedure,
+            Stored::Procedure | Stored::Event | Stored::Package | Stored::PackageBody => {
+                Kind::Procedure
+            }
             Stored::Function => Kind::Function,
             Stored::Trigger => Kind::Trigger,
         },
@@ -180,6 +224,7 @@ pub(crate) fn compile_definition(
         parameters: &[],
         returns: None,
         trigger: None,
+        package: &[],
     };
     match *parsed {
         ast::Program::Routine(r) => {
@@ -275,7 +320,12 @@ impl SessionPrograms {
         state.called.clear();
         let any = definition::any(&catalog, Stored::Trigger);
         self.any_triggers.store(any, Ordering::Relaxed);
-        let routines = [Stored::Procedure, Stored::Function, Stored::Event];
+        let routines = [
+            Stored::Procedure,
+            Stored::Function,
+            Stored::Event,
+            Stored::PackageBody,
+        ];
         let any = any || routines.iter().any(|k| definition::any(&catalog, *k));
         self.any.store(any, Ordering::Relaxed);
         self.version.store(catalog.version, Ordering::Relaxed);
@@ -291,8 +341,21 @@ impl SessionPrograms {
     ) -> SqlResult<Option<Arc<Unit>>> {
         self.refresh();
         let key = definition::key(kind, db, name);
-        if let Some(u) = self.state.lock().units.get(&key) {
-            return Ok(Some(u.clone()));
+        let kept = self.state.lock().units.get(&key).cloned();
+        if name.contains('.') {
+            // What is kept may be private.
+            let unit = match kept {
+                Some(u) if self.routine_of_package(kind, db, name)?.is_some() => Some(u),
+                Some(_) => None,
+                None => self.package_unit(kind, db, name, outer)?,
+            };
+            if let Some(u) = &unit {
+                self.state.lock().units.insert(key, u.clone());
+            }
+            return Ok(unit);
+        }
+        if let Some(u) = kept {
+            return Ok(Some(u));
         }
         let catalog = self.store.database().catalog();
         let Some(def) = definition::find(&catalog, kind, db, name)? else {
@@ -319,6 +382,7 @@ impl SessionPrograms {
             env: &env,
             lenient: false,
         };
+        let _inside = Inside::new(self, &def.db, &def.name);
         let columns = match &def.trigger {
             Some(t) => now.table(&TableName {
                 db: Some(def.db.clone()),
@@ -337,11 +401,11 @@ impl SessionPrograms {
     }
 
     /// Error 1424 if it is at it already.
-    fn begin(&self, mark: &Arc<str>) -> SqlResult<()> {
+    pub(super) fn begin(&self, mark: &Arc<str>) -> SqlResult<()> {
         self.state.lock().begin(mark)
     }
 
-    fn end(&self, mark: &str) {
+    pub(super) fn end(&self, mark: &str) {
         self.state.lock().end(mark);
     }
 
@@ -430,11 +494,31 @@ pub(super) fn find_procedure(
     name: &[String],
     env: &StatementEnv,
 ) -> SqlResult<Arc<Unit>> {
-    let (db, name) = match name {
-        [name] => (env.require_db()?.to_string(), name),
-        [db, name] => (db.clone(), name),
-        _ => return Err(SqlError::unsupported("packages")),
+    let in_package = |db: &str, package: &str, name: &str| {
+        let full = format!("{package}.{name}");
+        programs.unit(Stored::Procedure, db, &full, env)
     };
+    let (db, name) = match name {
+        [name] => {
+            if let Some((db, package)) = programs.inside()
+                && let Some(unit) = in_package(&db, &package, name)?
+            {
+                return Ok(unit);
+            }
+            (env.require_db()?.to_string(), name.clone())
+        }
+        [db, name] => {
+            if let Some(own) = &env.db
+                && let Some(unit) = in_package(own, db, name)?
+            {
+                return Ok(unit);
+            }
+            (db.clone(), name.clone())
+        }
+        [db, package, name] => (db.clone(), format!("{package}.{name}")),
+        _ => return Err(SqlError::unknown("a name of so many parts")),
+    };
+    let name = &name;
     programs
         .unit(Stored::Procedure, &db, name, env)?
         .ok_or_else(|| no_procedure(&db, name))

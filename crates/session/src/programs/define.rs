@@ -1,7 +1,8 @@
 //! CREATE, ALTER and DROP of stored programs: each is one commit, with its statement in the log.
 
 use super::compiled::{Now, compile_definition, env_of};
-use super::definition::{self, Definition, Stored, TriggerPart};
+use super::definition::{self, Definition, Stored, TriggerPart, body_text};
+use super::package;
 use super::rights;
 use crate::acl::{self, Account};
 use crate::privileges::PrivilegeSet;
@@ -14,7 +15,7 @@ use narwal_syntax::ast::TableName;
 use narwal_syntax::ast::ddl::{
     AlterRoutine, Characteristic, Creation, DataAccess, Definer, DropObject, ProgramKind,
 };
-use narwal_syntax::ast::program::{CreateRoutine, CreateTrigger, TriggerEvent};
+use narwal_syntax::ast::program::{CreatePackage, CreateRoutine, CreateTrigger, TriggerEvent};
 use narwal_types::errors;
 use narwal_types::{ResultSink, SqlError, SqlResult, Value};
 
@@ -79,8 +80,9 @@ impl ClientSession {
         let mut def = self.definition(kind, db, &r.name.name, r.definer.as_ref())?;
         def.parameters = part(&r.parameters_at);
         def.returns = part(&r.returns_at);
-        def.body = part(&r.body_at);
+        def.body = body_text(text, &r.body_at);
         apply(&mut def, &r.characteristics);
+        self.refuse_locked_tables()?;
         let env = self.env.within(&env_of(&def));
         let now = Now {
             store: &self.programs.store,
@@ -111,6 +113,14 @@ impl ClientSession {
         let _one_writer = instance.acl_writer.lock();
         changes.extend(self.automatic_grant(&def));
         self.store_program(log, def.db, changes)
+    }
+
+    /// Error 1192 under LOCK TABLES.
+    pub(super) fn refuse_locked_tables(&self) -> SqlResult<()> {
+        match self.locked {
+            Some(_) => Err(errors::LOCK_OR_ACTIVE_TRANSACTION.plain()),
+            None => Ok(()),
+        }
     }
 
     /// `automatic_sp_privileges`: the account that makes a routine may run, change and drop it.
@@ -287,24 +297,86 @@ impl ClientSession {
         Ok(())
     }
 
+    /// CREATE PACKAGE and CREATE PACKAGE BODY.
+    pub(super) fn create_package(&mut self, p: &CreatePackage, text: &str) -> SqlResult<()> {
+        let kind = match p.body {
+            true => Stored::PackageBody,
+            false => Stored::Package,
+        };
+        let db = self.program_db(&p.name)?;
+        self.need_on_database(&db, PrivilegeSet::CREATE_ROUTINE)?;
+        let mut def = self.definition(kind, db, &p.name.name, p.definer.as_ref())?;
+        def.body = text
+            .get(p.at.clone())
+            .unwrap_or_default()
+            .trim()
+            .to_string();
+        apply(&mut def, &p.characteristics);
+        self.refuse_locked_tables()?;
+        let catalog = self.instance.database().catalog();
+        if p.body {
+            let spec = definition::find(&catalog, Stored::Package, &def.db, &def.name)?;
+            let Some(spec) = spec else {
+                let full = format!("{}.{}", def.db, def.name);
+                return Err(errors::SP_DOES_NOT_EXIST.with([&"PACKAGE", &full]));
+            };
+            package::check_body(&package::parsed(&spec)?.0, p)?;
+            let env = self.env.within(&env_of(&def));
+            let now = Now {
+                store: &self.programs.store,
+                env: &env,
+                lenient: true,
+            };
+            package::compile_all(&def, &env, &now)?;
+        }
+        self.commit_open()?;
+        let catalog = self.instance.database().catalog();
+        let old = definition::find(&catalog, kind, &def.db, &def.name)?;
+        if let Some(old) = &old
+            && !self.may_replace(old, &p.name.name, p.creation)?
+        {
+            return Ok(());
+        }
+        let log = def.create(verb(p.creation));
+        let mut changes = vec![def.put()?];
+        if !p.body {
+            // The body is one of another specification.
+            let body = definition::find(&catalog, Stored::PackageBody, &def.db, &def.name)?;
+            changes.extend(body.map(|b| b.delete()));
+        }
+        let instance = self.instance.clone();
+        let _one_writer = instance.acl_writer.lock();
+        changes.extend(self.automatic_grant(&def));
+        self.store_program(log, def.db, changes)
+    }
+
     /// CREATE TRIGGER.
     pub(super) fn create_trigger(&mut self, t: &CreateTrigger, text: &str) -> SqlResult<()> {
         let db = self.program_db(&t.table)?;
-        if t.name.db.as_ref().is_some_and(|d| *d != db) {
-            return Err(errors::TRG_IN_WRONG_SCHEMA.plain());
-        }
         let table = &t.table.name;
+        if let Some(d) = t.name.db.as_ref().filter(|d| **d != db) {
+            // The trigger's database is looked at first.
+            let there = |d: &str| self.instance.database().catalog().has(d, table);
+            return Err(match t.table.db.is_none() && !there(d) {
+                true => errors::NO_SUCH_TABLE.with([d, table]),
+                false => errors::TRG_IN_WRONG_SCHEMA.plain(),
+            });
+        }
         self.need_trigger(&db, table)?;
         let catalog = self.instance.database().catalog();
         let stored = catalog.table(&db, table).filter(|t| !t.def.sequence);
         if stored.is_none() || self.env.temporary_table(&db, table).is_some() {
+            if self.env.temporary_table(&db, table).is_none() && catalog.view(&db, table).is_some()
+            {
+                return Err(errors::WRONG_OBJECT.with([&db, table, &"BASE TABLE"]));
+            }
             if catalog.has(&db, table) || self.env.temporary_table(&db, table).is_some() {
                 return Err(errors::TRG_ON_VIEW_OR_TEMP_TABLE.with([table]));
             }
             return Err(errors::NO_SUCH_TABLE.with([&db, table]));
         }
         let mut def = self.definition(Stored::Trigger, db, &t.name.name, t.definer.as_ref())?;
-        def.body = text.get(t.body_at.clone()).unwrap_or_default().into();
+        def.body = body_text(text, &t.body_at);
         def.trigger = Some(TriggerPart {
             table: table.clone(),
             before: t.before,
@@ -363,6 +435,8 @@ impl ClientSession {
             ProgramKind::Procedure => (Stored::Procedure, "Com_drop_procedure"),
             ProgramKind::Function => (Stored::Function, "Com_drop_function"),
             ProgramKind::Event => (Stored::Event, "Com_drop_event"),
+            ProgramKind::Package => (Stored::Package, "Com_drop_package"),
+            ProgramKind::PackageBody => (Stored::PackageBody, "Com_drop_package_body"),
             _ => (Stored::Trigger, "Com_drop_trigger"),
         };
         self.define(counter, out, more, |s| s.drop_stored(kind, d, text))
@@ -374,6 +448,9 @@ impl ClientSession {
         d: &DropObject<TableName>,
         text: &str,
     ) -> SqlResult<()> {
+        if kind != Stored::Trigger {
+            self.refuse_locked_tables()?;
+        }
         self.commit_open()?;
         let db = match &d.name.db {
             Some(d) => d.clone(),
@@ -410,6 +487,10 @@ impl ClientSession {
             None => self.need_alter_routine(&def, "alter routine")?,
         }
         let mut changes = vec![def.delete()];
+        if kind == Stored::Package {
+            let body = definition::find(&catalog, Stored::PackageBody, &db, &d.name.name)?;
+            changes.extend(body.map(|b| b.delete()));
+        }
         let instance = self.instance.clone();
         let _one_writer = instance.acl_writer.lock();
         if let Some(kind) = def.kind.routine() {
@@ -443,6 +524,7 @@ impl ClientSession {
     }
 
     fn alter_stored(&mut self, a: &AlterRoutine, text: &str) -> SqlResult<()> {
+        self.refuse_locked_tables()?;
         self.commit_open()?;
         let kind = match a.function {
             true => Stored::Function,

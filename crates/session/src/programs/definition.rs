@@ -17,6 +17,9 @@ pub(crate) enum Stored {
     Function,
     Trigger,
     Event,
+    /// A package's specification.
+    Package,
+    PackageBody,
 }
 
 impl Stored {
@@ -27,6 +30,18 @@ impl Stored {
             Stored::Function => "FUNCTION",
             Stored::Trigger => "TRIGGER",
             Stored::Event => "EVENT",
+            Stored::Package => "PACKAGE",
+            Stored::PackageBody => "PACKAGE BODY",
+        }
+    }
+
+    /// A kind of routine.
+    pub(crate) fn of(kind: RoutineKind) -> Stored {
+        match kind {
+            RoutineKind::Procedure => Stored::Procedure,
+            RoutineKind::Function => Stored::Function,
+            RoutineKind::Package => Stored::Package,
+            RoutineKind::PackageBody => Stored::PackageBody,
         }
     }
 
@@ -35,6 +50,8 @@ impl Stored {
         match self {
             Stored::Procedure => Some(RoutineKind::Procedure),
             Stored::Function => Some(RoutineKind::Function),
+            Stored::Package => Some(RoutineKind::Package),
+            Stored::PackageBody => Some(RoutineKind::PackageBody),
             Stored::Trigger | Stored::Event => None,
         }
     }
@@ -45,6 +62,8 @@ impl Stored {
             Stored::Function => "program/function/",
             Stored::Trigger => "program/trigger/",
             Stored::Event => "program/event/",
+            Stored::Package => "program/package/",
+            Stored::PackageBody => "program/package_body/",
         }
     }
 }
@@ -195,6 +214,21 @@ pub(crate) fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\n', "\\n").replace('\r', "\\r"))
 }
 
+/// A body as it is kept: with a comment behind it, but without what ends the statement.
+pub(crate) fn body_text(text: &str, at: &std::ops::Range<usize>) -> String {
+    let body = text.get(at.clone()).unwrap_or_default().trim();
+    let behind = text.get(at.end..).unwrap_or_default();
+    let behind = behind.split(';').next().unwrap_or_default().trim_end();
+    // The end of an executable comment that the whole statement stands in is no comment.
+    let is_comment = behind.trim_start().starts_with("/*")
+        && !behind.trim_start().starts_with("/*!")
+        && behind.matches("/*").count() == behind.matches("*/").count();
+    match is_comment {
+        true => format!("{body}{behind}"),
+        false => body.to_string(),
+    }
+}
+
 /// The key of a program. Names of routines have no case.
 pub(crate) fn key(kind: Stored, db: &str, name: &str) -> String {
     let name = match kind {
@@ -227,7 +261,8 @@ pub(crate) fn routine_exists(
     let kind = match kind {
         RoutineKind::Procedure => Stored::Procedure,
         RoutineKind::Function => Stored::Function,
-        RoutineKind::Package | RoutineKind::PackageBody => return Ok(false),
+        RoutineKind::Package => Stored::Package,
+        RoutineKind::PackageBody => Stored::PackageBody,
     };
     Ok(find(catalog, kind, db, name)?.is_some())
 }
@@ -316,9 +351,27 @@ impl Definition {
         out
     }
 
+    /// A name in quotes, which are those of the modes that it was made under.
+    fn quoted_name(&self, name: &str) -> String {
+        match self.mode().has(SqlMode::ANSI_QUOTES) {
+            true => format!("\"{}\"", name.replace('"', "\"\"")),
+            false => quote_ident(name),
+        }
+    }
+
+    /// Who it is of, and what stands behind it, as SHOW CREATE has it.
+    fn quoted_definer(&self) -> String {
+        let text = self.definer_clause();
+        match self.mode().has(SqlMode::ANSI_QUOTES) {
+            true => text.replace('`', "\""),
+            false => text,
+        }
+    }
+
     /// The statement that makes it.
     pub(crate) fn create(&self, verb: &str) -> String {
-        let (definer, name) = (self.definer_clause(), quote_ident(&self.name));
+        let (definer, name) = (self.quoted_definer(), self.quoted_name(&self.name));
+        let oracle = self.mode().has(SqlMode::ORACLE);
         if let Some(e) = &self.event {
             let comment = match self.comment.as_str() {
                 "" => String::new(),
@@ -337,18 +390,23 @@ impl Definition {
                 "{verb} {definer} TRIGGER {name} {} {} ON {} FOR EACH ROW {}",
                 t.timing(),
                 t.event,
-                quote_ident(&t.table),
+                self.quoted_name(&t.table),
                 self.body
             ),
             None => {
                 let returns = match self.kind {
+                    Stored::Function if oracle => format!(" RETURN {}", self.returns),
                     Stored::Function => format!(" RETURNS {}", self.returns),
                     _ => String::new(),
                 };
+                let is_package = matches!(self.kind, Stored::Package | Stored::PackageBody);
+                let parameters = match is_package || oracle && self.parameters.is_empty() {
+                    true => String::new(),
+                    false => format!("({})", self.parameters),
+                };
                 format!(
-                    "{verb} {definer} {} {name}({}){returns}\n{}{}",
+                    "{verb} {definer} {} {name}{parameters}{returns}\n{}{}",
                     self.kind.word(),
-                    self.parameters,
                     self.characteristics(),
                     self.body
                 )

@@ -11,6 +11,8 @@
 //! | `sinks.rs` | where results of statements inside of programs go |
 //! | `nested.rs` | where functions and triggers run |
 //! | `call.rs` | where procedures and compound statements run: CALL |
+//! | `package.rs` | packages: routines that share variables |
+//! | `out.rs` | what a prepared CALL gives to its `?` |
 //! | `rights.rs` | with whose privileges |
 //! | `show.rs` | SHOW and the virtual tables |
 //! | `events/` | events: their statements, and what runs them |
@@ -22,6 +24,8 @@ pub(crate) mod definition;
 pub(crate) mod events;
 mod every;
 mod nested;
+mod out;
+mod package;
 mod rights;
 mod runtime;
 pub(crate) mod show;

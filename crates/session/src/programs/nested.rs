@@ -1,13 +1,14 @@
 //! Where functions and triggers run: inside of a statement, in its transaction. They give no result sets and commit nothing.
 
-use super::compiled::{Deeper, SessionPrograms, Unit, find_procedure, no_procedure};
+use super::compiled::{Deeper, Inside, SessionPrograms, Unit, find_procedure, no_procedure};
 use super::definition::Stored;
 use super::rights;
 use super::sinks::Taken;
-use narwal_engine::Transaction;
-use narwal_program::{Host, Program, Rows, SqlStep};
+use narwal_engine::{Savepoint, Transaction};
+use narwal_program::{Host, PackageValues, Program, Rows, SqlStep};
 use narwal_sql::{Outcome, Prepared, Privilege, StatementEnv};
 use narwal_syntax::Statement;
+use narwal_syntax::ast::admin::{Admin, SetItem};
 use narwal_types::errors;
 use narwal_types::{SqlError, SqlResult, Value};
 use std::sync::Arc;
@@ -18,6 +19,8 @@ pub(crate) struct Nested<'a> {
     unit: &'a Unit,
     pub(crate) env: StatementEnv,
     txn: Option<&'a mut Transaction>,
+    /// Its savepoints, which end with it.
+    savepoints: Vec<(String, Savepoint)>,
 }
 
 impl<'a> Nested<'a> {
@@ -32,7 +35,38 @@ impl<'a> Nested<'a> {
             unit,
             env,
             txn,
+            savepoints: Vec::new(),
         }
+    }
+
+    /// SAVEPOINT, ROLLBACK TO and RELEASE SAVEPOINT.
+    fn savepoint(&mut self, statement: &Admin) -> SqlResult<()> {
+        let Some(txn) = &mut self.txn else {
+            return Err(no_transaction());
+        };
+        let (name, release) = match statement {
+            Admin::Savepoint(name) => {
+                self.savepoints
+                    .retain(|(n, _)| !n.eq_ignore_ascii_case(name));
+                self.savepoints.push((name.clone(), txn.savepoint()));
+                return Ok(());
+            }
+            Admin::ReleaseSavepoint(name) => (name, true),
+            Admin::RollbackTo(name) => (name, false),
+            _ => return Ok(()),
+        };
+        let mut all = self.savepoints.iter();
+        let Some(at) = all.rposition(|(n, _)| n.eq_ignore_ascii_case(name)) else {
+            return Err(errors::SP_DOES_NOT_EXIST.with([&"SAVEPOINT", name]));
+        };
+        match release {
+            true => self.savepoints.truncate(at),
+            false => {
+                txn.rollback_to(&self.savepoints[at].1);
+                self.savepoints.truncate(at + 1);
+            }
+        }
+        Ok(())
     }
 
     fn plan(&self, program: &Program, step: &SqlStep) -> SqlResult<Arc<Prepared>> {
@@ -88,9 +122,7 @@ impl Host for Nested<'_> {
         let plan = self.plan(program, step)?;
         self.check_in_use(&plan)?;
         let Some(txn) = &mut self.txn else {
-            return Err(SqlError::unsupported(
-                "a stored function that runs statements in this place",
-            ));
+            return Err(no_transaction());
         };
         self.env.clear_conditions();
         let savepoint = program.has_handlers.then(|| txn.savepoint());
@@ -130,8 +162,56 @@ impl Host for Nested<'_> {
         Ok(())
     }
 
-    fn other(&mut self, _: Statement, _: &str) -> SqlResult<()> {
-        Err(errors::COMMIT_NOT_ALLOWED_IN_SF_OR_TRG.plain())
+    fn other(&mut self, statement: Statement, _: &str) -> SqlResult<()> {
+        let Statement::Admin(a) = &statement else {
+            return Err(errors::COMMIT_NOT_ALLOWED_IN_SF_OR_TRG.plain());
+        };
+        let refused = match &**a {
+            a @ (Admin::Savepoint(_) | Admin::RollbackTo(_) | Admin::ReleaseSavepoint(_)) => {
+                return self.savepoint(a);
+            }
+            // Of procedures that it calls.
+            Admin::Flush(_) => "FLUSH",
+            Admin::Reset(_) => "RESET",
+            Admin::Prepared(_) => "Dynamic SQL",
+            Admin::Show(_)
+            | Admin::Describe { .. }
+            | Admin::Maintain(_)
+            | Admin::Checksum { .. } => {
+                let kind = self.unit.def.kind.word().to_lowercase();
+                return Err(errors::SP_NO_RETSET.with([&kind]));
+            }
+            Admin::Set(_) => {
+                return Err(SqlError::unsupported(
+                    "SET of system variables in functions and triggers",
+                ));
+            }
+            _ => return Err(errors::COMMIT_NOT_ALLOWED_IN_SF_OR_TRG.plain()),
+        };
+        Err(errors::STMT_NOT_ALLOWED_IN_SF_OR_TRG.with([&refused]))
+    }
+
+    fn begin_settings(&mut self, _: &[Vec<SetItem>]) -> SqlResult<()> {
+        Err(SqlError::unsupported(
+            "SET STATEMENT in functions and triggers",
+        ))
+    }
+
+    fn end_settings(&mut self) {}
+
+    fn package(&mut self, program: &Program) -> SqlResult<Option<PackageValues>> {
+        let (db, name) = (&program.db, &program.name);
+        let (values, first) = self.programs.package_values(db, name, &self.env)?;
+        if let Some(unit) = first {
+            let env = self.env.within(&unit.env);
+            let _inside = Inside::new(self.programs, db, &format!("{}.", unit.def.name));
+            let mut host = Nested::new(self.programs, &unit, env, self.txn.as_deref_mut());
+            if let Err(e) = narwal_program::run(&unit.program, &mut host, Vec::new()) {
+                self.programs.forget_package(&unit.def);
+                return Err(e);
+            }
+        }
+        Ok(Some(values))
     }
 
     fn procedure(&mut self, name: &[String]) -> SqlResult<Arc<Program>> {
@@ -149,8 +229,14 @@ impl Host for Nested<'_> {
         let env = self.env.within(&unit.env);
         let _deeper = Deeper::new(self.programs, program, &self.env)?;
         let mut host = Nested::new(self.programs, &unit, env, self.txn.as_deref_mut());
-        let arguments = arguments.into_iter().enumerate().collect();
+        let arguments = unit.program.arguments(arguments);
+        let _inside = Inside::new(self.programs, &unit.def.db, &unit.def.name);
         let done = narwal_program::run(&unit.program, &mut host, arguments)?;
         Ok(done.values)
     }
+}
+
+/// 1235: rows are being read, so that nothing else can be done in their transaction.
+fn no_transaction() -> SqlError {
+    SqlError::unsupported("a stored function that runs statements in this place")
 }

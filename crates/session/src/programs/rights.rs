@@ -2,7 +2,7 @@
 
 use super::definition::Definition;
 use super::store::Store;
-use crate::acl::{self, Account};
+use crate::acl::{self, Account, RoutineKind};
 use crate::privileges::PrivilegeSet;
 use narwal_sql::{ColumnUse, Needs, StatementEnv};
 use narwal_types::errors;
@@ -39,6 +39,10 @@ pub(crate) fn check_execute(store: &Store, def: &Definition, env: &StatementEnv)
 
 /// The account has a privilege on a routine.
 pub(crate) fn may(account: &Account, def: &Definition, wanted: PrivilegeSet) -> bool {
+    if let Some((package, _)) = def.name.split_once('.') {
+        let kind = RoutineKind::PackageBody;
+        return account.on_routine(kind, &def.db, package).has(wanted);
+    }
     match def.kind.routine() {
         Some(kind) => account.on_routine(kind, &def.db, &def.name).has(wanted),
         None => account

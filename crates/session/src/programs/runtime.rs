@@ -1,10 +1,12 @@
 //! Functions and triggers: called inside of the statement that needs them.
 
-use super::compiled::{SessionPrograms, kind_bit};
+use super::compiled::{Inside, SessionPrograms, Unit, kind_bit};
 use super::definition::{self, Definition, Stored};
 use super::nested::Nested;
 use narwal_engine::{CatalogChange, Table, Transaction};
 use narwal_sql::{Programs, RowEvent, StatementEnv, StoredFunction, TriggerRow};
+use narwal_syntax::ast::program::ParameterMode;
+use narwal_types::errors;
 use narwal_types::{ColumnType, SqlError, SqlResult, Value};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -15,7 +17,60 @@ fn hand_over(from: &StatementEnv, to: &StatementEnv) {
         return;
     }
     for c in from.conditions().iter() {
-        to.push_condition(c.level, c.code, c.message.clone());
+        to.push(c.clone());
+    }
+    if let Some(raised) = from.raised.take() {
+        to.raised.replace(Some(raised));
+    }
+}
+
+/// The first parameter that gives something back, counted from 1.
+fn out_parameter(modes: &[ParameterMode]) -> Option<usize> {
+    let first = modes.iter().position(|m| *m != ParameterMode::In)?;
+    Some(first + 1)
+}
+
+impl SessionPrograms {
+    /// A function of the package that runs, or of one that stands in front of the name.
+    fn function_of_package(
+        &self,
+        db: Option<&str>,
+        name: &str,
+        env: &StatementEnv,
+    ) -> SqlResult<Option<Arc<StoredFunction>>> {
+        let (db, full) = match db {
+            None => match self.inside() {
+                Some((db, package)) => (db, format!("{package}.{name}")),
+                None => return Ok(None),
+            },
+            Some(db) if name.contains('.') => (db.to_string(), name.to_string()),
+            Some(package) => match &env.db {
+                Some(own) => (own.to_string(), format!("{package}.{name}")),
+                None => return Ok(None),
+            },
+        };
+        if !self.any() {
+            return Ok(None);
+        }
+        let Some(unit) = self.unit(Stored::Function, &db, &full, env)? else {
+            return Ok(None);
+        };
+        super::rights::check_execute(&self.store, &unit.def, env)?;
+        Ok(Some(self.described(&unit)))
+    }
+
+    /// A function as expressions see it.
+    fn described(&self, unit: &Unit) -> Arc<StoredFunction> {
+        Arc::new(StoredFunction {
+            db: unit.def.db.clone(),
+            name: unit.def.name.clone(),
+            parameters: unit.program.parameters.len(),
+            out: out_parameter(&unit.program.parameters),
+            returns: unit.program.returns.unwrap_or_else(ColumnType::bigint),
+            // The first use of a package may run statements.
+            statements: unit.program.has_statements || unit.program.is_of_package(),
+            version: self.version.load(Ordering::Relaxed),
+        })
     }
 }
 
@@ -26,6 +81,9 @@ impl Programs for SessionPrograms {
         name: &str,
         env: &StatementEnv,
     ) -> SqlResult<Option<Arc<StoredFunction>>> {
+        if let Some(f) = self.function_of_package(db, name, env)? {
+            return Ok(Some(f));
+        }
         let Some(db) = db.or(env.db.as_deref()) else {
             return Ok(None);
         };
@@ -38,14 +96,7 @@ impl Programs for SessionPrograms {
             return Ok(None);
         };
         super::rights::check_execute(&self.store, &unit.def, env)?;
-        let f = Arc::new(StoredFunction {
-            db: unit.def.db.clone(),
-            name: unit.def.name.clone(),
-            parameters: unit.program.parameters.len(),
-            returns: unit.program.returns.unwrap_or_else(ColumnType::bigint),
-            statements: unit.program.has_statements,
-            version: self.version.load(Ordering::Relaxed),
-        });
+        let f = self.described(&unit);
         self.state.lock().functions.insert(key, f.clone());
         Ok(Some(f))
     }
@@ -65,7 +116,8 @@ impl Programs for SessionPrograms {
             ));
         }
         let mut host = Nested::new(self, &unit, env.within(&unit.env), txn);
-        let args = args.into_iter().enumerate().collect();
+        let args = unit.program.arguments(args);
+        let _inside = Inside::new(self, &unit.def.db, &unit.def.name);
         let r = narwal_program::run(&unit.program, &mut host, args);
         self.returned(&unit);
         hand_over(&host.env, env);
@@ -93,6 +145,8 @@ impl Programs for SessionPrograms {
                     Stored::Function,
                     Stored::Trigger,
                     Stored::Event,
+                    Stored::Package,
+                    Stored::PackageBody,
                 ];
                 let all = kinds.iter().flat_map(|k| definition::all(&catalog, *k));
                 let gone = all.filter(|d| d.db == *db);
@@ -114,6 +168,14 @@ impl Programs for SessionPrograms {
                 changes
             }
             _ => Vec::new(),
+        }
+    }
+
+    fn may_move(&self, db: &str, table: &str) -> SqlResult<()> {
+        let catalog = self.store.database().catalog();
+        match definition::triggers_of(&catalog, db, table).is_empty() {
+            true => Ok(()),
+            false => Err(errors::TRG_IN_WRONG_SCHEMA.plain()),
         }
     }
 
@@ -148,6 +210,7 @@ impl Programs for SessionPrograms {
                 };
                 args.push((r.slot, v));
             }
+            let _inside = Inside::new(self, &unit.def.db, "");
             let mut host = Nested::new(self, unit, env.within(&unit.env), Some(&mut *txn));
             let r = narwal_program::run(&unit.program, &mut host, args);
             hand_over(&host.env, env);

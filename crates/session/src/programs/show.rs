@@ -2,7 +2,7 @@
 
 use super::definition::{self, Definition, Stored};
 use super::rights;
-use crate::acl::Account;
+use crate::acl::{Account, RoutineKind};
 use crate::admin::{Filter, TableRef};
 use crate::privileges::PrivilegeSet;
 use crate::rows::Grid;
@@ -72,16 +72,19 @@ impl ClientSession {
         }
     }
 
-    /// SHOW CREATE PROCEDURE and FUNCTION.
+    /// SHOW CREATE PROCEDURE, FUNCTION, PACKAGE and PACKAGE BODY.
     pub(crate) fn show_create_routine(
         &mut self,
-        function: bool,
+        kind: RoutineKind,
         name: &TableRef,
     ) -> SqlResult<Grid> {
-        let (kind, word) = match function {
-            true => (Stored::Function, "Function"),
-            false => (Stored::Procedure, "Procedure"),
+        let word = match kind {
+            RoutineKind::Function => "Function",
+            RoutineKind::Procedure => "Procedure",
+            RoutineKind::Package => "Package",
+            RoutineKind::PackageBody => "Package body",
         };
+        let kind = Stored::of(kind);
         let db = self.show_db(name)?;
         let catalog = self.instance.database().catalog();
         let found = definition::find(&catalog, kind, &db, &name.name)?;
@@ -153,13 +156,10 @@ impl ClientSession {
     /// SHOW PROCEDURE STATUS and SHOW FUNCTION STATUS.
     pub(crate) fn show_routine_status(
         &mut self,
-        function: bool,
+        kind: RoutineKind,
         filter: &Filter,
     ) -> SqlResult<Grid> {
-        let kind = match function {
-            true => Stored::Function,
-            false => Stored::Procedure,
-        };
+        let kind = Stored::of(kind);
         let account = self.account();
         let catalog = self.instance.database().catalog();
         let mut g = Grid::new();
@@ -308,7 +308,13 @@ pub(crate) fn triggers(view: &View, env: &StatementEnv) -> SqlResult<Rows> {
 
 fn routines_of(view: &View) -> Vec<Definition> {
     let catalog = view.instance.database().catalog();
-    [Stored::Function, Stored::Procedure]
+    let kinds = [
+        Stored::Function,
+        Stored::Procedure,
+        Stored::Package,
+        Stored::PackageBody,
+    ];
+    kinds
         .into_iter()
         .flat_map(|k| definition::all(&catalog, k))
         .filter(|d| sees(&view.account, d))
@@ -328,7 +334,7 @@ pub(crate) fn routines(view: &View, env: &StatementEnv) -> SqlResult<Rows> {
     for def in routines_of(view) {
         let function = def.kind == Stored::Function;
         let returns = match function {
-            true => text(&def.returns),
+            true => text(def.returns.split(" CHARSET ").next().unwrap_or_default()),
             false => Value::Null,
         };
         let body = match reads(&view.account, &def) {
@@ -377,6 +383,9 @@ pub(crate) fn routines(view: &View, env: &StatementEnv) -> SqlResult<Rows> {
 pub(crate) fn parameters(view: &View, _: &StatementEnv) -> SqlResult<Rows> {
     let mut rows = Rows::new();
     for def in routines_of(view) {
+        if !matches!(def.kind, Stored::Function | Stored::Procedure) {
+            continue;
+        }
         let mut one = |n: usize, mode: Option<&str>, name: Option<&str>, ty: &str| {
             let nullable = |s: Option<&str>| s.map_or(Value::Null, text);
             let mut row = vec![
@@ -434,7 +443,13 @@ pub(crate) fn proc_column(def: &Definition, column: &str, zone: Zone) -> Value {
 /// The routines that mysql.proc lists.
 pub(crate) fn proc_rows(view: &View) -> Vec<Definition> {
     let catalog = view.instance.database().catalog();
-    [Stored::Function, Stored::Procedure]
+    let kinds = [
+        Stored::Function,
+        Stored::Procedure,
+        Stored::Package,
+        Stored::PackageBody,
+    ];
+    kinds
         .into_iter()
         .flat_map(|k| definition::all(&catalog, k))
         .collect()

@@ -37,6 +37,7 @@ pub fn note(code: u16, text: impl Into<String>) -> Condition {
         level: WarningLevel::Note,
         code,
         message: text.into().into(),
+        raised: None,
     }
 }
 
@@ -46,5 +47,6 @@ pub fn warning(code: u16, text: impl Into<String>) -> Condition {
         level: WarningLevel::Warning,
         code,
         message: text.into().into(),
+        raised: None,
     }
 }

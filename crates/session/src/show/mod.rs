@@ -36,11 +36,11 @@ impl ClientSession {
             Show::CreateTable(t) => self.show_create_table(t),
             Show::CreateView(t) => self.show_create_view(t),
             Show::CreateSequence(t) => self.show_create_sequence(t),
-            Show::CreateRoutine(function, t) => self.show_create_routine(*function, t),
+            Show::CreateRoutine(kind, t) => self.show_create_routine(*kind, t),
             Show::CreateTrigger(t) => self.show_create_trigger(t),
             Show::CreateEvent(t) => self.show_create_event(t),
             Show::Events { db, filter } => self.show_events(db.as_deref(), filter),
-            Show::RoutineStatus(function, f) => self.show_routine_status(*function, f),
+            Show::RoutineStatus(kind, f) => self.show_routine_status(*kind, f),
             Show::Triggers { db, filter } => self.show_triggers(db.as_deref(), filter),
             Show::CreateDatabase {
                 if_not_exists,

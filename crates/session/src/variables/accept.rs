@@ -272,9 +272,8 @@ pub fn parse_size(text: &str) -> Option<u64> {
 
 /// SQL modes that would change what statements mean and that Narwal does not have.
 fn unsupported_mode(mode: SqlMode) -> Option<&'static str> {
-    const CHANGES_MEANING: [&str; 11] = [
+    const CHANGES_MEANING: [&str; 9] = [
         "POSTGRESQL",
-        "ORACLE",
         "MSSQL",
         "DB2",
         "MAXDB",
@@ -282,7 +281,6 @@ fn unsupported_mode(mode: SqlMode) -> Option<&'static str> {
         "MYSQL40",
         "HIGH_NOT_PRECEDENCE",
         "EMPTY_STRING_IS_NULL",
-        "SIMULTANEOUS_ASSIGNMENT",
         "TIME_ROUND_FRACTIONAL",
     ];
     narwal_sql::sql_mode::SQL_MODE_NAMES

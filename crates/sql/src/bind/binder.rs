@@ -20,6 +20,7 @@ use crate::expr::types;
 use crate::expr::types::bool_ty;
 use crate::lower::{charset, mismatched_collation};
 use crate::privilege::{ColumnUses, Needs, Privilege};
+use narwal_syntax::SqlMode;
 use narwal_syntax::ast::{
     self, BinaryOp, Call, CastType, Expr as Ast, FormatKind, IsTest, Literal, Qualified, Special,
     SystemVar, TableName, TemporalKind, TrimSide, UnaryOp, VarScope,
@@ -213,6 +214,10 @@ impl Binder<'_> {
             Ast::Param(n) => self.param(*n)?,
             Ast::Column(name) => self.identifier(name)?,
             Ast::Qualified(q) => self.compound(q)?,
+            // Only a stored program's, which has put a parameter in its place.
+            Ast::CursorAttribute(name, _) => {
+                return Err(errors::SP_CURSOR_MISMATCH.with([name]));
+            }
             Ast::UserVar(name) => self.user_variable(name),
             Ast::SystemVar(v) => self.system_variable(v)?,
             Ast::Assign { name, value } => {
@@ -326,6 +331,9 @@ impl Binder<'_> {
                 let f = match side {
                     Some(TrimSide::Leading) => Func::TrimLeading,
                     Some(TrimSide::Trailing) => Func::TrimTrailing,
+                    _ if self.is_oracle() && args.len() == 1 => {
+                        return self.named_call("trim_oracle", args);
+                    }
                     _ => Func::Trim,
                 };
                 self.call(f, args)?
@@ -716,7 +724,11 @@ impl Binder<'_> {
             }
             B::Concat => {
                 let args = vec![self.expr(left)?, self.expr(right)?];
-                return self.call(Func::Concat, args);
+                let name = match self.is_oracle() {
+                    true => "concat_operator_oracle",
+                    false => "concat",
+                };
+                return self.named_call(name, args);
             }
             B::SoundsLike => {
                 let sound = |e: &Ast| self.named_call("soundex", vec![self.expr(e)?]);
@@ -1288,6 +1300,11 @@ impl Binder<'_> {
         self.named_call(function, args)
     }
 
+    /// sql_mode=ORACLE, in which some functions mean something else.
+    fn is_oracle(&self) -> bool {
+        self.scope.env.sql_mode.has(SqlMode::ORACLE)
+    }
+
     fn no_function(&self, db: Option<&str>, name: &str) -> SqlError {
         let db = db.or(self.scope.env.db.as_deref());
         match db {
@@ -1314,7 +1331,12 @@ impl Binder<'_> {
         if let Some(db) = &f.db {
             return self.stored(f, Some(db));
         }
-        let name = written.to_ascii_lowercase();
+        let mut name = written.to_ascii_lowercase();
+        if self.is_oracle()
+            && let Some(other) = functions::oracle::name_of(&name, f.args.len())
+        {
+            name = other.to_string();
+        }
         if !f.parens {
             return self.named_call(&name, Vec::new());
         }
@@ -1380,12 +1402,19 @@ impl Binder<'_> {
         let Some(function) = found else {
             return Err(self.no_function(db, &f.name));
         };
+        if !f.arg_names.is_empty() {
+            let name = format!("{}.{}", function.db, function.name);
+            return Err(errors::WRONG_PARAMETERS_TO_STORED_FCT.with([&name]));
+        }
         if function.parameters != f.args.len() {
             let name = format!("{}.{}", function.db, function.name);
             let (wanted, given) = (function.parameters, f.args.len());
             return Err(errors::SP_WRONG_NO_OF_ARGS.with([&"FUNCTION", &name, &wanted, &given]));
         }
         self.differs_elsewhere("stored functions");
+        if let Some(n) = function.out {
+            return Err(errors::SF_OUT_INOUT_ARG_NOT_ALLOWED.with([&n, &function.name]));
+        }
         let args = f.args.iter().map(|a| self.expr(a));
         let args = args.collect::<SqlResult<Vec<_>>>()?;
         let ty = ExprType::of_column(function.returns, true);

@@ -372,6 +372,7 @@ impl Run<'_> {
                     {
                         return Err(table_exists(&to.name));
                     }
+                    self.may_move(&old.db, &old.name, db)?;
                     d.def.db = db.to_string();
                     d.def.name = to.name.clone();
                 }

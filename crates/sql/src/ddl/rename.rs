@@ -40,7 +40,10 @@ impl Run<'_> {
             let to = (db_of(to, self.env)?.to_string(), to.name.clone());
             match renaming.view(&from) {
                 Some(view) => renaming.rename_view(&view, from, to)?,
-                None => renaming.rename_table(from, to, if_exists)?,
+                None => {
+                    self.may_move(&from.0, &from.1, &to.0)?;
+                    renaming.rename_table(from, to, if_exists)?;
+                }
             }
         }
         let changes = renaming.changes;
@@ -48,6 +51,16 @@ impl Run<'_> {
             self.submit(self.default_db(), self.text.to_string(), changes, false)?;
         }
         Ok(0)
+    }
+}
+
+impl Run<'_> {
+    /// Error 1435 for a table that has triggers and is to be moved into another database.
+    pub(super) fn may_move(&self, db: &str, table: &str, to: &str) -> SqlResult<()> {
+        match &self.env.programs {
+            Some(p) if db != to && p.any_triggers() => p.may_move(db, table),
+            _ => Ok(()),
+        }
     }
 }
 

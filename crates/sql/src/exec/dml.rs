@@ -349,10 +349,11 @@ impl<'a> Storer<'a> {
         let mut changes: SmallVec<[(usize, Cell<'a>); 4]> = SmallVec::new();
         // The row with the assignments so far, made only when a later expression may look at it.
         let mut current: Option<Vec<u8>> = None;
+        let simultaneous = self.ctx.env.sql_mode.has(SqlMode::SIMULTANEOUS_ASSIGNMENT);
         for s in sets {
             let cell = match &s.value {
                 StoreValue::Default(DefaultValue::Expr(e)) | StoreValue::Ignored(e) => {
-                    if !changes.is_empty() {
+                    if !changes.is_empty() && !simultaneous {
                         current = Some(patched(layout, old, &changes)?);
                     }
                     let mut cell = Cell::Ref(ValueRef::Null);
@@ -380,7 +381,7 @@ impl<'a> Storer<'a> {
                         self.convert(s.column, self.eval(e, &NoRow)?)?
                     }
                     _ => {
-                        if !changes.is_empty() {
+                        if !changes.is_empty() && !simultaneous {
                             current = Some(patched(layout, old, &changes)?);
                         }
                         let mut cell = Cell::Ref(ValueRef::Null);

@@ -791,6 +791,7 @@ impl Printer<'_> {
             Ast::Param(_) => Printed::whole("?"),
             Ast::Column(name) => Printed::whole(crate::quote::quote_ident(name)),
             Ast::Qualified(q) => Printed::whole(qualified(q)),
+            Ast::CursorAttribute(name, _) => Printed::whole(crate::quote::quote_ident(name)),
             Ast::UserVar(name) => Printed::whole(format!("@`{name}`")),
             Ast::SystemVar(v) => Printed::whole(self.system_variable(v)),
             Ast::Assign { name, value } => {

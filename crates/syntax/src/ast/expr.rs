@@ -13,6 +13,8 @@ pub enum Expr {
     Literal(Literal),
     /// The `?` of this number, from 0 on.
     Param(usize),
+    /// `cursor%ISOPEN` and its kind, of sql_mode=ORACLE: stored programs alone have it.
+    CursorAttribute(String, CursorAttribute),
     /// `@name`
     UserVar(String),
     /// `@name := value`
@@ -176,6 +178,19 @@ pub enum Expr {
     Call(Box<Call>),
     /// A call whose arguments have words between them.
     Special(Box<Special>),
+}
+
+/// What a cursor tells of itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CursorAttribute {
+    /// It is open.
+    IsOpen,
+    /// The last FETCH gave a row; NULL before the first one.
+    Found,
+    /// The last FETCH gave no row; NULL before the first one.
+    NotFound,
+    /// Rows that were fetched so far.
+    RowCount,
 }
 
 /// A constant as written.

@@ -6,8 +6,8 @@ use super::ddl::{Characteristic, Creation, Ddl, Definer};
 use super::dml::{Delete, Insert, LoadData, Update, WriteJoin};
 use super::name::TableName;
 use super::program::{
-    Call, ConditionValue, CreatePackage, CreateUdf, CursorSource, EventStatus, GetDiagnostics,
-    HandlerAction, Parameter, Schedule, Signal, TriggerEvent, VariableType,
+    Call, ConditionValue, CreateUdf, CursorSource, EventStatus, GetDiagnostics, HandlerAction,
+    Parameter, Schedule, Signal, TriggerEvent, VariableType,
 };
 use super::query::{Expression, Select, SelectInto};
 
@@ -67,7 +67,7 @@ pub enum Program {
     Event(CreateEvent),
     /// ALTER EVENT.
     AlterEvent(AlterEvent),
-    /// CREATE PACKAGE and CREATE PACKAGE BODY of sql_mode=ORACLE: its head alone is read.
+    /// CREATE PACKAGE and CREATE PACKAGE BODY of sql_mode=ORACLE.
     Package(CreatePackage),
     /// A statement of the language outside of any program: BEGIN NOT ATOMIC, IF, LOOP, ...
     Compound(Body),
@@ -125,6 +125,46 @@ pub struct CreateRoutine {
     pub body: Body,
     /// Where that stands in the text.
     pub body_at: std::ops::Range<usize>,
+}
+
+/// CREATE PACKAGE and CREATE PACKAGE BODY.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CreatePackage {
+    /// OR REPLACE, IF NOT EXISTS.
+    pub creation: Creation,
+    /// DEFINER.
+    pub definer: Option<Definer>,
+    /// BODY.
+    pub body: bool,
+    /// Name.
+    pub name: TableName,
+    /// Characteristics in order.
+    pub characteristics: Vec<Characteristic>,
+    /// Variables of a body, which live as long as the session.
+    pub declarations: Vec<Declaration>,
+    /// Its routines; a specification's have no bodies.
+    pub routines: Vec<PackageRoutine>,
+    /// What a body does at its first use.
+    pub begin: Option<Block>,
+    /// Where all of it stands in the text, from AS on.
+    pub at: std::ops::Range<usize>,
+}
+
+/// A routine of a package.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PackageRoutine {
+    /// Name.
+    pub name: String,
+    /// Parameters.
+    pub parameters: Vec<Parameter>,
+    /// Where they stand in the text, without the parentheses.
+    pub parameters_at: std::ops::Range<usize>,
+    /// RETURN, of functions.
+    pub returns: Option<VariableType>,
+    /// Characteristics in order.
+    pub characteristics: Vec<Characteristic>,
+    /// What it does; `None` for one that is only announced.
+    pub body: Option<Body>,
 }
 
 /// CREATE TRIGGER.
@@ -217,9 +257,9 @@ pub enum Body {
     },
     /// LOOP, WHILE, REPEAT, FOR.
     Loop(Loop),
-    /// LEAVE a label.
+    /// LEAVE a label; an empty one is that of the innermost loop.
     Leave(String),
-    /// ITERATE a label.
+    /// ITERATE a label; an empty one is that of the innermost loop.
     Iterate(String),
     /// RETURN.
     Return(Expression),
@@ -231,6 +271,14 @@ pub enum Body {
     Fetch(String, Vec<String>),
     /// FETCH GROUP NEXT ROW of an aggregate function.
     FetchGroupNextRow,
+    /// NULL of sql_mode=ORACLE.
+    Nothing,
+    /// RETURN without a value.
+    Finish,
+    /// GOTO a label.
+    Goto(String),
+    /// `<<label>>` and its statement: GOTO may go to it.
+    Labelled(String, Box<Body>),
     /// Any other statement, and where it stands in the text.
     Statement(Box<Statement>, std::ops::Range<usize>),
 }
@@ -254,6 +302,10 @@ impl Body {
             Body::Open(..) => "OPEN",
             Body::Close(_) => "CLOSE",
             Body::Fetch(..) | Body::FetchGroupNextRow => "FETCH",
+            Body::Nothing => "NULL",
+            Body::Finish => "RETURN",
+            Body::Goto(_) => "GOTO",
+            Body::Labelled(_, inner) => inner.name(),
             Body::Statement(..) => "statement",
         }
     }
@@ -326,6 +378,8 @@ pub enum Declaration {
         /// DEFAULT.
         default: Option<Expression>,
     },
+    /// EXCEPTION of sql_mode=ORACLE: a condition of one's own.
+    Exception(String),
     /// CONDITION FOR.
     Condition(String, ConditionValue),
     /// CURSOR \[(parameters)\] FOR.

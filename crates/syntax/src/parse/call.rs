@@ -2,9 +2,9 @@
 
 use super::expr::level;
 use crate::ast::{
-    Call, CallClauses, CastType, DynamicColumn, Expr, FormatKind, Frame, FrameBound, FrameExclude,
-    FrameUnit, Limit, Literal, MatchMode, OrderItem, Over, Special, TableName, TemporalKind,
-    TrimSide, Unit, WeightLevel, WindowSpec,
+    BinaryOp, Call, CallClauses, CastType, DynamicColumn, Expr, FormatKind, Frame, FrameBound,
+    FrameExclude, FrameUnit, Limit, Literal, MatchMode, OrderItem, Over, Special, TableName,
+    TemporalKind, TrimSide, Unit, WeightLevel, WindowSpec,
 };
 use crate::builtin::{is_aggregate, is_window_function, needs_adjacent};
 use crate::keyword::Kw;
@@ -1141,6 +1141,24 @@ fn plain_call(db: Option<String>, name: String, args: Vec<Expr>) -> Call {
         distinct: false,
         clauses: None,
     }
+}
+
+/// `name()`
+pub(super) fn call_without_arguments(name: String) -> Expr {
+    Expr::Call(Box::new(plain_call(None, name, Vec::new())))
+}
+
+/// `SQL%ROWCOUNT`: rows that the last statement changed or gave.
+pub(in crate::parse) fn rows_of_last_statement() -> Expr {
+    let call = |name: &str, args| Expr::Call(Box::new(plain_call(None, name.into(), args)));
+    let changed = || call("ROW_COUNT", Vec::new());
+    let given = call("FOUND_ROWS", Vec::new());
+    let is_change = Expr::Binary {
+        op: BinaryOp::Ge,
+        left: Box::new(changed()),
+        right: Box::new(Expr::Literal(Literal::Number("0".into()))),
+    };
+    call("IF", vec![is_change, changed(), given])
 }
 
 /// The units that TIMESTAMPADD knows, with their old names.

@@ -1,7 +1,8 @@
 //! Expressions: operators by precedence climbing, and what they stand between.
 
 use crate::ast::{
-    BinaryOp, Expr, IsTest, Literal, Qualified, SystemVar, TemporalKind, UnaryOp, VarScope,
+    BinaryOp, Expr, IsTest, Literal, Qualified, Special, SystemVar, TableName, TemporalKind,
+    UnaryOp, VarScope,
 };
 use crate::keyword::Kw;
 use crate::lexer::string_value;
@@ -392,6 +393,11 @@ impl Parser<'_> {
     }
 
     fn primary(&mut self) -> SqlResult<Expr> {
+        if self.peek_at(1) == Tok::Percent
+            && let Some(e) = self.cursor_attribute()?
+        {
+            return Ok(e);
+        }
         match self.peek() {
             Tok::Word(k) => self.word(k),
             Tok::QuotedIdent => self.name_or_call(),
@@ -422,6 +428,10 @@ impl Parser<'_> {
             Tok::AtAt => self.system_variable(),
             Tok::LBrace => self.odbc(),
             Tok::Dot => self.name_or_call(),
+            Tok::Colon if self.at_row_of_trigger() => {
+                self.bump();
+                self.name_or_call()
+            }
             _ => Err(self.error()),
         }
     }
@@ -556,10 +566,12 @@ impl Parser<'_> {
                 column,
             })));
         }
+        let sysdate = self.oracle() && self.at(Kw::SYSDATE);
         let first = self.ident()?;
         match self.peek() {
             Tok::Dot => {}
             Tok::LParen => return self.call(None, first),
+            _ if sysdate => return Ok(super::call::call_without_arguments(first)),
             _ => return Ok(Expr::Column(first)),
         }
         self.bump();
@@ -568,7 +580,13 @@ impl Parser<'_> {
             Tok::Dot => {
                 self.bump();
                 let column = self.ident()?;
-                // A function of a package has no third name here.
+                if self.peek() == Tok::LParen {
+                    // A function of a package has both names.
+                    return self.call(Some(first), format!("{second}.{column}"));
+                }
+                if self.oracle() && Self::of_sequence(&column).is_some() {
+                    return Ok(self.number_of_sequence(Some(first), second, &column));
+                }
                 Ok(Expr::Qualified(Box::new(Qualified {
                     db: Some(first),
                     table: second,
@@ -576,12 +594,34 @@ impl Parser<'_> {
                 })))
             }
             Tok::LParen => self.call(Some(first), second),
+            _ if self.oracle() && Self::of_sequence(&second).is_some() => {
+                Ok(self.number_of_sequence(None, first, &second))
+            }
             _ => Ok(Expr::Qualified(Box::new(Qualified {
                 db: None,
                 table: first,
                 column: second,
             }))),
         }
+    }
+}
+
+impl Parser<'_> {
+    /// NEXTVAL (true) or CURRVAL, which sql_mode=ORACLE has as if they were columns of a sequence.
+    fn of_sequence(name: &str) -> Option<bool> {
+        match name {
+            n if n.eq_ignore_ascii_case("NEXTVAL") => Some(true),
+            n if n.eq_ignore_ascii_case("CURRVAL") => Some(false),
+            _ => None,
+        }
+    }
+
+    fn number_of_sequence(&self, db: Option<String>, name: String, what: &str) -> Expr {
+        let name = TableName { db, name };
+        Expr::Special(Box::new(match Self::of_sequence(what) {
+            Some(true) => Special::NextValue(name),
+            _ => Special::LastValue(name),
+        }))
     }
 }
 

@@ -200,10 +200,12 @@ impl Parser<'_> {
         self.eat(Kw::AS);
         let named = matches!(self.peek(), Tok::Word(k) if k != Kw::WINDOW) && self.at_ident()
             || self.peek() == Tok::QuotedIdent;
-        if !named {
-            return Err(self.error());
-        }
-        let alias = self.ident()?;
+        // In sql_mode=ORACLE it needs no name; then it has one that nobody can write by chance.
+        let alias = match named {
+            true => self.ident()?,
+            false if self.oracle() => format!("__unnamed_derived_{}", self.behind()),
+            false => return Err(self.error()),
+        };
         Ok(From::Query {
             query: Box::new(query),
             alias,

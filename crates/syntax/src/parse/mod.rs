@@ -82,6 +82,11 @@ pub fn parse_expression(text: &str, opts: &ParseOptions) -> SqlResult<Expression
 impl Parser<'_> {
     /// A statement, up to where it ends. Statements of stored programs are read by it too.
     pub(crate) fn statement(&mut self) -> SqlResult<Statement> {
+        if self.oracle()
+            && let Some(s) = self.oracle_statement()?
+        {
+            return Ok(s);
+        }
         match self.peek() {
             Tok::LParen => self.query_statement(),
             Tok::Word(k) => match k {

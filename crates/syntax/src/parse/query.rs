@@ -142,6 +142,7 @@ impl Parser<'_> {
             Tok::Word(Kw::UNION) => SetKind::Union,
             Tok::Word(Kw::INTERSECT) => SetKind::Intersect,
             Tok::Word(Kw::EXCEPT) => SetKind::Except,
+            Tok::Word(Kw::MINUS) if self.oracle() => SetKind::Except,
             _ => return Ok(None),
         };
         self.set_operation_at = self.here();

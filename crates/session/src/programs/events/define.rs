@@ -2,7 +2,7 @@
 
 use crate::privileges::PrivilegeSet;
 use crate::programs::compiled::{Now, compile_definition, env_of};
-use crate::programs::definition::{self, Definition, EventPart, EventStatus, Stored};
+use crate::programs::definition::{self, Definition, EventPart, EventStatus, Stored, body_text};
 use crate::programs::every::Every;
 use crate::session::ClientSession;
 use narwal_sql::show::quote_ident;
@@ -56,9 +56,10 @@ impl ClientSession {
     ) -> SqlResult<()> {
         let db = self.program_db(&e.name)?;
         self.need_on_database(&db, PrivilegeSet::EVENT)?;
+        self.refuse_locked_tables()?;
         let mut def = self.definition(Stored::Event, db, &e.name.name, e.definer.as_ref())?;
         let parts = &e.parts;
-        def.body = text.get(parts.body_at.clone()).unwrap_or_default().into();
+        def.body = body_text(text, &parts.body_at);
         def.comment = comment(parts.comment.as_deref().unwrap_or_default());
         self.check_event_body(&def)?;
         let times = self.times(parts.schedule.as_ref())?;
@@ -218,6 +219,7 @@ impl ClientSession {
     pub(in crate::programs) fn alter_event(&mut self, e: &AlterEvent, text: &str) -> SqlResult<()> {
         let db = self.program_db(&e.name)?;
         self.need_on_database(&db, PrivilegeSet::EVENT)?;
+        self.refuse_locked_tables()?;
         let fresh = self.definition(Stored::Event, db, &e.name.name, e.definer.as_ref())?;
         let target = self.new_name(e, &fresh)?;
         let times = self.times(e.parts.schedule.as_ref())?;
@@ -325,7 +327,7 @@ fn changed(old: &Definition, fresh: Definition, e: &AlterEvent, text: &str) -> D
         ..fresh
     };
     if e.parts.body.is_some() {
-        def.body = text.get(e.parts.body_at.clone()).unwrap_or_default().into();
+        def.body = body_text(text, &e.parts.body_at);
         def.sql_mode = fresh.sql_mode;
     }
     if let Some(c) = &e.parts.comment {

@@ -10,6 +10,7 @@
 //! | `function.rs` | what an entry is |
 //! | `typing.rs` | result types that many functions share |
 //! | `string.rs`, `string_format.rs`, `digits.rs` | strings: parts and searches; formats and sets; digits of other bases |
+//! | `oracle.rs` | strings as sql_mode=ORACLE has them |
 //! | `number.rs` | numbers |
 //! | `date.rs`, `time.rs`, `moment.rs` | parts of dates; times and their sums; now, time zones, formats |
 //! | `control.rs` | choices between values |
@@ -41,6 +42,7 @@ mod lock;
 mod moment;
 mod network;
 pub(crate) mod number;
+pub(crate) mod oracle;
 pub(crate) mod regexp;
 mod regexp_search;
 mod replication;
@@ -72,6 +74,7 @@ static SUBJECTS: &[Subject] = &[
     ("Strings", string::FUNCTIONS),
     ("Formats and sets of strings", string_format::FUNCTIONS),
     ("Digits", digits::FUNCTIONS),
+    ("Strings in sql_mode=ORACLE", oracle::FUNCTIONS),
     ("Regular expressions", regexp::FUNCTIONS),
     ("Numbers", number::FUNCTIONS),
     ("Now, time zones, formats", moment::FUNCTIONS),

@@ -308,7 +308,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
 ];
 
 /// The longest that a text with parts replaced by others is taken for.
-fn longest(t: &Typing<'_>) -> u64 {
+pub(super) fn longest(t: &Typing<'_>) -> u64 {
     t.all_chars().max(t.chars(0) * t.chars(2).max(1))
 }
 
@@ -320,7 +320,7 @@ fn end_type(t: &Typing<'_>) -> SqlResult<ExprType> {
 }
 
 /// LPAD and RPAD: the length that is asked for.
-fn wanted_chars(t: &Typing<'_>) -> u64 {
+pub(super) fn wanted_chars(t: &Typing<'_>) -> u64 {
     t.literal_int(1)
         .map_or(u64::from(u32::MAX), |n| n.max(0) as u64)
 }
@@ -538,7 +538,7 @@ fn substring_index<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
 }
 
 /// LPAD and RPAD.
-fn pad<'a>(c: &Call<'a, '_>, in_front: bool) -> SqlResult<Val<'a>> {
+pub(super) fn pad<'a>(c: &Call<'a, '_>, in_front: bool) -> SqlResult<Val<'a>> {
     let want = c.int(1);
     if want < 0 {
         return Ok(Val::NULL);
@@ -569,7 +569,7 @@ fn pad<'a>(c: &Call<'a, '_>, in_front: bool) -> SqlResult<Val<'a>> {
 }
 
 /// All that is the second argument, or a space, is taken away at the ends.
-fn trim<'a>(c: &Call<'a, '_>, in_front: bool, at_end: bool) -> SqlResult<Val<'a>> {
+pub(super) fn trim<'a>(c: &Call<'a, '_>, in_front: bool, at_end: bool) -> SqlResult<Val<'a>> {
     let mut s = Vec::new();
     c.v(0).write_text(&mut s);
     let mut what = Vec::new();
@@ -619,7 +619,7 @@ fn repeated<'a>(c: &Call<'a, '_>, text: &[u8], n: i64) -> SqlResult<Val<'a>> {
     c.string(text.repeat(n as usize))
 }
 
-fn replace<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+pub(super) fn replace<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     if c.v(0).is_null() || c.v(1).is_null() {
         return Ok(Val::NULL);
     }

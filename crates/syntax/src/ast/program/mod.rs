@@ -8,7 +8,7 @@
 mod parts;
 
 pub use super::statement::{
-    AlterEvent, Block, Body, CreateEvent, CreateRoutine, CreateTrigger, Declaration, EventParts,
-    Loop, LoopKind, Program,
+    AlterEvent, Block, Body, CreateEvent, CreatePackage, CreateRoutine, CreateTrigger, Declaration,
+    EventParts, Loop, LoopKind, PackageRoutine, Program,
 };
 pub use parts::*;

@@ -1,7 +1,7 @@
 //! What stored programs and the language of their bodies are made of, but for the bodies (`statement.rs`).
 
 use crate::ast::admin::Operand;
-use crate::ast::ddl::{Creation, DataType, Definer};
+use crate::ast::ddl::{Creation, DataType};
 use crate::ast::{Expression, Select, TableName};
 
 /// CREATE FUNCTION ... SONAME.
@@ -90,19 +90,6 @@ pub enum EventStatus {
     DisableOnSlave,
 }
 
-/// CREATE PACKAGE.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CreatePackage {
-    /// OR REPLACE, IF NOT EXISTS.
-    pub creation: Creation,
-    /// DEFINER.
-    pub definer: Option<Definer>,
-    /// BODY.
-    pub body: bool,
-    /// Name.
-    pub name: TableName,
-}
-
 /// CALL.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Call {
@@ -144,6 +131,8 @@ pub enum ConditionValue {
     NotFound,
     /// SQLEXCEPTION.
     Exception,
+    /// OTHERS of sql_mode=ORACLE: whatever there is, warnings too.
+    Others,
 }
 
 /// SIGNAL and RESIGNAL.

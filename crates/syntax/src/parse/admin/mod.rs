@@ -24,7 +24,7 @@ impl Parser<'_> {
             return Ok(None);
         };
         let admin = match first {
-            Kw::BEGIN if !self.at_nth(1, Kw::NOT) => self.begin()?,
+            Kw::BEGIN if !self.at_nth(1, Kw::NOT) && !self.oracle() => self.begin()?,
             Kw::START => self.start()?,
             Kw::COMMIT => self.commit()?,
             Kw::ROLLBACK => self.rollback()?,

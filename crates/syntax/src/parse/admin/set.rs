@@ -222,7 +222,7 @@ impl Parser<'_> {
         self.set_system(said.unwrap_or(Scope::Default))
     }
 
-    fn set_system(&mut self, scope: Scope) -> SqlResult<SetItem> {
+    pub(in crate::parse) fn set_system(&mut self, scope: Scope) -> SqlResult<SetItem> {
         let name = self.variable_name()?;
         self.assign_sign()?;
         Ok(SetItem::System {

@@ -126,6 +126,11 @@ impl Parser<'_> {
     /// What type a keyword names, its further words taken.
     fn type_of_word(&mut self, word: Kw) -> SqlResult<(TypeName, Form)> {
         use TypeName as N;
+        if self.mode.has(SqlMode::ORACLE)
+            && let Some(found) = self.oracle_type(word)
+        {
+            return Ok(found);
+        }
         Ok(match word {
             Kw::TINYINT | Kw::INT1 => (N::TinyInt, Form::Int),
             Kw::SMALLINT | Kw::INT2 => (N::SmallInt, Form::Int),
@@ -183,6 +188,21 @@ impl Parser<'_> {
             Kw::JSON => (N::Json, Form::Bare),
             Kw::SERIAL => (N::Serial, Form::Bare),
             _ => (N::Named, Form::Named),
+        })
+    }
+
+    /// Types that mean something else in sql_mode=ORACLE, or are there alone.
+    fn oracle_type(&mut self, word: Kw) -> Option<(TypeName, Form)> {
+        use TypeName as N;
+        Some(match word {
+            Kw::VARCHAR2 => (N::VarChar, Form::VarChar),
+            Kw::NUMBER if self.peek() == Tok::LParen => (N::Decimal, Form::Decimal),
+            Kw::NUMBER => (N::Double, Form::Double),
+            Kw::CLOB => (N::LongText, Form::Text),
+            Kw::RAW => (N::VarBinary, Form::VarBinary),
+            Kw::BLOB => (N::LongBlob, Form::Blob),
+            Kw::DATE => (N::DateTime, Form::Bare),
+            _ => return None,
         })
     }
 
@@ -270,6 +290,10 @@ impl Parser<'_> {
 
     /// `(n)`
     fn type_length(&mut self, ty: &mut DataType, must: bool) -> SqlResult<()> {
+        if self.default_lengths && self.peek() != Tok::LParen {
+            ty.length = default_length(ty.name);
+            return Ok(());
+        }
         if !must && self.peek() != Tok::LParen {
             return Ok(());
         }
@@ -372,6 +396,16 @@ impl Parser<'_> {
         let t = self.bump();
         let no_backslash = self.mode.has(SqlMode::NO_BACKSLASH_ESCAPES);
         Ok(string_value(self.token_text(t), no_backslash))
+    }
+}
+
+/// The length of a parameter's type that names none, in sql_mode=ORACLE.
+fn default_length(name: TypeName) -> Option<u64> {
+    use TypeName as N;
+    match name {
+        N::VarChar | N::NationalVarChar | N::VarBinary => Some(4000),
+        N::Char | N::NationalChar | N::Binary => Some(2000),
+        _ => None,
     }
 }
 

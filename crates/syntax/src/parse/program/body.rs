@@ -19,6 +19,9 @@ impl Parser<'_> {
     }
 
     fn body_within(&mut self) -> SqlResult<Body> {
+        if self.oracle() {
+            return self.oracle_body();
+        }
         if self.peek_at(1) == Tok::Colon && matches!(self.peek(), Tok::Word(_) | Tok::QuotedIdent) {
             let label = self.label_ident()?;
             self.bump();
@@ -34,17 +37,32 @@ impl Parser<'_> {
             Kw::LOOP | Kw::WHILE | Kw::REPEAT | Kw::FOR => Ok(Body::Loop(self.loop_of(None)?)),
             Kw::IF => self.if_statement(),
             Kw::CASE => self.case_statement(),
+            // A label would have a colon.
+            Kw::Plain | Kw::GOTO => {
+                self.bump();
+                Err(self.error())
+            }
+            word => match self.common_body(word)? {
+                Some(b) => Ok(b),
+                None => self.plain_body(at),
+            },
+        }
+    }
+
+    /// A statement that begins with this word and is the same in all modes.
+    pub(super) fn common_body(&mut self, word: Kw) -> SqlResult<Option<Body>> {
+        Ok(Some(match word {
             Kw::LEAVE => {
                 self.bump();
-                Ok(Body::Leave(self.label_ident()?))
+                Body::Leave(self.label_ident()?)
             }
             Kw::ITERATE => {
                 self.bump();
-                Ok(Body::Iterate(self.label_ident()?))
+                Body::Iterate(self.label_ident()?)
             }
             Kw::RETURN => {
                 self.bump();
-                Ok(Body::Return(self.expression()?))
+                Body::Return(self.expression()?)
             }
             Kw::OPEN => {
                 self.bump();
@@ -53,31 +71,28 @@ impl Parser<'_> {
                     Tok::LParen => self.arguments()?,
                     _ => Vec::new(),
                 };
-                Ok(Body::Open(name, arguments))
+                Body::Open(name, arguments)
             }
             Kw::CLOSE => {
                 self.bump();
-                Ok(Body::Close(self.ident()?))
+                Body::Close(self.ident()?)
             }
-            Kw::FETCH => self.fetch(),
-            // A label would have a colon.
-            Kw::Plain | Kw::GOTO => {
-                self.bump();
-                Err(self.error())
-            }
-            _ => {
-                // What the language has of its own may stand in any statement's place.
-                let s = self.statement()?;
-                let at = at..self.behind();
-                Ok(match s {
-                    Statement::Program(p) => match *p {
-                        Program::Compound(body) => body,
-                        p => Body::Statement(Box::new(Statement::Program(Box::new(p))), at),
-                    },
-                    s => Body::Statement(Box::new(s), at),
-                })
-            }
-        }
+            Kw::FETCH => self.fetch()?,
+            _ => return Ok(None),
+        }))
+    }
+
+    /// A statement that begins at this place. What the language has of its own may stand in any statement's place.
+    pub(super) fn plain_body(&mut self, at: usize) -> SqlResult<Body> {
+        let s = self.statement()?;
+        let at = at..self.behind();
+        Ok(match s {
+            Statement::Program(p) => match *p {
+                Program::Compound(body) => body,
+                p => Body::Statement(Box::new(Statement::Program(Box::new(p))), at),
+            },
+            s => Body::Statement(Box::new(s), at),
+        })
     }
 
     /// `(expression, ...)`, perhaps none.
@@ -102,7 +117,7 @@ impl Parser<'_> {
     }
 
     /// The label behind END, which must be that of the beginning: 1310.
-    fn end_label(&mut self, label: Option<&str>) -> SqlResult<()> {
+    pub(super) fn end_label(&mut self, label: Option<&str>) -> SqlResult<()> {
         let at_label = match self.peek() {
             Tok::Word(k) => k.is_label() && !k.is_reserved(),
             t => t == Tok::QuotedIdent,
@@ -145,7 +160,7 @@ impl Parser<'_> {
     }
 
     /// One statement or more, each with its semicolon, up to one of these words.
-    fn statements_until(&mut self, ends: &[Kw]) -> SqlResult<Vec<Body>> {
+    pub(super) fn statements_until(&mut self, ends: &[Kw]) -> SqlResult<Vec<Body>> {
         let mut list = Vec::new();
         loop {
             list.push(self.body()?);
@@ -156,15 +171,19 @@ impl Parser<'_> {
         }
     }
 
-    fn if_statement(&mut self) -> SqlResult<Body> {
+    pub(super) fn if_statement(&mut self) -> SqlResult<Body> {
         self.expect(Kw::IF)?;
         let mut branches = Vec::new();
+        let elseif = match self.oracle() {
+            true => Kw::ELSIF,
+            false => Kw::ELSEIF,
+        };
         loop {
             let condition = self.expression()?;
             self.expect(Kw::THEN)?;
-            let list = self.statements_until(&[Kw::ELSEIF, Kw::ELSE, Kw::END])?;
+            let list = self.statements_until(&[elseif, Kw::ELSE, Kw::END])?;
             branches.push((condition, list));
-            if !self.eat(Kw::ELSEIF) {
+            if !self.eat(elseif) {
                 break;
             }
         }
@@ -180,7 +199,7 @@ impl Parser<'_> {
         })
     }
 
-    fn case_statement(&mut self) -> SqlResult<Body> {
+    pub(super) fn case_statement(&mut self) -> SqlResult<Body> {
         self.expect(Kw::CASE)?;
         let operand = match self.at(Kw::WHEN) {
             true => None,
@@ -211,7 +230,7 @@ impl Parser<'_> {
     }
 
     /// LOOP, WHILE, REPEAT or FOR, which is next.
-    fn loop_of(&mut self, label: Option<String>) -> SqlResult<Loop> {
+    pub(super) fn loop_of(&mut self, label: Option<String>) -> SqlResult<Loop> {
         let (kind, statements) = if self.eat(Kw::LOOP) {
             let list = self.statements_until(&[Kw::END])?;
             self.bump();

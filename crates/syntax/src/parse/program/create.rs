@@ -1,17 +1,18 @@
 //! CREATE PROCEDURE, FUNCTION, TRIGGER, EVENT, PACKAGE; ALTER EVENT.
 
 use super::program;
-use crate::ast::Statement;
 use crate::ast::ddl::{Characteristic, Creation, DataAccess, Definer};
 use crate::ast::program::{
-    AlterEvent, Body, CreateEvent, CreatePackage, CreateRoutine, CreateTrigger, CreateUdf,
-    EventParts, EventStatus, Parameter, ParameterMode, Program, Schedule, TriggerEvent,
+    AlterEvent, Body, CreateEvent, CreateRoutine, CreateTrigger, CreateUdf, EventParts,
+    EventStatus, Parameter, ParameterMode, Program, Schedule, TriggerEvent, VariableType,
 };
+use crate::ast::{Statement, TableName};
 use crate::keyword::Kw;
 use crate::parser::Parser;
 use crate::token::Tok;
 use narwal_types::SqlResult;
 use narwal_types::errors;
+use narwal_types::errors::codes;
 use std::ops::Range;
 
 impl Parser<'_> {
@@ -62,19 +63,8 @@ impl Parser<'_> {
             }
             Kw::PACKAGE if self.oracle() => {
                 self.bump();
-                let body = self.eat(Kw::BODY);
-                self.creation(&mut creation)?;
-                let name = self.table_name()?;
-                // What is in a package is Oracle's language.
-                while self.peek() != Tok::End {
-                    self.bump();
-                }
-                Ok(program(Program::Package(CreatePackage {
-                    creation,
-                    definer,
-                    body,
-                    name,
-                })))
+                self.not_within("PACKAGE")?;
+                self.package(creation, definer)
             }
             _ => Err(self.error()),
         }
@@ -88,15 +78,31 @@ impl Parser<'_> {
         }
     }
 
+    /// The name of a routine: 1458 for one that no routine has.
+    fn routine_name(&mut self) -> SqlResult<TableName> {
+        let mark = self.mark();
+        match self.table_name() {
+            Err(e) if e.code == codes::WRONG_TABLE_NAME => {
+                self.rewind(mark);
+                let mut name = self.any_word()?;
+                if self.eat_tok(Tok::Dot) {
+                    name = self.any_word()?;
+                }
+                Err(errors::SP_WRONG_NAME.with([&name]))
+            }
+            r => r,
+        }
+    }
+
     fn create_procedure(
         &mut self,
         creation: Creation,
         definer: Option<Definer>,
     ) -> SqlResult<Statement> {
-        let name = self.table_name()?;
+        let name = self.routine_name()?;
         let (parameters, parameters_at) = self.parameters_with_place()?;
         let characteristics = self.characteristics()?;
-        let (body, body_at) = self.body_with_place()?;
+        let (body, body_at) = self.routine_body_with_place(&name.name)?;
         Ok(program(Program::Routine(CreateRoutine {
             creation,
             definer,
@@ -119,7 +125,7 @@ impl Parser<'_> {
         definer: Option<Definer>,
         aggregate: bool,
     ) -> SqlResult<Statement> {
-        let name = self.table_name()?;
+        let name = self.routine_name()?;
         if name.db.is_none() && definer.is_none() && self.eat(Kw::RETURNS) {
             let Some(returns) = [Kw::STRING, Kw::INT, Kw::INTEGER, Kw::REAL, Kw::DECIMAL]
                 .iter()
@@ -140,14 +146,17 @@ impl Parser<'_> {
         }
         self.not_within("FUNCTION")?;
         let (parameters, parameters_at) = self.parameters_with_place()?;
-        self.expect(Kw::RETURNS)?;
+        self.expect(match self.oracle() {
+            true => Kw::RETURN,
+            false => Kw::RETURNS,
+        })?;
         let at = self.here();
-        let returns = self.variable_type(false)?;
+        let returns = self.routine_type(false)?;
         let returns_at = at..self.behind();
         let characteristics = self.characteristics()?;
         // A function's body is RETURN, or something that may hold one.
         let mark = self.mark();
-        let (body, body_at) = self.body_with_place()?;
+        let (body, body_at) = self.routine_body_with_place(&name.name)?;
         if matches!(body, Body::Statement(..)) {
             self.rewind(mark);
             return Err(self.error());
@@ -174,9 +183,59 @@ impl Parser<'_> {
         Ok((body, at..self.behind()))
     }
 
-    /// Parameters, and where they stand in the text.
-    fn parameters_with_place(&mut self) -> SqlResult<(Vec<Parameter>, Range<usize>)> {
+    /// A routine's body, and where it stands in the text.
+    fn routine_body_with_place(&mut self, name: &str) -> SqlResult<(Body, Range<usize>)> {
+        if !self.oracle() {
+            return self.body_with_place();
+        }
         let at = self.here();
+        let body = self.oracle_routine_body(name)?;
+        Ok((body, at..self.behind()))
+    }
+
+    pub(super) fn as_or_is(&mut self) -> SqlResult<()> {
+        match self.eat(Kw::AS) || self.eat(Kw::IS) {
+            true => Ok(()),
+            false => Err(self.error()),
+        }
+    }
+
+    /// `AS declarations BEGIN ... END [name]`
+    pub(super) fn oracle_routine_body(&mut self, name: &str) -> SqlResult<Body> {
+        self.as_or_is()?;
+        self.within_program(|p| {
+            let declarations = p.oracle_declarations()?;
+            let block = p.oracle_block_of(None, declarations)?;
+            p.end_name(name)?;
+            Ok(Body::Block(block))
+        })
+    }
+
+    /// Reads what is part of a program.
+    pub(super) fn within_program<T>(
+        &mut self,
+        f: impl FnOnce(&mut Self) -> SqlResult<T>,
+    ) -> SqlResult<T> {
+        let outer = std::mem::replace(&mut self.in_program, true);
+        let r = self.nested(f);
+        self.in_program = outer;
+        r
+    }
+
+    /// The type of a parameter or a result: in sql_mode=ORACLE texts need no length there.
+    pub(super) fn routine_type(&mut self, of: bool) -> SqlResult<VariableType> {
+        self.default_lengths = self.oracle();
+        let ty = self.variable_type(of);
+        self.default_lengths = false;
+        ty
+    }
+
+    /// Parameters, and where they stand in the text. In sql_mode=ORACLE there need be none.
+    pub(super) fn parameters_with_place(&mut self) -> SqlResult<(Vec<Parameter>, Range<usize>)> {
+        let at = self.here();
+        if self.oracle() && self.peek() != Tok::LParen {
+            return Ok((Vec::new(), at..at));
+        }
         let list = self.parameters()?;
         Ok((list, at + 1..(self.behind() - 1).max(at + 1)))
     }
@@ -187,26 +246,37 @@ impl Parser<'_> {
         if self.eat_tok(Tok::RParen) {
             return Ok(Vec::new());
         }
-        let list = self.comma_separated(|p| {
-            let mode = if p.eat(Kw::OUT) {
-                ParameterMode::Out
-            } else if p.eat(Kw::INOUT) {
-                ParameterMode::InOut
-            } else {
-                p.eat(Kw::IN);
-                ParameterMode::In
-            };
-            Ok(Parameter {
-                mode,
+        let oracle = self.oracle();
+        let list = self.comma_separated(|p| match oracle {
+            true => {
+                let name = p.ident()?;
+                let mode = p.parameter_mode();
+                let ty = p.routine_type(true)?;
+                Ok(Parameter { mode, name, ty })
+            }
+            false => Ok(Parameter {
+                mode: p.parameter_mode(),
                 name: p.ident()?,
                 ty: p.variable_type(true)?,
-            })
+            }),
         })?;
         self.expect_tok(Tok::RParen)?;
         Ok(list)
     }
 
-    fn characteristics(&mut self) -> SqlResult<Vec<Characteristic>> {
+    /// IN, OUT, INOUT, and Oracle's IN OUT.
+    fn parameter_mode(&mut self) -> ParameterMode {
+        if self.eat(Kw::OUT) {
+            return ParameterMode::Out;
+        }
+        if self.eat(Kw::INOUT) || (self.oracle() && self.eat_all(&[Kw::IN, Kw::OUT])) {
+            return ParameterMode::InOut;
+        }
+        self.eat(Kw::IN);
+        ParameterMode::In
+    }
+
+    pub(super) fn characteristics(&mut self) -> SqlResult<Vec<Characteristic>> {
         let mut list = Vec::new();
         while let Some(c) = self.characteristic(true)? {
             list.push(c);

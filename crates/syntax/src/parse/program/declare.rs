@@ -13,6 +13,11 @@ impl Parser<'_> {
         if (self.at(Kw::CONTINUE) || self.at(Kw::EXIT)) && self.at_nth(1, Kw::HANDLER) {
             return self.declare_handler();
         }
+        self.named_declaration()
+    }
+
+    /// A declaration that begins with a name.
+    pub(super) fn named_declaration(&mut self) -> SqlResult<Declaration> {
         let mut names = vec![self.ident()?];
         if self.eat(Kw::CURSOR) {
             let name = names.swap_remove(0);
@@ -30,14 +35,15 @@ impl Parser<'_> {
             names.push(self.ident()?);
         }
         let ty = self.variable_type(true)?;
-        let default = match self.eat(Kw::DEFAULT) {
+        let oracle = self.oracle();
+        let default = match self.eat(Kw::DEFAULT) || (oracle && self.eat_tok(Tok::ColonEq)) {
             true => Some(self.expression()?),
             false => None,
         };
         Ok(Declaration::Variables { names, ty, default })
     }
 
-    fn declare_handler(&mut self) -> SqlResult<Declaration> {
+    pub(super) fn declare_handler(&mut self) -> SqlResult<Declaration> {
         let action = match self.bump().tok {
             Tok::Word(Kw::CONTINUE) => HandlerAction::Continue,
             _ => HandlerAction::Exit,
@@ -53,7 +59,7 @@ impl Parser<'_> {
         })
     }
 
-    fn handler_condition(&mut self) -> SqlResult<ConditionValue> {
+    pub(super) fn handler_condition(&mut self) -> SqlResult<ConditionValue> {
         match self.peek() {
             Tok::Int => Ok(ConditionValue::Error(self.uint()?)),
             Tok::Word(Kw::SQLSTATE) => self.sqlstate(),
@@ -82,7 +88,7 @@ impl Parser<'_> {
     }
 
     /// `CURSOR [(parameters)] FOR SELECT ...`, behind CURSOR.
-    fn cursor(&mut self, name: String) -> SqlResult<Declaration> {
+    pub(super) fn cursor(&mut self, name: String) -> SqlResult<Declaration> {
         let mut parameters = Vec::new();
         if self.peek() == Tok::LParen {
             parameters = self.parenthesised(|p| {
@@ -90,7 +96,9 @@ impl Parser<'_> {
                 Ok((p.ident()?, p.variable_type(true)?))
             })?;
         }
-        self.expect(Kw::FOR)?;
+        if !(self.oracle() && self.eat(Kw::IS)) {
+            self.expect(Kw::FOR)?;
+        }
         Ok(Declaration::Cursor(
             name,
             parameters,
@@ -109,6 +117,12 @@ impl Parser<'_> {
 
     /// The type of a variable, a parameter or a result. `of`: TYPE OF and ROW are possible.
     pub(super) fn variable_type(&mut self, of: bool) -> SqlResult<VariableType> {
+        if of
+            && self.oracle()
+            && let Some(ty) = self.type_by_name()?
+        {
+            return Ok(ty);
+        }
         if of && self.at(Kw::TYPE) && self.at_nth(1, Kw::OF) {
             self.bump();
             self.bump();
@@ -140,5 +154,35 @@ impl Parser<'_> {
             collation = self.collation_or_default()?;
         }
         Ok(VariableType::Data(ty, collation))
+    }
+
+    /// `name%TYPE` and `name%ROWTYPE`, if one is next.
+    fn type_by_name(&mut self) -> SqlResult<Option<VariableType>> {
+        let mut parts = 1;
+        while self.peek_at(2 * parts - 1) == Tok::Dot && parts < 3 {
+            parts += 1;
+        }
+        let behind = 2 * parts - 1;
+        let row = match self.peek_at(behind + 1) {
+            Tok::Word(Kw::TYPE) => false,
+            Tok::Word(Kw::ROWTYPE) => true,
+            _ => return Ok(None),
+        };
+        if self.peek_at(behind) != Tok::Percent {
+            return Ok(None);
+        }
+        let ty = match row {
+            true => VariableType::RowTypeOf(self.table_name()?),
+            false => {
+                let mut names = vec![self.ident()?];
+                while self.eat_tok(Tok::Dot) {
+                    names.push(self.ident()?);
+                }
+                VariableType::TypeOf(names)
+            }
+        };
+        self.expect_tok(Tok::Percent)?;
+        self.bump();
+        Ok(Some(ty))
     }
 }

@@ -6,11 +6,15 @@
 //! | `body.rs` | the statements of a body: blocks, IF, CASE, loops, cursors |
 //! | `declare.rs` | DECLARE |
 //! | `condition.rs` | SIGNAL, RESIGNAL, GET DIAGNOSTICS |
+//! | `oracle.rs` | the statements of a body in sql_mode=ORACLE |
+//! | `package.rs` | CREATE PACKAGE and CREATE PACKAGE BODY |
 
 mod body;
 mod condition;
 mod create;
 mod declare;
+mod oracle;
+mod package;
 
 use crate::ast::Statement;
 use crate::ast::program::{Call, Program};

@@ -1,0 +1,99 @@
+//! CREATE PACKAGE and CREATE PACKAGE BODY of sql_mode=ORACLE.
+
+use super::program;
+use crate::ast::Statement;
+use crate::ast::ddl::{Creation, Definer};
+use crate::ast::program::{CreatePackage, PackageRoutine, Program};
+use crate::keyword::Kw;
+use crate::parser::Parser;
+use crate::token::Tok;
+use narwal_types::SqlResult;
+use narwal_types::errors;
+
+impl Parser<'_> {
+    /// Behind PACKAGE.
+    pub(super) fn package(
+        &mut self,
+        mut creation: Creation,
+        definer: Option<Definer>,
+    ) -> SqlResult<Statement> {
+        let body = self.eat(Kw::BODY);
+        self.creation(&mut creation)?;
+        let name = self.table_name()?;
+        let mut characteristics = Vec::new();
+        while let Some(c) = self.characteristic(false)? {
+            characteristics.push(c);
+        }
+        let at = self.here();
+        self.as_or_is()?;
+        let mut package = CreatePackage {
+            creation,
+            definer,
+            body,
+            name,
+            characteristics,
+            declarations: Vec::new(),
+            routines: Vec::new(),
+            begin: None,
+            at: at..at,
+        };
+        self.within_program(|p| p.package_parts(&mut package))?;
+        self.end_name(&package.name.name)?;
+        package.at = at..self.behind();
+        Ok(program(Program::Package(package)))
+    }
+
+    /// What a package has, up to and with its END.
+    fn package_parts(&mut self, package: &mut CreatePackage) -> SqlResult<()> {
+        if package.body {
+            package.declarations = self.oracle_declarations()?;
+        }
+        while let Some(word) = self.eat_one(&[Kw::FUNCTION, Kw::PROCEDURE]) {
+            let function = word == Kw::FUNCTION;
+            let routine = self.package_routine(function, package.body)?;
+            let same = |r: &PackageRoutine| {
+                r.name.eq_ignore_ascii_case(&routine.name)
+                    && r.returns.is_some() == function
+                    && r.body.is_some() == routine.body.is_some()
+            };
+            if package.routines.iter().any(same) {
+                let full = format!("{}.{}", package.name.name, routine.name);
+                return Err(errors::SP_ALREADY_EXISTS.with([&word.name(), &full]));
+            }
+            package.routines.push(routine);
+            self.expect_tok(Tok::Semicolon)?;
+        }
+        match package.body && self.at(Kw::BEGIN) {
+            true => package.begin = Some(self.oracle_block_of(None, Vec::new())?),
+            false => self.expect(Kw::END)?,
+        }
+        Ok(())
+    }
+
+    /// A routine, behind FUNCTION or PROCEDURE. `bodies`: it may have one.
+    fn package_routine(&mut self, function: bool, bodies: bool) -> SqlResult<PackageRoutine> {
+        let name = self.ident()?;
+        if name.is_empty() || name.ends_with(' ') || name.contains('.') {
+            return Err(errors::SP_WRONG_NAME.with([&name]));
+        }
+        let (parameters, parameters_at) = self.parameters_with_place()?;
+        let mut returns = None;
+        if function {
+            self.expect(Kw::RETURN)?;
+            returns = Some(self.routine_type(false)?);
+        }
+        let characteristics = self.characteristics()?;
+        let body = match bodies && (self.at(Kw::AS) || self.at(Kw::IS)) {
+            true => Some(self.oracle_routine_body(&name)?),
+            false => None,
+        };
+        Ok(PackageRoutine {
+            name,
+            parameters,
+            parameters_at,
+            returns,
+            characteristics,
+            body,
+        })
+    }
+}
