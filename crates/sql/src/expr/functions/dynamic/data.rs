@@ -65,11 +65,11 @@ fn date_of(b: &[u8]) -> Option<Date> {
 fn time_bits(t: Time) -> u64 {
     let micros = t.micros.unsigned_abs();
     let seconds = micros / 1_000_000;
-    micros % 1_000_000
-        | seconds % 60 << 20
-        | seconds / 60 % 60 << 26
-        | seconds / 3600 << 32
-        | u64::from(t.micros < 0) << 42
+    (micros % 1_000_000)
+        | ((seconds % 60) << 20)
+        | ((seconds / 60 % 60) << 26)
+        | ((seconds / 3600) << 32)
+        | (u64::from(t.micros < 0) << 42)
 }
 
 /// Six bytes, or three without microseconds.

@@ -6,6 +6,7 @@
 //! | `data.rs` | the bytes of one value, and JSON |
 //! | `get.rs` | COLUMN_GET: a value as one of a type that was asked for |
 
+mod arguments;
 mod data;
 mod get;
 mod packed;
@@ -13,6 +14,7 @@ mod packed;
 use super::typing::{bytes, int_or_null};
 use crate::expr::node::{Call, Coercibility, ExprKind, ExprType, Function};
 use crate::expr::value::{Val, Warn};
+use arguments::{columns_of, is_numbered, name, wrong_format};
 use data::{Data, json};
 use narwal_types::convert::{to_decimal, to_integer};
 use narwal_types::{Collation, SqlError, SqlResult, TypeKind, Value, ValueRef, errors};
@@ -120,31 +122,6 @@ fn long_text(_: &crate::expr::node::Typing<'_>) -> SqlResult<ExprType> {
         Coercibility::Coercible,
         true,
     ))
-}
-
-#[cold]
-fn wrong_format() -> SqlError {
-    errors::DYN_COL_WRONG_FORMAT.plain()
-}
-
-/// True if names of this argument's type are numbers.
-fn is_numbered(c: &Call<'_, '_>, i: usize) -> bool {
-    c.exprs().get(i).is_some_and(|e| e.ty.ty.is_integer())
-}
-
-/// An argument as a name; `None` if it is NULL, or a number that no column has.
-fn name(c: &Call<'_, '_>, i: usize) -> Option<Name> {
-    match c.v(i) {
-        ValueRef::Null => None,
-        _ if is_numbered(c, i) => u16::try_from(c.int(i)).ok().map(Name::Number),
-        _ => Some(Name::Text(c.text(i).into_bytes())),
-    }
-}
-
-/// The columns of a call's first argument.
-fn columns_of(b: &[u8]) -> SqlResult<Packed<'_>> {
-    narwal_memory::reserve(4 * b.len() as u64)?;
-    Packed::read(b).ok_or_else(wrong_format)
 }
 
 fn written<'a>(c: &Call<'a, '_>, packed: Packed<'_>) -> SqlResult<Val<'a>> {
@@ -286,9 +263,4 @@ fn list<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
         out.push(b'`');
     }
     c.string(out)
-}
-
-/// An owned value.
-fn owned<'a>(v: Value) -> Val<'a> {
-    Val::Owned(v)
 }
