@@ -11,7 +11,7 @@ pub(super) fn wrong_format() -> SqlError {
 }
 
 /// True if names of this argument's type are numbers.
-pub(super) fn is_numbered(c: &Call<'_, '_>, i: usize) -> bool {
+fn is_numbered(c: &Call<'_, '_>, i: usize) -> bool {
     c.exprs().get(i).is_some_and(|e| e.ty.ty.is_integer())
 }
 

@@ -14,10 +14,10 @@ mod packed;
 use super::typing::{bytes, int_or_null};
 use crate::expr::node::{Call, Coercibility, ExprKind, ExprType, Function};
 use crate::expr::value::{Val, Warn};
-use arguments::{columns_of, is_numbered, name, wrong_format};
+use arguments::{columns_of, name, wrong_format};
 use data::{Data, json};
 use narwal_types::convert::{to_decimal, to_integer};
-use narwal_types::{Collation, SqlError, SqlResult, TypeKind, Value, ValueRef, errors};
+use narwal_types::{Collation, SqlResult, TypeKind, ValueRef, errors};
 use packed::{Column, Name, Packed, Unpackable};
 
 pub(crate) use get::kinds;
