@@ -117,7 +117,7 @@ impl ClientSession {
 
     /// Error 1192 under LOCK TABLES.
     pub(super) fn refuse_locked_tables(&self) -> SqlResult<()> {
-        match self.locked {
+        match self.locks.tables {
             Some(_) => Err(errors::LOCK_OR_ACTIVE_TRANSACTION.plain()),
             None => Ok(()),
         }
