@@ -359,6 +359,9 @@ impl ClientSession {
         }
         if kept {
             self.open = Some(open);
+        } else if r.is_ok() && !open.txn.is_read_only() {
+            // A function has written.
+            self.commit_transaction(open.txn)?;
         }
         r.map(|_| value.0)
     }
