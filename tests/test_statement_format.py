@@ -103,6 +103,8 @@ def test_a_crash_and_a_checkpoint_keep_the_rows(lab, own):
         "INSERT INTO d.auto (v) VALUES (NOW())",
         "INSERT INTO d.t SELECT id + 10, v FROM d.tmp",
         "INSERT INTO d.t VALUES (6, d.f())",
+        "SELECT d.f()",
+        "SET @y = d.f()",
         "EXECUTE IMMEDIATE 'UPDATE d.t SET v = ?' USING 1",
         "BEGIN NOT ATOMIC DECLARE x INT DEFAULT 3; UPDATE d.t SET v = x; END",
     ],
@@ -123,7 +125,7 @@ def shared_pair(lab):
         c.ok("CREATE DATABASE d")
         c.ok("CREATE TABLE d.t (id INT PRIMARY KEY, v INT)")
         c.ok("CREATE TABLE d.auto (id INT PRIMARY KEY AUTO_INCREMENT, v DATETIME(6))")
-        c.ok("CREATE FUNCTION d.f() RETURNS INT RETURN 1")
+        c.ok("CREATE FUNCTION d.f() RETURNS INT BEGIN DELETE FROM d.t; RETURN 1; END")
         c.ok(ROWS)
     yield source, None
     lab.remove(source)

@@ -268,7 +268,7 @@ pub enum Step {
     Return(Calc),
     /// SET of a variable.
     Set(usize, Calc),
-    /// SET of a row: all values are computed first.
+    /// SET of a row: field by field, as MariaDB does.
     SetRow(Vec<usize>, Vec<Calc>),
     /// SET of a user variable.
     SetUser(String, Calc),

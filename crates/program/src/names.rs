@@ -4,7 +4,7 @@ use crate::code::{RowSlot, Slot, Wanted};
 use narwal_sql::ParamType;
 use narwal_syntax::ast::{CursorAttribute, Expr, Expression};
 use narwal_types::errors::codes;
-use narwal_types::{ColumnType, SqlError, SqlResult, TypeKind, errors};
+use narwal_types::{Collation, ColumnType, SqlError, SqlResult, TypeKind, errors};
 
 /// A variable.
 #[derive(Debug, Clone)]
@@ -251,7 +251,10 @@ impl Names {
         if self.caught[at].is_none() {
             let ty = match at {
                 0 => ColumnType::bigint(),
-                _ => ColumnType::new(TypeKind::VarChar(512)),
+                _ => ColumnType {
+                    collation: Collation::default(),
+                    ..ColumnType::new(TypeKind::VarChar(512))
+                },
             };
             self.caught[at] = Some(self.hidden(name, ty));
         }
@@ -391,7 +394,7 @@ impl Names {
             })
             .map(|(_, id, _)| *id)
             .ok_or_else(|| {
-                let verb = match (iterate, name.is_empty()) {
+                let verb = match (iterate, self.oracle) {
                     (true, false) => "ITERATE",
                     (true, true) => "CONTINUE",
                     (false, false) => "LEAVE",

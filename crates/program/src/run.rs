@@ -380,9 +380,8 @@ impl<'p> Run<'p, '_> {
                 self.assign(*slot, v)?;
             }
             Step::SetRow(slots, calcs) => {
-                let values = calcs.iter().map(|c| self.calc(c));
-                let values = values.collect::<SqlResult<Vec<Value>>>()?;
-                for (slot, v) in slots.iter().zip(values) {
+                for (slot, c) in slots.iter().zip(calcs) {
+                    let v = self.stored(c)?;
                     self.assign(*slot, v)?;
                 }
             }

@@ -44,6 +44,9 @@ impl ClientSession {
         let statement = Statement::Select(Box::new(select));
         let stmt = narwal_sql::lower(statement, &self.parse_options())?;
         let plan = self.plan(&stmt, &text)?;
+        if self.settings.statements {
+            self.check_repeatable(&plan)?;
+        }
         self.check_table_locks(plan.needs())?;
         if !plan.needs().is_empty() {
             self.refuse_behind_xa_end()?;
@@ -69,6 +72,9 @@ impl ClientSession {
         }
         if kept {
             self.tx.open = Some(open);
+        } else if r.is_ok() && !open.txn.is_read_only() {
+            // A function has written.
+            self.commit_transaction(open.txn)?;
         }
         r.map(|_| value.0)
     }

@@ -476,10 +476,10 @@ impl ClientSession {
     /// its end.
     #[inline]
     fn may_run(&mut self, plan: &Prepared) -> SqlResult<()> {
+        if self.settings.statements {
+            self.check_repeatable(plan)?;
+        }
         if plan.writes_stored() {
-            if self.settings.statements {
-                self.check_repeatable(plan)?;
-            }
             self.check_writable()?;
             self.wait_for_read_lock()?;
         }

@@ -20,13 +20,15 @@ impl ClientSession {
     /// 1235, which names what does.
     #[cold]
     pub(crate) fn check_repeatable(&self, plan: &Prepared) -> SqlResult<()> {
-        let what = match plan.unrepeatable() {
-            _ if !self.settings.log_bin => return Ok(()),
-            Some(what) => what,
-            None if self.in_program > 0 => "stored programs",
-            None => return Ok(()),
-        };
-        Err(refused(what))
+        let writes = plan.writes_stored() || plan.calls_stored();
+        if !writes || !self.settings.log_bin {
+            return Ok(());
+        }
+        match plan.unrepeatable() {
+            Some(what) => Err(refused(what)),
+            None if self.in_program > 0 => Err(refused("stored programs")),
+            None => Ok(()),
+        }
     }
 
     /// Logs a statement that has changed rows, as a transaction of [`narwal_engine::TxnOptions::statements`] must.

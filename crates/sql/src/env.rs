@@ -348,6 +348,9 @@ pub struct ProgramEnv {
     pub account: Option<(Arc<str>, Option<Arc<str>>)>,
 }
 
+/// What is noted in [`StatementEnv`] of a statement that calls a stored function.
+pub(crate) const STORED_FUNCTIONS: &str = "stored functions";
+
 /// The session's state as one statement sees it. The session owns it and refreshes it before each statement:
 /// `now_micros`, and the results of the statement before (`last_insert_id`, `row_count`, `found_rows`).
 ///

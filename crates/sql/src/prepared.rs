@@ -3,7 +3,7 @@
 use crate::ast::{ExplainForm, Stmt};
 use crate::bind::bind;
 use crate::bind::scope::Scope;
-use crate::env::StatementEnv;
+use crate::env::{STORED_FUNCTIONS, StatementEnv};
 use crate::exec::context::{RunCtx, Running, Shared};
 use crate::exec::outcome::Outcome;
 use crate::exec::value_list::ValueList;
@@ -199,6 +199,11 @@ impl Prepared {
             Plan::Load(_) => Some("LOAD DATA"),
             _ => self.unrepeatable,
         }
+    }
+
+    /// It calls a stored function, which may write.
+    pub fn calls_stored(&self) -> bool {
+        self.unrepeatable == Some(STORED_FUNCTIONS)
     }
 
     /// Privileges that it needs.

@@ -50,7 +50,7 @@ impl Split<'_> {
                 matches!(
                     k,
                     Kw::IF | Kw::CASE | Kw::LOOP | Kw::WHILE | Kw::REPEAT | Kw::FOR | Kw::DECLARE
-                )
+                ) || k == Kw::BEGIN && self.mode.has(SqlMode::ORACLE)
             }
             // BEGIN NOT ATOMIC, and a label.
             (1, Tok::Word(Kw::NOT) | Tok::Colon) => true,
@@ -138,5 +138,10 @@ mod tests {
             ["drop procedure p", "select 1"]
         );
         assert_eq!(split("create procedure p() nonsense; select 1").len(), 1);
+        let oracle = |text| split_statements(text, SqlMode::ORACLE);
+        assert_eq!(
+            oracle("begin select 1; end; select 2"),
+            ["begin select 1; end", "select 2"]
+        );
     }
 }

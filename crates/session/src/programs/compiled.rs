@@ -513,7 +513,14 @@ pub(super) fn find_procedure(
             {
                 return Ok(unit);
             }
-            (db.clone(), name.clone())
+            // A package that is there takes the name, whatever it has.
+            let catalog = programs.store.database().catalog();
+            match &env.db {
+                Some(own) if definition::find(&catalog, Stored::Package, own, db)?.is_some() => {
+                    (own.to_string(), format!("{db}.{name}"))
+                }
+                _ => (db.clone(), name.clone()),
+            }
         }
         [db, package, name] => (db.clone(), format!("{package}.{name}")),
         _ => return Err(SqlError::unknown("a name of so many parts")),

@@ -320,7 +320,7 @@ impl ClientSession {
                 let full = format!("{}.{}", def.db, def.name);
                 return Err(errors::SP_DOES_NOT_EXIST.with([&"PACKAGE", &full]));
             };
-            package::check_body(&package::parsed(&spec)?.0, p)?;
+            package::check_body(&def.db, &package::parsed(&spec)?.0, p)?;
             let env = self.env.within(&env_of(&def));
             let now = Now {
                 store: &self.programs.store,

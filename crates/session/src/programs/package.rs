@@ -30,8 +30,8 @@ fn same(r: &PackageRoutine, kind: Stored, name: &str) -> bool {
 }
 
 /// What CREATE PACKAGE BODY must have: errors 4095, 4096.
-pub(super) fn check_body(spec: &CreatePackage, body: &CreatePackage) -> SqlResult<()> {
-    let full = |r: &PackageRoutine| format!("{}.{}", body.name.name, r.name);
+pub(super) fn check_body(db: &str, spec: &CreatePackage, body: &CreatePackage) -> SqlResult<()> {
+    let full = |r: &PackageRoutine| format!("{db}.{}.{}", body.name.name, r.name);
     let alike = |a: &PackageRoutine, b: &PackageRoutine| {
         a.name.eq_ignore_ascii_case(&b.name)
             && a.returns.is_some() == b.returns.is_some()

@@ -3,7 +3,7 @@
 use crate::bind::operand::{as_subquery, not_a_row, row_items, wrong_columns};
 use crate::bind::param::no_default_here;
 use crate::bind::scope::{Clause, Scope, Source};
-use crate::env::{StatementEnv, VariableScope};
+use crate::env::{STORED_FUNCTIONS, StatementEnv, VariableScope};
 use crate::expr::IntervalUnit;
 use crate::expr::fixed;
 use crate::expr::func::Func;
@@ -666,7 +666,11 @@ impl Binder<'_> {
 
     /// Notes that another server, which runs the statement's text, may get other rows.
     fn differs_elsewhere(&self, what: &'static str) {
-        self.scope.env.unrepeatable.set(Some(what));
+        let noted = &self.scope.env.unrepeatable;
+        // What may write is the most to be known of a statement.
+        if noted.get() != Some(STORED_FUNCTIONS) {
+            noted.set(Some(what));
+        }
     }
 
     fn user_variable(&self, name: &str) -> Expr {
@@ -1411,7 +1415,7 @@ impl Binder<'_> {
             let (wanted, given) = (function.parameters, f.args.len());
             return Err(errors::SP_WRONG_NO_OF_ARGS.with([&"FUNCTION", &name, &wanted, &given]));
         }
-        self.differs_elsewhere("stored functions");
+        self.differs_elsewhere(STORED_FUNCTIONS);
         if let Some(n) = function.out {
             return Err(errors::SF_OUT_INOUT_ARG_NOT_ALLOWED.with([&n, &function.name]));
         }

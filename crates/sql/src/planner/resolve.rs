@@ -120,7 +120,9 @@ impl<'a> Resolver<'a> {
         if self.open_views.borrow().is_empty()
             && let Some(table) = self.env.temporary_table(db, name)
         {
-            self.env.unrepeatable.set(Some("temporary tables"));
+            if self.env.unrepeatable.get().is_none() {
+                self.env.unrepeatable.set(Some("temporary tables"));
+            }
             return Ok(table);
         }
         self.need(db, name, privilege);

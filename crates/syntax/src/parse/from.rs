@@ -198,8 +198,10 @@ impl Parser<'_> {
             return Err(SqlError::unsupported("FOR SYSTEM_TIME"));
         }
         self.eat(Kw::AS);
-        let named = matches!(self.peek(), Tok::Word(k) if k != Kw::WINDOW) && self.at_ident()
-            || self.peek() == Tok::QuotedIdent;
+        let minus = self.oracle() && self.at(Kw::MINUS);
+        let named =
+            matches!(self.peek(), Tok::Word(k) if k != Kw::WINDOW) && self.at_ident() && !minus
+                || self.peek() == Tok::QuotedIdent;
         // In sql_mode=ORACLE it needs no name; then it has one that nobody can write by chance.
         let alias = match named {
             true => self.ident()?,
@@ -223,6 +225,7 @@ impl Parser<'_> {
         }
         match self.peek() {
             Tok::Word(Kw::WINDOW) => Ok(None),
+            Tok::Word(Kw::MINUS) if self.oracle() => Ok(None),
             Tok::Word(k) if !k.is_reserved() => Ok(Some(self.ident()?)),
             Tok::QuotedIdent => Ok(Some(self.ident()?)),
             _ => Ok(None),

@@ -487,6 +487,7 @@ impl Parser<'_> {
         match self.peek() {
             Tok::String => Ok(Some(self.string()?)),
             Tok::Word(Kw::SOUNDS) if !explicit => Ok(None),
+            Tok::Word(Kw::MINUS) if !explicit && self.oracle() => Ok(None),
             Tok::Word(k) if !explicit && k.is_reserved() => Ok(None),
             Tok::Word(_) | Tok::QuotedIdent => Ok(Some(self.ident()?)),
             _ if explicit => Err(self.error()),

@@ -45,7 +45,7 @@ impl Parser<'_> {
             return Ok(None);
         }
         let compound = match self.peek() {
-            Tok::Shl | Tok::Word(Kw::DECLARE | Kw::BEGIN) => true,
+            Tok::Word(Kw::DECLARE | Kw::BEGIN) => true,
             Tok::Word(Kw::RAISE) => {
                 self.bump();
                 return self.raise(false).map(Some);
@@ -257,11 +257,11 @@ impl Parser<'_> {
         })
     }
 
-    /// `WHEN condition [OR condition] THEN ...`, up to END: each ends the block.
+    /// `WHEN condition [, condition] THEN ...`, up to END: each ends the block.
     fn exceptions(&mut self, into: &mut Vec<Declaration>) -> SqlResult<()> {
         while self.eat(Kw::WHEN) {
             let mut conditions = vec![self.exception()?];
-            while self.eat(Kw::OR) {
+            while self.eat_tok(Tok::Comma) {
                 conditions.push(self.exception()?);
             }
             self.expect(Kw::THEN)?;
