@@ -87,8 +87,7 @@ pub(in crate::expr) static CONCAT_OPERATOR: Function = Function::new(
 /// NULL in the place of an empty text.
 fn null_if_empty(v: Val<'_>) -> Val<'_> {
     match v.as_ref() {
-        ValueRef::Str(s) if s.is_empty() => Val::NULL,
-        ValueRef::Bytes(b) if b.is_empty() => Val::NULL,
+        ValueRef::Str([]) | ValueRef::Bytes([]) => Val::NULL,
         _ => v,
     }
 }
