@@ -21,6 +21,7 @@ mod ascii_key;
 mod chars;
 mod latin1;
 mod list;
+mod mysql;
 mod uca;
 
 pub use list::Collation;
