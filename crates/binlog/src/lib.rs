@@ -28,6 +28,7 @@ mod gtid_set;
 mod invert;
 mod lenenc;
 mod mysql;
+mod mysql_read;
 mod position;
 mod rows;
 mod table_map;
@@ -56,12 +57,13 @@ pub use group::{
     Presence,
 };
 pub use gtid::{Gtid, GtidChoice, GtidError, GtidState};
-pub use gtid_set::{GtidSet, gtid_uuid};
+pub use gtid_set::{GtidSet, MysqlGtid, Tag, gtid_uuid};
 pub use invert::Inverted;
 pub use mysql::{
-    LogicalClock, mysql_description_event, previous_gtids_event, put_mysql_gtid, put_mysql_query,
-    put_query_for_mysql, put_rows_v2,
+    LogicalClock, is_account_statement, mysql_description_event, previous_gtids_event,
+    put_mysql_gtid, put_mysql_query, put_query_for_mysql, put_rows_v2,
 };
+pub use mysql_read::{PayloadEvents, mysql_event};
 pub use position::{DEFAULT_BASE_NAME, Placement, VirtualConfig, VirtualFiles};
 pub use rows::{RowChange, RowIter, RowsEvent, RowsKind};
 pub use table_map::TableMap;

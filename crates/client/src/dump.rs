@@ -30,6 +30,9 @@ pub struct DumpRequest {
     pub server_id: u32,
     /// File name; empty: the oldest one. Without meaning if `@slave_connect_state` was set.
     pub file: String,
+    /// The transactions that the reader has, in MySQL's form: the log of a MySQL comes without them, and file and offset have
+    /// no meaning.
+    pub gtid_set: Option<Vec<u8>>,
     /// Offset, at least 4. Without meaning if `@slave_connect_state` was set.
     pub position: u32,
     /// End at the end of the log.
@@ -81,7 +84,18 @@ impl Connection {
     pub fn dump(mut self, request: &DumpRequest) -> Result<Dump> {
         const NON_BLOCK: u16 = 0x0001;
         const ANNOTATE: u16 = 0x0002;
-        self.send(command::BINLOG_DUMP, |p| {
+        const BY_GTID: u16 = 0x0004;
+        let by_set = |p: &mut Vec<u8>, set: &[u8]| {
+            let non_blocking = u16::from(request.non_blocking) * NON_BLOCK;
+            p.extend_from_slice(&(BY_GTID | non_blocking).to_le_bytes());
+            p.extend_from_slice(&request.server_id.to_le_bytes());
+            // No file name.
+            p.extend_from_slice(&0u32.to_le_bytes());
+            p.extend_from_slice(&4u64.to_le_bytes());
+            p.extend_from_slice(&(set.len() as u32).to_le_bytes());
+            p.extend_from_slice(set);
+        };
+        let by_position = |p: &mut Vec<u8>| {
             let mut flags = 0;
             if request.non_blocking {
                 flags |= NON_BLOCK;
@@ -93,7 +107,11 @@ impl Connection {
             p.extend_from_slice(&flags.to_le_bytes());
             p.extend_from_slice(&request.server_id.to_le_bytes());
             p.extend_from_slice(request.file.as_bytes());
-        })?;
+        };
+        match &request.gtid_set {
+            Some(set) => self.send(command::BINLOG_DUMP_GTID, |p| by_set(p, set))?,
+            None => self.send(command::BINLOG_DUMP, by_position)?,
+        }
         Ok(Dump {
             silent: self.read_timeout(),
             quiet: Duration::ZERO,

@@ -212,7 +212,10 @@ fn more(channel: &mut Channel, options: &Options, data: &[u8], scramble: &[u8]) 
         [sha2::FULL_NEEDED] if channel.stream().is_tls() || channel.stream().is_unix() => {
             channel.send(|p| p.extend_from_slice(&password))
         }
-        [sha2::FULL_NEEDED] => channel.send(|p| p.push(sha2::WANT_KEY)),
+        [sha2::FULL_NEEDED] if options.server_key => channel.send(|p| p.push(sha2::WANT_KEY)),
+        [sha2::FULL_NEEDED] => Err(Error::Auth(
+            "the password may only be sent over TLS, or with the server's public key".into(),
+        )),
         key if key.starts_with(b"-----BEGIN") => {
             if scramble.is_empty() {
                 return Err(Error::Protocol("an empty challenge"));

@@ -52,6 +52,9 @@ pub struct Options {
     pub database: Option<String>,
     /// TLS.
     pub tls: TlsMode,
+    /// The server's RSA key is asked for where a password must be sealed and there is no TLS. Who is between the two can give
+    /// one of their own.
+    pub server_key: bool,
     /// The client's own certificate for TLS, and its key: PEM files.
     pub identity: Option<(PathBuf, PathBuf)>,
     /// All of connecting and logging in must happen within it.
@@ -83,6 +86,7 @@ impl Options {
             password: String::new(),
             database: None,
             tls: TlsMode::default(),
+            server_key: true,
             identity: None,
             connect_timeout: Duration::from_secs(10),
             read_timeout: Duration::from_secs(60),

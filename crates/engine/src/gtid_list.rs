@@ -1,7 +1,7 @@
 //! Lists of GTIDs as text.
 
 use crate::{EngineError, Result};
-use narwal_binlog::Gtid;
+use narwal_binlog::{Gtid, GtidSet};
 use narwal_types::errors;
 
 /// The GTIDs of a list, which may be empty.
@@ -27,4 +27,11 @@ pub(crate) fn check_list(list: &str, one_each: bool) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Looks whether a set of MySQL's GTIDs is one.
+pub(crate) fn check_set(set: &str) -> Result<()> {
+    set.parse::<GtidSet>()
+        .map(drop)
+        .map_err(|_| EngineError::Sql(errors::MALFORMED_GTID_SET_SPECIFICATION.with([&set])))
 }

@@ -94,7 +94,7 @@ pub use narwal_log::{Gate, GateStats, Held, LogError, OnDone};
 pub use options::{DEFAULT_SCRUB_RATE, Options};
 pub use record::annex::event_group;
 pub use record::packed::{Compression, unpack};
-pub use record::replica::{Origin, ReplicaState};
+pub use record::replica::{Origin, ReplicaState, SourceGtid};
 pub use record::state::{StateReason, StateRecord};
 #[doc(hidden)]
 pub use store::base::open_base;

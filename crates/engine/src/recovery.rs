@@ -163,7 +163,7 @@ impl Recovery {
                 }
             }
         }
-        if let Some((origin, local)) = annex.origin() {
+        if let Some((origin, local)) = annex.origin()? {
             self.replica.advance(record.seq, gtid.or(local), &origin);
         }
         for change in &annex.changes {

@@ -3,10 +3,11 @@
 
 use crate::queue::{GroupHead, Item, PushError};
 use narwal_binlog::{
-    BinlogError, ContentHash, ContentHasher, Event, EventHeader, EventReader, Gtid, HEADER_LEN,
-    RawEvent, SameContent, decompressed_body, event_flags, event_type, gtid_flags,
-    uncompressed_type,
+    BinlogError, ContentHash, ContentHasher, Event, EventHeader, EventReader, Gtid, GtidSet,
+    HEADER_LEN, MysqlGtid, PayloadEvents, RawEvent, SameContent, decompressed_body, event_flags,
+    event_type, gtid_flags, mysql_event, uncompressed_type,
 };
+use narwal_engine::SourceGtid;
 use narwal_session::replica::ConnectionConfig;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -22,8 +23,6 @@ const MAX_NAME: usize = 512;
 /// Event types that only matter here.
 mod kind {
     pub(super) const INCIDENT: u8 = 26;
-    pub(super) const ANONYMOUS_GTID: u8 = 34;
-    pub(super) const GTID_MYSQL: u8 = 33;
     pub(super) const START_ENCRYPTION: u8 = 164;
 }
 
@@ -134,6 +133,8 @@ pub struct Rules {
     pub narwal: bool,
     /// An INCIDENT is passed over.
     pub pass_incident: bool,
+    /// `gtid_domain_id`: domain of the GTIDs that a MySQL's groups get here.
+    pub domain: u32,
     /// The last GTID of each domain in this server's own log, where that is behind what was received.
     pub own: BTreeMap<u32, Gtid>,
     /// What this server's groups change: to be compared with what comes under the same GTID.
@@ -145,6 +146,8 @@ pub struct Rules {
 pub struct SourcePosition {
     /// The last group received of each domain.
     pub gtids: BTreeMap<u32, Gtid>,
+    /// The groups received, or applied before, of MySQLs.
+    pub mysql: GtidSet,
     /// The source's file.
     pub file: Arc<str>,
     /// Offset in it, behind the last group that is complete.
@@ -155,6 +158,7 @@ impl Default for SourcePosition {
     fn default() -> Self {
         SourcePosition {
             gtids: BTreeMap::new(),
+            mysql: GtidSet::new(),
             file: "".into(),
             pos: 4,
         }
@@ -182,6 +186,8 @@ struct Open {
     events: Vec<u8>,
     /// It is not handed on.
     skip: bool,
+    /// Its GTID event does not say what kind of group it is (MySQL's do not): the next event will.
+    undecided: bool,
 }
 
 /// A group that was handed on.
@@ -191,6 +197,8 @@ pub struct LastGroup {
     pub bytes: u64,
     /// Of its GTID event.
     pub timestamp: u32,
+    /// The source's name for it.
+    pub source: SourceGtid,
 }
 
 /// Makes groups of one link's events.
@@ -321,18 +329,14 @@ impl Assembler {
             }
             event_type::GTID_LIST => return self.list(&raw, put),
             event_type::GTID => self.begin(&raw)?,
+            mysql_event::GTID | mysql_event::ANONYMOUS_GTID | mysql_event::GTID_TAGGED => {
+                self.begin_mysql(&raw)?;
+            }
             kind::INCIDENT => self.incident(&raw, put)?,
             event_type::STOP | event_type::BINLOG_CHECKPOINT | kind::START_ENCRYPTION => {
                 self.advance(&header);
             }
             _ if self.open.is_some() => return self.inside(&raw, ack, put),
-            kind::GTID_MYSQL | kind::ANONYMOUS_GTID => {
-                return Err(Fault::fatal(
-                    errno::NOT_SUPPORTED,
-                    "the source is MySQL, whose groups have no GTIDs of MariaDB's kind: this version can't be its replica",
-                )
-                .into());
-            }
             _ if header.flags & event_flags::IGNORABLE != 0 => self.advance(&header),
             other => {
                 return Err(unusable(&format!(
@@ -397,6 +401,7 @@ impl Assembler {
             self.hand(
                 Item::Position {
                     gtid: None,
+                    mysql: None,
                     file: self.file.clone(),
                     pos: self.pos,
                     wants_ack: false,
@@ -417,7 +422,7 @@ impl Assembler {
     /// A group that its source did not complete: it has crashed in it.
     fn drop_open(&mut self, put: Put<'_>) -> Result<(), Broken> {
         if let Some(open) = self.open.take() {
-            tracing::warn!(gtid = %open.head.gtid, file = %open.head.file, "the source's log has an incomplete group, which is left out");
+            tracing::warn!(gtid = open.head.name(), file = %open.head.file, "the source's log has an incomplete group, which is left out");
             self.abandon(put)?;
         }
         Ok(())
@@ -530,7 +535,8 @@ impl Assembler {
         if let Some(open) = &self.open {
             return Err(unusable(&format!(
                 "group {} before the end of group {}",
-                event.gtid, open.head.gtid
+                event.gtid,
+                open.head.name()
             )));
         }
         let gtid = event.gtid;
@@ -545,6 +551,7 @@ impl Assembler {
         self.open = Some(Open {
             head: GroupHead {
                 gtid,
+                source: SourceGtid::MariaDb,
                 standalone: event.flags2 & gtid_flags::STANDALONE != 0,
                 flags2: event.flags2,
                 timestamp: header.timestamp,
@@ -556,6 +563,49 @@ impl Assembler {
             },
             events: Vec::new(),
             skip,
+            undecided: false,
+        });
+        Ok(())
+    }
+
+    /// The head of a group of a MySQL.
+    fn begin_mysql(&mut self, raw: &RawEvent<'_>) -> Result<(), Broken> {
+        let source = match raw.mysql_gtid().map_err(|e| malformed(&e))? {
+            Some(gtid) => SourceGtid::Mysql(gtid),
+            None => SourceGtid::Anonymous,
+        };
+        if let Some(open) = &self.open {
+            return Err(unusable(&format!(
+                "a group before the end of group {}",
+                open.head.name()
+            )));
+        }
+        let header = &raw.header;
+        let server = header.server_id;
+        let known = mysql_gtid(source).is_some_and(|g| self.place.mysql.has_mysql(&g));
+        self.advance(header);
+        self.open = Some(Open {
+            head: GroupHead {
+                gtid: Gtid {
+                    domain: self.rules.domain,
+                    server,
+                    seq: 0,
+                },
+                source,
+                standalone: false,
+                flags2: 0,
+                timestamp: header.timestamp,
+                file: self.file.clone(),
+                end_pos: 0,
+                begins_file: None,
+                bytes: u64::from(header.event_size),
+                wants_ack: false,
+            },
+            events: Vec::new(),
+            skip: known
+                || server == self.rules.server_id
+                || self.rules.config.ignore_server_ids.contains(&server),
+            undecided: true,
         });
         Ok(())
     }
@@ -563,6 +613,9 @@ impl Assembler {
     /// Why a group may not be applied; of a large one `events` are only the first.
     fn objection(&self, head: &GroupHead, events: &[u8], whole: bool) -> Option<(u16, String)> {
         let gtid = head.gtid;
+        if head.source != SourceGtid::MariaDb {
+            return None;
+        }
         let mut text = self.out_of_order(gtid)?;
         if whole && let Some(comparison) = self.compared(gtid, events) {
             text.push_str(comparison);
@@ -635,7 +688,14 @@ impl Assembler {
         let Some(mut open) = self.open.take() else {
             return Err(unusable("an event outside of a group"));
         };
-        let end = self.append(&mut open, raw)?;
+        let end = match raw.header.event_type {
+            mysql_event::TRANSACTION_PAYLOAD => {
+                let (rest, end) = self.unpack(open, raw, put)?;
+                open = rest;
+                end
+            }
+            _ => self.append(&mut open, raw)?,
+        };
         if open.events.is_empty() && !self.streaming && !open.skip && !self.parked {
             return Err(unusable("a group without events"));
         }
@@ -648,10 +708,42 @@ impl Assembler {
         Ok(Seen::Event)
     }
 
+    /// Appends the events of a compressed transaction to the group at hand; how it ends, if it does. What is unpacked is
+    /// handed on in parts as if it had come so.
+    fn unpack(
+        &mut self,
+        mut open: Open,
+        raw: &RawEvent<'_>,
+        put: Put<'_>,
+    ) -> Result<(Open, Option<End>), Broken> {
+        let lost = || unusable("a group that ends while it arrives");
+        let bytes = open.head.bytes + u64::from(raw.header.event_size);
+        let mut events = PayloadEvents::new(raw.body).map_err(|e| malformed(&e))?;
+        let mut end = None;
+        while let Some(event) = events.next_event().map_err(|e| malformed(&e))? {
+            if end.is_some() {
+                return Err(unusable(
+                    "an event behind the end of a compressed transaction",
+                ));
+            }
+            end = self.append(&mut open, &event)?;
+            if end.is_none() {
+                self.open = Some(open);
+                self.stream(put)?;
+                open = self.open.take().ok_or_else(lost)?;
+            }
+        }
+        open.head.bytes = bytes;
+        Ok((open, end))
+    }
+
     /// Appends an event to the group at hand; how it ends, if it does.
     fn append(&mut self, open: &mut Open, raw: &RawEvent<'_>) -> Result<Option<End>, Broken> {
         let header = &raw.header;
         open.head.bytes += u64::from(header.event_size);
+        if std::mem::take(&mut open.undecided) {
+            open.head.standalone = is_statement(raw)?;
+        }
         let plain = uncompressed_type(header.event_type).unwrap_or(header.event_type);
         let end = match plain {
             event_type::XID | event_type::XA_PREPARE => Some(End::Commit),
@@ -737,7 +829,13 @@ impl Assembler {
         if self.parked {
             return Ok(Seen::Event);
         }
-        if self.place.gtids.len() >= MAX_DOMAINS && !self.place.gtids.contains_key(&gtid.domain) {
+        let source = open.head.source;
+        let mysql = mysql_gtid(source);
+        let is_mariadb = source == SourceGtid::MariaDb;
+        if is_mariadb
+            && self.place.gtids.len() >= MAX_DOMAINS
+            && !self.place.gtids.contains_key(&gtid.domain)
+        {
             return Err(unusable("GTIDs of too many domains"));
         }
         let passed = open.skip || end == End::Rollback;
@@ -748,6 +846,7 @@ impl Assembler {
         self.last = LastGroup {
             bytes: open.head.bytes,
             timestamp: open.head.timestamp,
+            source,
         };
         if passed {
             if self.streaming {
@@ -756,7 +855,8 @@ impl Assembler {
             }
             self.hand(
                 Item::Position {
-                    gtid: (!back).then_some(gtid),
+                    gtid: (!back && is_mariadb).then_some(gtid),
+                    mysql,
                     file: self.file.clone(),
                     pos: self.pos,
                     wants_ack: ack,
@@ -780,13 +880,39 @@ impl Assembler {
             )?;
         }
         // Only what the queue has taken counts as received.
-        if !back {
-            self.place.gtids.insert(gtid.domain, gtid);
+        match mysql {
+            Some(gtid) => self.place.mysql.insert(&gtid),
+            None if is_mariadb && !back => drop(self.place.gtids.insert(gtid.domain, gtid)),
+            None => {}
         }
         self.place.pos = self.pos;
         self.place.file = self.file.clone();
         Ok(Seen::Group(gtid))
     }
+}
+
+/// The GTID of a group of a MySQL, if it has one.
+fn mysql_gtid(source: SourceGtid) -> Option<MysqlGtid> {
+    match source {
+        SourceGtid::Mysql(gtid) => Some(gtid),
+        SourceGtid::MariaDb | SourceGtid::Anonymous => None,
+    }
+}
+
+/// Whether the first event of a MySQL's group is a statement that commits by itself. Else it begins a transaction.
+fn is_statement(raw: &RawEvent<'_>) -> Result<bool, Broken> {
+    let Event::Query(query) = raw.decode().map_err(|e| malformed(&e))? else {
+        return Ok(false);
+    };
+    let begins = [
+        &b"BEGIN"[..],
+        b"START TRANSACTION",
+        b"XA START",
+        b"XA BEGIN",
+    ]
+    .iter()
+    .any(|b| query.sql.len() >= b.len() && query.sql[..b.len()].eq_ignore_ascii_case(b));
+    Ok(!begins)
 }
 
 /// The number at the end of a file's name.

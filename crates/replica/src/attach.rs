@@ -1,6 +1,7 @@
 //! Attaching to a source: which server to connect to, how, and what is said before its log comes.
 
 use crate::assemble::{Fault, SourcePosition, errno};
+use narwal_binlog::{GtidSet, gtid_uuid};
 use narwal_client::{Connection, Dump, DumpRequest, Error, Options, Replica, TlsMode};
 use narwal_session::replica::{ConnectionConfig, Ssl, UseGtid};
 use narwal_types::errors::codes;
@@ -33,6 +34,7 @@ impl Target {
             options.address = narwal_client::Address::Unix(PathBuf::from(&config.host));
         }
         options.tls = tls(&config.ssl);
+        options.server_key = config.server_key;
         options.identity = (!config.ssl.cert.is_empty()).then(|| {
             (
                 PathBuf::from(&config.ssl.cert),
@@ -95,6 +97,8 @@ pub(crate) struct Wanted<'a> {
     pub(crate) heartbeat: Duration,
     pub(crate) use_gtid: UseGtid,
     pub(crate) place: &'a SourcePosition,
+    /// This server's own transactions in MySQL's form: a MySQL that follows it does not send them back.
+    pub(crate) own: &'a GtidSet,
     pub(crate) strict: bool,
     pub(crate) ignore_duplicates: bool,
     /// START SLAVE UNTIL's GTIDs.
@@ -111,6 +115,8 @@ pub(crate) struct SourceFacts {
     pub(crate) version: String,
     /// It is Narwal.
     pub(crate) narwal: bool,
+    /// It is a MySQL.
+    pub(crate) mysql: bool,
     /// Seconds that this host's clock is ahead of the source's.
     pub(crate) clock_ahead: i64,
     /// Acknowledgements are wanted.
@@ -156,6 +162,9 @@ pub(crate) fn lost(e: &Error) -> Fault {
 /// Says what a replica says, and asks for the log.
 pub(crate) fn attach(mut c: Connection, w: &Wanted<'_>) -> Result<(Dump, SourceFacts), Fault> {
     let mut facts = ask_facts(&mut c, w)?;
+    if facts.mysql {
+        return attach_mysql(c, w, facts);
+    }
     set_variables(&mut c, w, facts.narwal)?;
     if w.use_gtid == UseGtid::No {
         show_gtids(&mut c, w)?;
@@ -169,6 +178,7 @@ pub(crate) fn attach(mut c: Connection, w: &Wanted<'_>) -> Result<(Dump, SourceF
             server_id: w.server_id,
             file: w.place.file.to_string(),
             position: start_position(w)?,
+            gtid_set: None,
             non_blocking: false,
             annotate: true,
             semi_sync: facts.semi_sync,
@@ -177,11 +187,97 @@ pub(crate) fn attach(mut c: Connection, w: &Wanted<'_>) -> Result<(Dump, SourceF
     Ok((dump, facts))
 }
 
+/// The same to a MySQL, in the words of its own replicas.
+fn attach_mysql(
+    mut c: Connection,
+    w: &Wanted<'_>,
+    mut facts: SourceFacts,
+) -> Result<(Dump, SourceFacts), Fault> {
+    if w.until.is_some() {
+        return Err(Fault::fatal(
+            errno::FATAL,
+            "Fatal error: START SLAVE UNTIL MASTER_GTID_POS needs a source with GTIDs of MariaDB's form, and this one is a MySQL",
+        ));
+    }
+    let by_set = w.use_gtid != UseGtid::No;
+    if by_set {
+        must_have_gtids(&mut c)?;
+    }
+    if !w.heartbeat.is_zero() {
+        let nanos = w.heartbeat.as_nanos();
+        let sql =
+            format!("SET @master_heartbeat_period = {nanos}, @source_heartbeat_period = {nanos}");
+        c.execute(&sql).map_err(must("@source_heartbeat_period"))?;
+    }
+    let uuid = gtid_uuid(0, w.server_id);
+    for sql in [
+        "SET @master_binlog_checksum = @@global.binlog_checksum, @source_binlog_checksum = @@global.binlog_checksum"
+            .to_owned(),
+        format!("SET @slave_uuid = '{uuid}', @replica_uuid = '{uuid}'"),
+    ] {
+        c.execute(&sql).map_err(must("what a replica says of itself"))?;
+    }
+    register(&mut c, w)?;
+    facts.semi_sync = w.semi_sync && ask_semi_sync_mysql(&mut c)?;
+    let gtid_set = by_set.then(|| {
+        let mut have = w.place.mysql.clone();
+        have.merge(w.own);
+        have.to_bytes()
+    });
+    let dump = c
+        .dump(&DumpRequest {
+            server_id: w.server_id,
+            file: w.place.file.to_string(),
+            position: start_position(w)?,
+            gtid_set,
+            non_blocking: false,
+            annotate: false,
+            semi_sync: facts.semi_sync,
+        })
+        .map_err(|e| lost(&e))?;
+    Ok((dump, facts))
+}
+
+/// A MySQL gives GTIDs only if it is told to.
+fn must_have_gtids(c: &mut Connection) -> Result<(), Fault> {
+    let mode = c
+        .value("SELECT @@GLOBAL.gtid_mode")
+        .map_err(must("gtid_mode"))?
+        .unwrap_or_default();
+    if mode.eq_ignore_ascii_case("ON") {
+        return Ok(());
+    }
+    Err(Fault::fatal(
+        errno::FATAL,
+        format!(
+            "Fatal error: the source has gtid_mode={mode}, so it can't be followed by GTID: set gtid_mode=ON there, or \
+             SOURCE_AUTO_POSITION=0 with SOURCE_LOG_FILE and SOURCE_LOG_POS here"
+        ),
+    ))
+}
+
+/// As [`ask_semi_sync`], for MySQL's plugin under either of its names.
+fn ask_semi_sync_mysql(c: &mut Connection) -> Result<bool, Fault> {
+    let found = c
+        .query("SHOW VARIABLES WHERE Variable_name IN ('rpl_semi_sync_source_enabled', 'rpl_semi_sync_master_enabled')")
+        .map_err(must("rpl_semi_sync_source_enabled"))?;
+    if found.text(0, 1).is_none() {
+        tracing::warn!(
+            "the source has no semi-synchronous replication: this replica goes on without"
+        );
+        return Ok(false);
+    }
+    c.execute("SET @rpl_semi_sync_replica = 1, @rpl_semi_sync_slave = 1")
+        .map_err(must("@rpl_semi_sync_replica"))?;
+    Ok(true)
+}
+
 /// What server the source is, and what its clock says.
 fn ask_facts(c: &mut Connection, w: &Wanted<'_>) -> Result<SourceFacts, Fault> {
     let mut facts = SourceFacts {
         version: c.server_version().to_owned(),
         narwal: c.server_version().to_ascii_lowercase().contains("narwal"),
+        mysql: !c.is_mariadb(),
         tls: c.is_tls(),
         ..SourceFacts::default()
     };

@@ -217,6 +217,8 @@ fn change(
         user => c.user,
         password => c.password,
         connect_retry => c.connect_retry,
+        retry_count => c.retry_count,
+        server_key => c.server_key,
         delay => c.delay,
         log_file => c.log_file,
         log_pos => c.log_pos,
@@ -374,6 +376,7 @@ impl ReplicaControl for Manager {
                 slave_pos,
                 // The settings have the position from here on.
                 channel: changed.moved.then_some((changed.config.id, None)),
+                mysql: None,
             });
         }
         self.store(changes)?;
@@ -491,6 +494,7 @@ impl ReplicaControl for Manager {
         let forget = CatalogChange::SetReplicaState {
             slave_pos: None,
             channel: Some((config.id, None)),
+            mysql: None,
         };
         if all {
             let key = format!("{OBJECTS}{}", config.name.to_lowercase());

@@ -1,7 +1,8 @@
 //! What was received and is not applied yet: a queue of event groups between the thread that receives and the one that
 //! applies. It lives in memory only; what is lost with it is asked for again.
 
-use narwal_binlog::Gtid;
+use narwal_binlog::{Gtid, MysqlGtid};
+use narwal_engine::SourceGtid;
 use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -10,8 +11,10 @@ use std::time::{Duration, Instant};
 /// What is known of a group before its events are looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GroupHead {
-    /// Its GTID.
+    /// Its GTID. Of a group of a MySQL the number is 0: it gets one here, at its commit.
     pub gtid: Gtid,
+    /// The source's name for it.
+    pub source: SourceGtid,
     /// One event and no commit: a statement that commits by itself (DDL).
     pub standalone: bool,
     /// The GTID event's bits ([`narwal_binlog::gtid_flags`]).
@@ -29,6 +32,18 @@ pub struct GroupHead {
     pub bytes: u64,
     /// The source waits for an acknowledgement that the group is durable here. Not known yet in [`Item::Begin`].
     pub wants_ack: bool,
+}
+
+impl GroupHead {
+    /// The group for messages: by the GTID that the source knows.
+    #[must_use]
+    pub fn name(&self) -> String {
+        match self.source {
+            SourceGtid::MariaDb => self.gtid.to_string(),
+            SourceGtid::Mysql(gtid) => gtid.to_string(),
+            SourceGtid::Anonymous => "ANONYMOUS".to_owned(),
+        }
+    }
 }
 
 /// One thing to be done by the applier, in the source's order.
@@ -62,6 +77,8 @@ pub enum Item {
     Position {
         /// The group that was passed over.
         gtid: Option<Gtid>,
+        /// The same, of a group of a MySQL.
+        mysql: Option<MysqlGtid>,
         /// The source's file.
         file: Arc<str>,
         /// Offset in that file up to which there is nothing to do.
@@ -91,11 +108,23 @@ impl Item {
             }
     }
 
+    /// It says nothing but how far the source is.
+    fn is_mere_position(&self) -> bool {
+        matches!(
+            self,
+            Item::Position {
+                gtid: None,
+                mysql: None,
+                ..
+            }
+        )
+    }
+
     /// Groups that it completes.
     fn groups(&self) -> u64 {
         match self {
             Item::Group { .. } | Item::End { .. } => 1,
-            Item::Position { gtid, .. } => u64::from(gtid.is_some()),
+            Item::Position { gtid, mysql, .. } => u64::from(gtid.is_some() || mysql.is_some()),
             Item::Begin { .. } | Item::Events(_) | Item::Abandon | Item::Stop { .. } => 0,
         }
     }
@@ -215,8 +244,9 @@ impl Queue {
             self.drained.wait(&mut s);
         }
         // Positions alone would pile up where nobody applies: the latest says what the ones before it said.
-        if let (Item::Position { gtid: None, .. }, Some(last @ Item::Position { gtid: None, .. })) =
-            (&item, s.items.back_mut())
+        if let Some(last) = s.items.back_mut()
+            && item.is_mere_position()
+            && last.is_mere_position()
         {
             *last = item;
             return Ok(());
@@ -358,6 +388,7 @@ mod tests {
                 server: 1,
                 seq,
             },
+            source: SourceGtid::MariaDb,
             standalone: false,
             flags2: 0,
             timestamp: 100 + seq as u32,
@@ -379,6 +410,7 @@ mod tests {
     fn position(pos: u64) -> Item {
         Item::Position {
             gtid: None,
+            mysql: None,
             file: "bin.000001".into(),
             pos,
             wants_ack: false,
@@ -397,6 +429,7 @@ mod tests {
             Item::End { head: head(2) },
             Item::Position {
                 gtid: Some(head(3).gtid),
+                mysql: None,
                 file: "bin.000001".into(),
                 pos: 300,
                 wants_ack: false,

@@ -8,8 +8,9 @@ use crate::lag::At;
 use crate::queue::{Item, PushError};
 use crate::semisync::Asked;
 use crate::shared::{Shared, parse_gtids};
-use narwal_binlog::{Gtid, connect_hash_text};
+use narwal_binlog::{Gtid, GtidSet, connect_hash_text};
 use narwal_client::{Connection, Dump, Packet};
+use narwal_engine::SourceGtid;
 use narwal_session::replica::{IoRunning, ReplicaError, Until, UseGtid};
 use narwal_session::{SystemTask, SystemThread};
 use narwal_types::errors::codes;
@@ -126,7 +127,8 @@ fn watch_source(shared: &Shared, stop: &AtomicBool) {
         // Not for a moment's worth of groups.
         let was_behind = std::mem::replace(&mut behind, {
             let io = shared.io.lock();
-            io.running == IoRunning::Yes && !io.drained
+            // A MySQL has no such list.
+            io.running == IoRunning::Yes && !io.drained && !io.mysql
         });
         if !(behind && was_behind) {
             link = None;
@@ -276,7 +278,7 @@ impl Receiver<'_> {
             if io.received.epoch != epoch {
                 return Ok(());
             }
-            io.received.place.gtids.clone()
+            io.received.place.clone()
         };
         let db = self.shared.instance.database();
         loop {
@@ -291,7 +293,8 @@ impl Receiver<'_> {
                     .flatten()
                     .any(|h| h.seq >= g.seq)
             };
-            if received.values().all(has) {
+            let mysql = received.mysql.is_subset(&state.mysql);
+            if mysql && received.gtids.values().all(has) {
                 return match db.durable_binlog_position() {
                     Ok(_) => Ok(()),
                     Err(e) => Err(Over::Fault(Fault::fatal(codes::GET_ERRNO, e.to_string()))),
@@ -350,6 +353,7 @@ impl Receiver<'_> {
             _ => None,
         };
         let contents = self.contents(&place);
+        let own = GtidSet::of_state(&shared.instance.database().gtid_state());
         let wanted = Wanted {
             server_id: shared.number("server_id", 0) as u32,
             report_host: shared.text("report_host"),
@@ -360,6 +364,7 @@ impl Receiver<'_> {
             heartbeat: Duration::from_millis(config.heartbeat_millis),
             use_gtid: config.use_gtid,
             place: &place,
+            own: &own,
             strict,
             ignore_duplicates: shared.switch("gtid_ignore_duplicates"),
             until,
@@ -372,13 +377,14 @@ impl Receiver<'_> {
             io.server_id = facts.server_id;
             io.clock_ahead = facts.clock_ahead;
             io.narwal = facts.narwal;
+            io.mysql = facts.mysql;
             io.semi_sync = facts.semi_sync;
             io.error = ReplicaError::default();
         }
         shared.links.fetch_add(1, Ordering::Relaxed);
         tracing::info!(
             connection = config.name, source = %target.options.address, server_id = facts.server_id, version = facts.version,
-            tls = facts.tls, semi_sync = facts.semi_sync, gtids = place.gtid_text(), file = %place.file, pos = place.pos,
+            tls = facts.tls, semi_sync = facts.semi_sync, gtids = place.gtid_text(), mysql = %place.mysql, file = %place.file, pos = place.pos,
             clock_ahead = facts.clock_ahead, "the replica is connected to its source"
         );
         let rules = Rules {
@@ -390,6 +396,7 @@ impl Receiver<'_> {
                 && !shared.text("narwal_gtid_gaps").eq_ignore_ascii_case("WARN"),
             stream_threshold: STREAM_THRESHOLD,
             narwal: facts.narwal,
+            domain: shared.number("gtid_domain_id", 0) as u32,
             pass_incident: shared.skip.load(Ordering::SeqCst) > 0,
             own: self.own(&place),
             contents: Some(self.known()),
@@ -558,6 +565,9 @@ impl Receiver<'_> {
         let last = assembler.last();
         let mut io = self.shared.io.lock();
         let r = &mut io.received.place;
+        if let SourceGtid::Mysql(g) = last.source {
+            r.mysql.insert(&g);
+        }
         if let Some(last) = place.gtids.get(&gtid.domain) {
             r.gtids.insert(gtid.domain, *last);
         }

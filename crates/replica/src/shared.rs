@@ -36,6 +36,7 @@ pub(crate) struct Io {
     pub(crate) server_id: u32,
     pub(crate) clock_ahead: i64,
     pub(crate) narwal: bool,
+    pub(crate) mysql: bool,
     pub(crate) semi_sync: bool,
     pub(crate) received: Received,
     pub(crate) arrivals: Arrivals,
@@ -141,9 +142,9 @@ impl Shared {
         }
         let applied = self.instance.database().replica_state();
         let gtids: BTreeMap<u32, Gtid> = match config.use_gtid {
-            UseGtid::SlavePos => applied.slave_pos,
+            UseGtid::SlavePos => applied.slave_pos.clone(),
             UseGtid::CurrentPos => {
-                parse_gtids(&self.text("gtid_current_pos")).unwrap_or(applied.slave_pos)
+                parse_gtids(&self.text("gtid_current_pos")).unwrap_or(applied.slave_pos.clone())
             }
             // The file's own order counts.
             UseGtid::No => BTreeMap::new(),
@@ -152,7 +153,12 @@ impl Shared {
             Some((file, pos)) => (file.clone(), *pos),
             None => (Arc::from(config.log_file.as_str()), config.log_pos.max(4)),
         };
-        let place = SourcePosition { gtids, file, pos };
+        let place = SourcePosition {
+            gtids,
+            mysql: applied.mysql,
+            file,
+            pos,
+        };
         let mut io = self.io.lock();
         io.received = Received {
             epoch,

@@ -156,6 +156,7 @@ fn rules() -> Rules {
         strict: true,
         stop_at_gaps: true,
         stream_threshold: 4096,
+        domain: 0,
         narwal: true,
         pass_incident: false,
         own: BTreeMap::new(),

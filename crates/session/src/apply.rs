@@ -14,6 +14,9 @@
 use crate::acl::Account;
 pub use crate::apply_error::ApplyError;
 use crate::apply_made::Made;
+use crate::apply_mysql::{
+    MysqlSettings, dropping_if_exists, from_mysql, is_sources_own, makes_expression_index,
+};
 use crate::applying::Applying;
 use crate::client::ConnectOptions;
 use crate::instance::Instance;
@@ -31,7 +34,8 @@ use narwal_engine::apply::RowApplier;
 pub use narwal_engine::apply::TypeConversions;
 use narwal_engine::xa::{XaContext, Xid};
 use narwal_engine::{
-    Catalog, Database, Ddl, Isolation, Origin, Reserved, Savepoint, Transaction, TxnOptions,
+    Catalog, Database, Ddl, Isolation, Origin, Reserved, Savepoint, SourceGtid, Transaction,
+    TxnOptions,
 };
 use narwal_sql::SqlMode;
 use narwal_syntax::ast::admin::Admin;
@@ -126,6 +130,14 @@ struct Group {
     about: XaContext,
     /// It began with a statement that makes a table.
     made: Option<Box<Made>>,
+}
+
+impl Group {
+    /// It comes from a MySQL.
+    fn is_mysqls(&self) -> bool {
+        let origin = self.origin.as_ref();
+        origin.is_some_and(|o| o.gtid != SourceGtid::MariaDb)
+    }
 }
 
 /// What a group's events have come to.
@@ -591,7 +603,8 @@ impl Applier {
         GtidChoice {
             domain_id: Some(gtid.domain),
             server_id: Some(gtid.server),
-            seq_no: Some(gtid.seq),
+            // A source that has none of MariaDB's form: it is given at the commit.
+            seq_no: (gtid.seq != 0).then_some(gtid.seq),
             strict: self.options.strict,
         }
     }
@@ -776,13 +789,18 @@ impl Applier {
         group: Group,
         q: &QueryEvent<'_>,
     ) -> Result<Executed, ApplyError> {
-        let vars = StatusVars::parse(q.status_vars)?;
+        let mysql = group.is_mysqls();
+        let vars = StatusVars::parse(q.status_vars)?.of(mysql);
         let sql = text(q.sql, vars.charset_client)?;
         let sql = trim(&sql);
-        let words = first_words(sql);
+        let sql = match mysql {
+            true => from_mysql(sql, &vars.for_mysql()),
+            false => sql.into(),
+        };
+        let words = first_words(&sql);
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let db = String::from_utf8_lossy(q.db).into_owned();
-        let sql = self.replaced(sql, &words, &vars);
+        let sql = self.replaced(&sql, &words, &vars);
         let nothing = self
             .statement(header, &group, q, &db, &sql, &words, &vars)
             .map_err(|e| e.of(&sql))?;
@@ -845,6 +863,11 @@ impl Applier {
         {
             return without_effect(self);
         }
+        // Nor is it for those who read this server's log.
+        if group.is_mysqls() && (is_sources_own(sql, words) || makes_expression_index(sql)) {
+            self.log_without_effect(group, EMPTY_TRANSACTION, "", sql_mode, q.thread_id)?;
+            return Ok(true);
+        }
         if matches!(words, ["CREATE", "DATABASE" | "SCHEMA", ..])
             && let Some(id) = vars.collation_server
             && !self.options.replace_collations
@@ -855,7 +878,8 @@ impl Applier {
                 "the database gets the source's default collation (id {id}), which Narwal does not have"
             )));
         }
-        let (strict, filters) = (self.options.strict, self.filters);
+        let choice = self.choice(group.gtid);
+        let filters = self.filters;
         let leaves_out = filters
             || !self.options.ignore_databases.is_empty()
             || !self.options.ignore_tables.is_empty();
@@ -865,15 +889,16 @@ impl Applier {
             return without_effect(self);
         }
         s.applying = Some(Applying {
-            gtid: GtidChoice {
-                domain_id: Some(group.gtid.domain),
-                server_id: Some(group.gtid.server),
-                seq_no: Some(group.gtid.seq),
-                strict,
-            },
+            gtid: choice,
             origin: group.origin.clone(),
         });
-        let ran = s.run_text(sql, &mut Discard, false);
+        let ran = match s.run_text(sql, &mut Discard, false) {
+            // An index on an expression was left out when it should be made.
+            Err(e) if e.code == codes::CANT_DROP_FIELD_OR_KEY && group.is_mysqls() => {
+                s.run_text(&dropping_if_exists(sql), &mut Discard, false)
+            }
+            ran => ran,
+        };
         s.applying = None;
         match ran {
             Ok(()) if q.error_code != 0 => {
@@ -899,12 +924,26 @@ impl Applier {
             }
             Err(e) => return Err(e.into()),
         }
-        let wanted = group.gtid.to_string();
-        let logged = self.db.gtid_binlog_state().split(',').any(|g| g == wanted);
-        if logged {
+        if self.is_logged(group) {
             Ok(false)
         } else {
             without_effect(self)
+        }
+    }
+
+    /// The statement that has run has written its group.
+    fn is_logged(&self, group: &Group) -> bool {
+        match &group.origin {
+            // Its GTID was not known before.
+            Some(origin) if group.gtid.seq == 0 => {
+                let state = self.db.replica_state();
+                let at = state.channels.get(&origin.channel);
+                at.is_some_and(|(file, pos)| *file == origin.file && *pos == origin.pos)
+            }
+            _ => {
+                let wanted = group.gtid.to_string();
+                self.db.gtid_binlog_state().split(',').any(|g| g == wanted)
+            }
         }
     }
 
@@ -979,9 +1018,27 @@ struct StatusVars {
     micros: u32,
     /// `foreign_key_checks=0`.
     no_foreign_key_checks: bool,
+    /// MySQL's `default_collation_for_utf8mb4`.
+    utf8mb4: Option<u16>,
 }
 
 impl StatusVars {
+    /// As a MySQL has written them: its modes beyond the 32nd are others than ours.
+    fn of(mut self, mysql: bool) -> StatusVars {
+        if mysql {
+            self.sql_mode = self.sql_mode.map(|mode| mode & u64::from(u32::MAX));
+        }
+        self
+    }
+
+    fn for_mysql(&self) -> MysqlSettings {
+        MysqlSettings {
+            sql_mode: self.sql_mode.map_or(SqlMode::DEFAULT, SqlMode),
+            utf8mb4: self.utf8mb4,
+            server: self.collation_server,
+        }
+    }
+
     /// Reads until a variable of unknown length.
     fn parse(mut rest: &[u8]) -> Result<StatusVars, ApplyError> {
         fn take<'a>(rest: &mut &'a [u8], n: usize) -> Result<&'a [u8], ApplyError> {
@@ -1023,7 +1080,16 @@ impl StatusVars {
                         Some(String::from_utf8_lossy(counted(&mut rest)?).into_owned());
                 }
                 0x06 => drop(counted(&mut rest)?),
-                0x07 | 0x08 | 0x12 => drop(take(&mut rest, 2)?),
+                0x07 | 0x08 => drop(take(&mut rest, 2)?),
+                0x12 => vars.utf8mb4 = Some(number(take(&mut rest, 2)?) as u16),
+                // Names of databases, each with a NUL behind it; too many are not listed.
+                0x0c => {
+                    let count = take(&mut rest, 1)?[0];
+                    for _ in 0..if count == 254 { 0 } else { count } {
+                        let len = rest.iter().position(|b| *b == 0).unwrap_or(rest.len());
+                        take(&mut rest, len + 1)?;
+                    }
+                }
                 0x09 | 0x11 | 0x81 => drop(take(&mut rest, 8)?),
                 0x0b => {
                     counted(&mut rest)?;
@@ -1175,6 +1241,7 @@ mod tests {
                 time_zone: Some("+02:00".into()),
                 micros: 1,
                 no_foreign_key_checks: false,
+                utf8mb4: None,
             }
         );
         for n in [3, 8, 16, 20, 27, 33] {

@@ -17,8 +17,8 @@ use crate::session::ClientSession;
 use narwal_binlog::{Event, EventReader, Gtid, GtidState, Inverted, TableMap};
 use narwal_engine::apply::RowApplier;
 use narwal_engine::{
-    CatalogChange, Ddl, EngineError, Isolation, LiveRecords, Origin, ReadStart, Transaction,
-    TxnOptions,
+    CatalogChange, Ddl, EngineError, Isolation, LiveRecords, Origin, ReadStart, SourceGtid,
+    Transaction, TxnOptions,
 };
 use narwal_types::errors;
 use narwal_types::{SqlError, SqlResult, TypeKind, Value};
@@ -238,6 +238,7 @@ impl ClientSession {
                     channel: CHANNEL,
                     file: format(&wanted).into(),
                     pos: 0,
+                    gtid: SourceGtid::MariaDb,
                 })),
                 ..TxnOptions::default()
             });
@@ -266,6 +267,7 @@ impl ClientSession {
                 changes: vec![CatalogChange::SetReplicaState {
                     slave_pos: Some(list.join(",")),
                     channel: Some((CHANNEL, None)),
+                    mysql: None,
                 }],
                 ..Ddl::default()
             },

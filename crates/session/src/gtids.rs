@@ -1,6 +1,7 @@
 //! Lists of GTIDs as statements and variables have them.
 
-use narwal_binlog::{Gtid, GtidState};
+use narwal_binlog::{Gtid, GtidSet, GtidState};
+use narwal_engine::Database;
 use narwal_types::errors;
 use narwal_types::{SqlError, SqlResult};
 use std::collections::BTreeMap;
@@ -28,6 +29,19 @@ pub(crate) fn gtid_position(text: &str) -> SqlResult<BTreeMap<u32, Gtid>> {
 /// A list of GTIDs as text.
 pub(crate) fn gtid_text<'a>(list: impl Iterator<Item = &'a Gtid>) -> String {
     list.map(Gtid::to_string).collect::<Vec<_>>().join(",")
+}
+
+/// `gtid_executed`: what stands or stood in the binary log, and what was applied of MySQLs. What is told is durable.
+pub(crate) fn gtid_executed(db: &Database) -> GtidSet {
+    let applied = db.replica_state();
+    if !applied.mysql.is_empty()
+        && let Err(e) = db.wait_visible(applied.seq)
+    {
+        tracing::warn!("gtid_executed is told before it is durable: {e}");
+    }
+    let mut set = GtidSet::of_state(&db.gtid_state());
+    set.merge(&applied.mysql);
+    set
 }
 
 /// Error 1953.

@@ -34,6 +34,7 @@ mod admin;
 pub mod apply;
 mod apply_error;
 mod apply_made;
+mod apply_mysql;
 mod applying;
 mod archive;
 mod audit;

@@ -1,6 +1,6 @@
 //! A session's variables, system and user, as expressions see them.
 
-use crate::gtids::gtid_position;
+use crate::gtids::{gtid_executed, gtid_position};
 use crate::instance::Instance;
 use crate::replica::Which;
 use crate::settings::Settings;
@@ -293,7 +293,7 @@ impl VariableSource for SessionVars {
     }
 
     fn gtid_executed(&self) -> GtidSet {
-        GtidSet::of_state(&self.instance.database().gtid_state())
+        gtid_executed(self.instance.database())
     }
 
     fn replica_has_applied(&self, gtids: &str) -> SqlResult<bool> {

@@ -3,7 +3,7 @@
 use crate::rendered::Rendered;
 use narwal_binlog::{
     BinlogError, Event, EventReader, GtidEvent, LogicalClock, RawEvent, event_type, gtid_flags,
-    put_mysql_gtid, put_mysql_query, put_query_for_mysql, put_rows_v2,
+    is_account_statement, put_mysql_gtid, put_mysql_query, put_query_for_mysql, put_rows_v2,
 };
 
 /// Translates a stream of events. It remembers what later events of a group, and later groups, depend on.
@@ -107,62 +107,10 @@ impl Translator {
     }
 }
 
-/// Statements about accounts. They name password hashes and privileges that MySQL does not know: accounts are each server's own.
-fn is_account_statement(sql: &[u8]) -> bool {
-    const BEGINNINGS: [&[&str]; 12] = [
-        &["CREATE", "USER"],
-        &["CREATE", "OR", "REPLACE", "USER"],
-        &["CREATE", "ROLE"],
-        &["CREATE", "OR", "REPLACE", "ROLE"],
-        &["ALTER", "USER"],
-        &["DROP", "USER"],
-        &["DROP", "ROLE"],
-        &["RENAME", "USER"],
-        &["GRANT"],
-        &["REVOKE"],
-        &["SET", "PASSWORD"],
-        &["SET", "DEFAULT", "ROLE"],
-    ];
-    let words = || {
-        sql.split(u8::is_ascii_whitespace)
-            .filter(|word| !word.is_empty())
-    };
-    BEGINNINGS.iter().any(|beginning| {
-        let mut theirs = words();
-        beginning.iter().all(|word| {
-            theirs
-                .next()
-                .is_some_and(|t| t.eq_ignore_ascii_case(word.as_bytes()))
-        })
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use narwal_binlog::{EventHeader, stamp_event};
-
-    #[test]
-    fn accounts_stay_with_their_server() {
-        for sql in [
-            "GRANT SELECT ON *.* TO u",
-            " create  USER u",
-            "DROP ROLE r",
-            "SET\nPASSWORD FOR u = ''",
-        ] {
-            assert!(is_account_statement(sql.as_bytes()), "{sql}");
-        }
-        for sql in [
-            "CREATE TABLE user (a INT)",
-            "DROP TABLE t",
-            "GRANTED",
-            "CREATE",
-            "",
-            "SET @a = 1",
-        ] {
-            assert!(!is_account_statement(sql.as_bytes()), "{sql}");
-        }
-    }
 
     fn gtid(seq: u64, flags2: u8, commit_id: Option<u64>) -> Vec<u8> {
         // A commit id takes more than the room that is left for it otherwise.

@@ -33,7 +33,7 @@ fn is_about_accounts(tokens: &[Token]) -> bool {
         (Kw::CREATE | Kw::ALTER, Tok::Word(Kw::USER)) => true,
         (Kw::SET, Tok::Word(Kw::PASSWORD)) | (Kw::GRANT, _) => true,
         (Kw::CREATE, Tok::Word(Kw::OR)) => at(3) == Tok::Word(Kw::USER),
-        (Kw::CHANGE, Tok::Word(Kw::MASTER)) => true,
+        (Kw::CHANGE, Tok::Word(Kw::MASTER | Kw::REPLICATION)) => true,
         _ => false,
     }
 }
@@ -178,7 +178,9 @@ impl Scan {
         ]
         .iter()
         .any(|w| is(w))
-            || word.len() > 7 && word[..7].eq_ignore_ascii_case(b"MASTER_") && !ends("PASSWORD");
+            || [&b"MASTER_"[..], b"SOURCE_"].iter().any(|prefix| {
+                word.len() > prefix.len() && word[..prefix.len()].eq_ignore_ascii_case(prefix)
+            }) && !ends("PASSWORD");
     }
 
     fn sign(&mut self, tok: Tok) {

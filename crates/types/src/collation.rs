@@ -22,6 +22,7 @@ mod ascii_key;
 mod chars;
 mod latin1;
 mod list;
+mod mysql;
 mod uca;
 mod watched;
 

@@ -11,7 +11,8 @@ use crate::{EngineError, Result};
 use narwal_binlog::{ColumnMeta, value_len};
 use narwal_types::convert::{NoWarnings, StoreMode, StoreTarget, store};
 use narwal_types::errors;
-use narwal_types::{Charset, Collation, ColumnType, RowLayout, TypeKind, ValueRef};
+use narwal_types::mysql_json::write_text;
+use narwal_types::{BlobSize, Charset, Collation, ColumnType, RowLayout, TypeKind, ValueRef};
 
 /// Column type codes of table maps that are named here.
 mod code {
@@ -27,6 +28,7 @@ mod code {
     pub(super) const TIMESTAMP2: u8 = 0x11;
     pub(super) const DATETIME2: u8 = 0x12;
     pub(super) const TIME2: u8 = 0x13;
+    pub(super) const JSON: u8 = 0xf5;
     pub(super) const NEWDECIMAL: u8 = 0xf6;
     pub(super) const BLOB: u8 = 0xfc;
     pub(super) const STRING: u8 = 0xfe;
@@ -43,6 +45,12 @@ pub struct TypeConversions {
     /// Not a setting of MariaDB's: strings of another length are taken if each value fits (error 1406 if one does not).
     pub fitting: bool,
 }
+
+/// By how much the text of a JSON value is longer than its binary form, at most: a control character takes six bytes, and
+/// a number of three bytes in an array of one takes as many with what stands around it.
+const JSON_GROWTH: usize = 16;
+/// Bytes that every JSON value's text may have.
+const JSON_LEAST: usize = 1024;
 
 /// What has to be done to a value of the event before it is a value of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,6 +70,8 @@ pub(crate) enum Conversion {
     },
     /// The number of an ENUM's or SET's members, or bits: at most this.
     Limit { max: u64, big_endian: bool },
+    /// MySQL's binary JSON, which is text here.
+    Json { prefix: u8, size: BlobSize },
     /// The table has no such column.
     Ignore,
     /// Another type.
@@ -130,6 +140,9 @@ pub(crate) fn conversion(
 ) -> Option<Conversion> {
     let collation = info.collation;
     let (own_code, own_meta) = ty.binlog_type();
+    if type_code == code::JSON {
+        return json(meta, ty);
+    }
     let exact = type_code == own_code && meta == &own_meta[..];
     if let Some((max, big_endian)) = limit(ty) {
         return exact.then_some(Conversion::Limit { max, big_endian });
@@ -201,6 +214,19 @@ pub(crate) fn conversion(
     }
     let (from, lossy) = number(type_code, meta, info, ty)?;
     permitted(lossy).then_some(Conversion::Cast(From::Value(from)))
+}
+
+/// What becomes of JSON: text, if our column has UTF-8.
+fn json(meta: &[u8], ty: &ColumnType) -> Option<Conversion> {
+    match ty.kind {
+        TypeKind::Text(size) if ty.collation.charset() == Charset::Utf8mb4 => {
+            Some(Conversion::Json {
+                prefix: *meta.first()?,
+                size,
+            })
+        }
+        _ => None,
+    }
 }
 
 /// The source's type, if it is a number or a time of day or date that can become our `ty`, and whether values may be lost.
@@ -321,6 +347,23 @@ pub(crate) fn convert<'a>(
             let start = scratch.len();
             scratch.extend_from_slice(&(bytes.len() as u64).to_le_bytes()[..usize::from(to)]);
             scratch.extend_from_slice(bytes);
+            Cell::Scratch(start, scratch.len())
+        }
+        Conversion::Json { prefix, size } => {
+            let value = value.get(usize::from(prefix)..).unwrap_or_default();
+            let width = size as usize;
+            let start = scratch.len();
+            scratch.resize(start + width, 0);
+            // What no such column holds is no value of it either.
+            let most = value.len().saturating_mul(JSON_GROWTH).max(JSON_LEAST);
+            if write_text(value, most, scratch).is_err() {
+                return Err(bad_event(table, "a JSON value that is none"));
+            }
+            let len = (scratch.len() - start - width) as u64;
+            if len >> (8 * width) != 0 {
+                return Err(too_long());
+            }
+            scratch[start..start + width].copy_from_slice(&len.to_le_bytes()[..width]);
             Cell::Scratch(start, scratch.len())
         }
         Conversion::Cast(from) => return cast(from, table, i, value, scratch),
@@ -484,7 +527,7 @@ pub(crate) fn mismatch(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use narwal_types::{BlobSize, ColumnType};
+    use narwal_types::ColumnType;
 
     #[test]
     fn columns_are_taken_only_where_the_bytes_mean_the_same() {

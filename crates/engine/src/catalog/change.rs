@@ -108,6 +108,8 @@ pub enum CatalogChange {
         slave_pos: Option<String>,
         /// A connection's position in its source's log, or `None` to forget the connection.
         channel: Option<(u32, Option<(String, u64)>)>,
+        /// The new set of MySQLs' transactions that count as applied; `None`: it stays.
+        mysql: Option<String>,
     },
     /// Groups were passed over that nothing was committed for: `gtid_slave_pos` of their domains and the position of
     /// their connection move. Belongs into a local commit too.
@@ -120,6 +122,8 @@ pub enum CatalogChange {
         file: String,
         /// The position in it.
         pos: u64,
+        /// What was passed over of MySQLs' transactions, a set.
+        mysql: String,
     },
 }
 
@@ -153,12 +157,16 @@ pub(crate) enum LoggedChange {
     SetReplicaState {
         slave_pos: Option<String>,
         channel: Option<(u32, Option<(String, u64)>)>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        mysql: Option<String>,
     },
     MoveReplicaState {
         gtids: String,
         channel: u32,
         file: String,
         pos: u64,
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        mysql: String,
     },
 }
 

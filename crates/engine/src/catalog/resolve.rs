@@ -277,22 +277,34 @@ impl Catalog {
             CatalogChange::DropView { db, name } => vec![LoggedChange::DropView { db, name }],
             CatalogChange::PutObject { key, value } => vec![LoggedChange::PutObject { key, value }],
             CatalogChange::DeleteObject { key } => vec![LoggedChange::DeleteObject(key)],
-            CatalogChange::SetReplicaState { slave_pos, channel } => {
+            CatalogChange::SetReplicaState {
+                slave_pos,
+                channel,
+                mysql,
+            } => {
                 crate::gtid_list::check_list(slave_pos.as_deref().unwrap_or_default(), true)?;
-                vec![LoggedChange::SetReplicaState { slave_pos, channel }]
+                crate::gtid_list::check_set(mysql.as_deref().unwrap_or_default())?;
+                vec![LoggedChange::SetReplicaState {
+                    slave_pos,
+                    channel,
+                    mysql,
+                }]
             }
             CatalogChange::MoveReplicaState {
                 gtids,
                 channel,
                 file,
                 pos,
+                mysql,
             } => {
                 crate::gtid_list::check_list(&gtids, false)?;
+                crate::gtid_list::check_set(&mysql)?;
                 vec![LoggedChange::MoveReplicaState {
                     gtids,
                     channel,
                     file,
                     pos,
+                    mysql,
                 }]
             }
         })

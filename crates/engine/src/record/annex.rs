@@ -3,7 +3,7 @@
 use crate::catalog::change::LoggedChange;
 use crate::record::chunk::Oob;
 use crate::record::packed::unpack;
-use crate::record::replica::{Origin, local_gtid};
+use crate::record::replica::{Origin, SourceGtid, local_gtid};
 use crate::record::xa::StoredStep;
 use crate::store::run::writer::RunMeta;
 use crate::{EngineError, Result};
@@ -40,6 +40,9 @@ pub(crate) struct Annex {
     /// Where the commit comes from: connection, the source's file, position behind the group there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) origin: Option<(u32, Arc<str>, u64)>,
+    /// The GTID that it has there if the source is a MySQL; empty: it has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) mysql: Option<String>,
     /// The GTID that it has there, if the record's events don't say it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) gtid: Option<(u32, u32, u64)>,
@@ -82,20 +85,32 @@ impl Annex {
     pub(crate) fn set_origin(&mut self, origin: Option<&Origin>, gtid: &GtidChoice, local: bool) {
         if let Some(o) = origin {
             self.origin = Some((o.channel, o.file.clone(), o.pos));
+            self.mysql = o.gtid.to_text();
             self.gtid =
                 (local.then(|| local_gtid(gtid)).flatten()).map(|g| (g.domain, g.server, g.seq));
         }
     }
 
     /// What was noted so.
-    pub(crate) fn origin(&self) -> Option<(Origin, Option<Gtid>)> {
-        let (channel, file, pos) = self.origin.clone()?;
+    ///
+    /// # Errors
+    /// [`EngineError::Corrupt`] if the source's GTID is none.
+    pub(crate) fn origin(&self) -> Result<Option<(Origin, Option<Gtid>)>> {
+        let Some((channel, file, pos)) = self.origin.clone() else {
+            return Ok(None);
+        };
         let gtid = self.gtid.map(|(domain, server, seq)| Gtid {
             domain,
             server,
             seq,
         });
-        Some((Origin { channel, file, pos }, gtid))
+        let origin = Origin {
+            channel,
+            file,
+            pos,
+            gtid: SourceGtid::from_text(self.mysql.as_deref())?,
+        };
+        Ok(Some((origin, gtid)))
     }
 }
 

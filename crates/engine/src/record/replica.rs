@@ -8,10 +8,44 @@
 use crate::catalog::change::LoggedChange;
 use crate::gtid_list::parse_list;
 use crate::{EngineError, Result};
-use narwal_binlog::{Gtid, GtidChoice};
+use narwal_binlog::{Gtid, GtidChoice, GtidSet, MysqlGtid};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+
+/// What the source of a transaction calls it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SourceGtid {
+    /// By a GTID of MariaDB's form, which it keeps here.
+    #[default]
+    MariaDb,
+    /// By a GTID of MySQL's form. Here it gets one of MariaDB's form besides.
+    Mysql(MysqlGtid),
+    /// Not at all (`gtid_mode=OFF` of a MySQL).
+    Anonymous,
+}
+
+impl SourceGtid {
+    /// As an annex has it: nothing for MariaDB, an empty text for a transaction without GTID.
+    pub(crate) fn to_text(self) -> Option<String> {
+        match self {
+            SourceGtid::MariaDb => None,
+            SourceGtid::Mysql(gtid) => Some(gtid.to_string()),
+            SourceGtid::Anonymous => Some(String::new()),
+        }
+    }
+
+    pub(crate) fn from_text(text: Option<&str>) -> Result<Self> {
+        Ok(match text {
+            None => SourceGtid::MariaDb,
+            Some("") => SourceGtid::Anonymous,
+            Some(gtid) => SourceGtid::Mysql(
+                gtid.parse()
+                    .map_err(|_| EngineError::Corrupt(format!("GTID {gtid:?} in an annex")))?,
+            ),
+        })
+    }
+}
 
 /// Where a replicated transaction comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,6 +56,8 @@ pub struct Origin {
     pub file: Arc<str>,
     /// Position behind the group in it.
     pub pos: u64,
+    /// The source's name for it.
+    pub gtid: SourceGtid,
 }
 
 /// What was applied so far.
@@ -33,6 +69,8 @@ pub struct ReplicaState {
     pub slave_pos: BTreeMap<u32, Gtid>,
     /// Up to where each connection's source was applied: its file and the position in it.
     pub channels: BTreeMap<u32, (Arc<str>, u64)>,
+    /// Transactions of MySQLs that were applied, by the GTIDs that they have there.
+    pub mysql: GtidSet,
 }
 
 /// As a checkpoint stores it.
@@ -42,6 +80,8 @@ pub(crate) struct StoredReplica {
     slave_pos: String,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     channels: BTreeMap<u32, (Arc<str>, u64)>,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    mysql: String,
 }
 
 /// What a commit does to the state.
@@ -74,6 +114,7 @@ impl ReplicaState {
         StoredReplica {
             slave_pos: self.slave_pos_text(),
             channels: self.channels.clone(),
+            mysql: self.mysql.to_string(),
         }
     }
 
@@ -84,15 +125,19 @@ impl ReplicaState {
             seq,
             slave_pos: gtids.into_iter().map(|g| (g.domain, g)).collect(),
             channels: stored.channels.clone(),
+            mysql: (stored.mysql.parse())
+                .map_err(|_| EngineError::Corrupt("GTIDs of MySQL in the base".into()))?,
         })
     }
 
-    /// Commit `seq` came from `origin` with this GTID.
+    /// Commit `seq` came from `origin` with this GTID. One that was given here says nothing of how far the source is.
     #[inline]
     pub(crate) fn advance(&mut self, seq: u64, gtid: Option<Gtid>, origin: &Origin) {
         self.seq = seq;
-        if let Some(g) = gtid {
-            self.slave_pos.insert(g.domain, g);
+        match (&origin.gtid, gtid) {
+            (SourceGtid::MariaDb, Some(g)) => drop(self.slave_pos.insert(g.domain, g)),
+            (SourceGtid::Mysql(g), _) => self.mysql.insert(g),
+            (SourceGtid::MariaDb, None) | (SourceGtid::Anonymous, _) => {}
         }
         self.position(origin.channel, &origin.file, origin.pos);
     }
@@ -116,7 +161,14 @@ impl ReplicaState {
             list.into_iter().map(|g| (g.domain, g))
         };
         match change {
-            LoggedChange::SetReplicaState { slave_pos, channel } => {
+            LoggedChange::SetReplicaState {
+                slave_pos,
+                channel,
+                mysql,
+            } => {
+                if let Some(set) = mysql {
+                    self.mysql = set.parse().unwrap_or_default();
+                }
                 if let Some(list) = slave_pos {
                     self.slave_pos = gtids(list).collect();
                 }
@@ -133,7 +185,9 @@ impl ReplicaState {
                 channel,
                 file,
                 pos,
+                mysql,
             } => {
+                self.mysql.merge(&mysql.parse().unwrap_or_default());
                 self.slave_pos.extend(gtids(list));
                 self.position(*channel, &file.as_str().into(), *pos);
             }

@@ -57,6 +57,7 @@ pub fn run(args: &RestoreArgs, manifest: &Manifest) -> Result<Settled, Failure> 
     let mut changes = vec![CatalogChange::SetReplicaState {
         slave_pos: Some(gtid_pos.clone()),
         channel: None,
+        mysql: None,
     }];
     for (key, id) in &connections {
         changes.push(CatalogChange::DeleteObject { key: key.clone() });
@@ -65,6 +66,7 @@ pub fn run(args: &RestoreArgs, manifest: &Manifest) -> Result<Settled, Failure> 
             changes.push(CatalogChange::SetReplicaState {
                 slave_pos: None,
                 channel: Some((id, None)),
+                mysql: None,
             });
         }
     }

@@ -7,7 +7,7 @@ use super::progress::{GroupEnd, Progress};
 use super::settings::{ApplySettings, Conductor, Ended, Verdict};
 use super::touch::Touched;
 use crate::queue::{GroupHead, Item, Popped, Queue};
-use narwal_binlog::Gtid;
+use narwal_binlog::{Gtid, GtidSet};
 use narwal_engine::{CatalogChange, Database, Ddl, Origin, TxnOptions};
 use narwal_session::Instance;
 use narwal_session::apply::{Applier, ApplyError, Executed, Ready};
@@ -34,6 +34,7 @@ struct Stream {
 #[derive(Default)]
 struct Passed {
     gtids: BTreeMap<u32, Gtid>,
+    mysql: GtidSet,
     at: Option<(Arc<str>, u64)>,
 }
 
@@ -158,10 +159,14 @@ impl<'a> Coordinator<'a> {
             }
             Item::Position {
                 gtid,
+                mysql,
                 file,
                 pos,
                 wants_ack,
             } => {
+                if let Some(g) = &mysql {
+                    self.passed.mysql.insert(g);
+                }
                 self.pass(gtid, &file, pos, wants_ack)?;
                 match conductor.passed(&file, pos) {
                     true => Err(Ended::Until),
@@ -228,6 +233,7 @@ impl<'a> Coordinator<'a> {
             channel: self.settings.channel,
             file: head.file.clone(),
             pos: head.end_pos,
+            gtid: head.source,
         })
     }
 
@@ -398,7 +404,7 @@ impl<'a> Coordinator<'a> {
             Err(e) if is_temporary(&e) && !self.stop.load(Ordering::Relaxed) => {
                 // Its events are gone.
                 self.progress.retry();
-                tracing::warn!("group {} has to be fetched again: {e}", head.gtid);
+                tracing::warn!("group {} has to be fetched again: {e}", head.name());
                 return Err(Ended::Refetch);
             }
             Err(e) => return Err(self.fail(&head, &e)),
@@ -463,7 +469,7 @@ impl<'a> Coordinator<'a> {
     /// A commit will tell positions behind these; GTIDs of other domains are to be logged yet.
     fn forget_passed(&mut self, head: &GroupHead) {
         self.passed.gtids.remove(&head.gtid.domain);
-        let left = !self.passed.gtids.is_empty();
+        let left = !self.passed.gtids.is_empty() || !self.passed.mysql.is_empty();
         self.passed.at = left.then(|| (head.file.clone(), head.end_pos));
     }
 
@@ -485,6 +491,7 @@ impl<'a> Coordinator<'a> {
             channel: self.settings.channel,
             file: place.file.to_string(),
             pos,
+            mysql: self.passed.mysql.to_string(),
         };
         let ddl = Ddl {
             changes: vec![change],

@@ -24,7 +24,9 @@ pub(super) fn tell(progress: &Progress, head: &GroupHead, e: &ApplyError) {
     let code = if e.code == 0 { CORRUPT } else { e.code };
     let place = format!(
         "the event's source log {}, end_log_pos {}, Gtid {}",
-        head.file, head.end_pos, head.gtid
+        head.file,
+        head.end_pos,
+        head.name()
     );
     let text = match (e.event, &e.table, &e.statement) {
         (Some(event), Some(table), _) => format!(

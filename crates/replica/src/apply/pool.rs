@@ -369,7 +369,7 @@ impl<'p> Worker<'p> {
             }
             Err(_) if line.alone.is_some() => line.set(n, Slot::Waiting(task)),
             Err(e) => {
-                tracing::debug!("group {} is tried again alone: {e}", task.head.gtid);
+                tracing::debug!("group {} is tried again alone: {e}", task.head.name());
                 line.set(n, Slot::Alone(task));
             }
         }

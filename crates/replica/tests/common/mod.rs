@@ -124,6 +124,7 @@ pub fn groups(db: &Database) -> Vec<Group> {
         all.push(Group {
             head: GroupHead {
                 gtid: h.gtid,
+                source: narwal_engine::SourceGtid::MariaDb,
                 standalone: h.flags2 & gtid_flags::STANDALONE != 0,
                 flags2: h.flags2,
                 timestamp: h.timestamp,

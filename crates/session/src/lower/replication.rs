@@ -110,6 +110,17 @@ fn set(m: &mut ChangeMaster, option: ast::MasterOption) -> SqlResult<()> {
     Ok(())
 }
 
+/// Options of MySQL's whose empty text asks for nothing.
+const NOTHING_ASKED: [&str; 7] = [
+    "SOURCE_PUBLIC_KEY_PATH",
+    "SOURCE_BIND",
+    "NETWORK_NAMESPACE",
+    "SOURCE_COMPRESSION_ALGORITHMS",
+    "SOURCE_TLS_VERSION",
+    "SOURCE_TLS_CIPHERSUITES",
+    "PRIVILEGE_CHECKS_USER",
+];
+
 fn set_text(m: &mut ChangeMaster, name: &'static str, text: String) -> SqlResult<()> {
     match name {
         "MASTER_HOST" => {
@@ -126,11 +137,16 @@ fn set_text(m: &mut ChangeMaster, name: &'static str, text: String) -> SqlResult
         "MASTER_SSL_CA" => m.ssl_ca = Some(text),
         "MASTER_SSL_CERT" => m.ssl_cert = Some(text),
         "MASTER_SSL_KEY" => m.ssl_key = Some(text),
+        "REQUIRE_TABLE_PRIMARY_KEY_CHECK" if matches!(&*text, "OFF" | "STREAM") => {}
+        // Such a transaction gets a GTID of MariaDB's form here, as any other.
+        "ASSIGN_GTIDS_TO_ANONYMOUS_TRANSACTIONS" if text == "OFF" => {}
+        "SOURCE_COMPRESSION_ALGORITHMS" if text.eq_ignore_ascii_case("uncompressed") => {}
         _ if !text.is_empty() => return Err(SqlError::unsupported(name)),
         "MASTER_SSL_CAPATH" => m.ssl_capath = Some(text),
         "MASTER_SSL_CIPHER" => m.ssl_cipher = Some(text),
         "MASTER_SSL_CRL" => m.ssl_crl = Some(text),
         "MASTER_SSL_CRLPATH" => m.ssl_crlpath = Some(text),
+        _ if NOTHING_ASKED.contains(&name) => {}
         _ => return Err(SqlError::unsupported(name)),
     }
     Ok(())
@@ -151,6 +167,17 @@ fn set_number(m: &mut ChangeMaster, name: &'static str, n: u64) -> SqlResult<()>
         "RELAY_LOG_POS" => return Err(no_relay_log("RELAY_LOG_POS")),
         "MASTER_DEMOTE_TO_SLAVE" | "MASTER_DEMOTE_TO_REPLICA" => m.demote = n != 0,
         "MASTER_SSL" => m.ssl = Some(n != 0),
+        "SOURCE_AUTO_POSITION" => {
+            m.use_gtid = Some(match n {
+                0 => UseGtid::No,
+                _ => UseGtid::SlavePos,
+            });
+        }
+        "SOURCE_RETRY_COUNT" => m.retry_count = Some(n),
+        "GET_SOURCE_PUBLIC_KEY" => m.server_key = Some(n != 0),
+        // Only rows are applied, in any case.
+        "REQUIRE_ROW_FORMAT" if n != 0 => {}
+        "GTID_ONLY" | "SOURCE_CONNECTION_AUTO_FAILOVER" if n == 0 => {}
         "MASTER_SSL_VERIFY_SERVER_CERT" => m.ssl_verify = Some(n != 0),
         _ => return Err(SqlError::unsupported(name)),
     }

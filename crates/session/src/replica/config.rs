@@ -77,6 +77,8 @@ pub struct ConnectionConfig {
     pub connect_retry: u32,
     /// Attempts before the receiver gives up; 0 is without end. (`master_retry_count`, an option of the server.)
     pub retry_count: u64,
+    /// `GET_SOURCE_PUBLIC_KEY`: a source's RSA key is asked for where a password must be sealed and there is no TLS.
+    pub server_key: bool,
     /// `MASTER_HEARTBEAT_PERIOD`, milliseconds; 0 is no heartbeats.
     pub heartbeat_millis: u64,
     /// `MASTER_DELAY`, seconds.
@@ -108,6 +110,7 @@ impl Default for ConnectionConfig {
             password: String::new(),
             connect_retry: 60,
             retry_count: 100_000,
+            server_key: true,
             heartbeat_millis: DEFAULT_HEARTBEAT_MILLIS,
             delay: 0,
             ssl: Ssl::default(),
@@ -159,6 +162,10 @@ pub struct ChangeMaster {
     pub password: Option<String>,
     /// `MASTER_CONNECT_RETRY`, seconds.
     pub connect_retry: Option<u32>,
+    /// `SOURCE_RETRY_COUNT`; 0 is without end.
+    pub retry_count: Option<u64>,
+    /// `GET_SOURCE_PUBLIC_KEY`.
+    pub server_key: Option<bool>,
     /// `MASTER_HEARTBEAT_PERIOD`, milliseconds.
     pub heartbeat_millis: Option<u64>,
     /// `MASTER_DELAY`, seconds.

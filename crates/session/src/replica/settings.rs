@@ -77,6 +77,7 @@ impl Instance {
             changes: vec![CatalogChange::SetReplicaState {
                 slave_pos: Some(text),
                 channel: None,
+                mysql: None,
             }],
             ..Ddl::default()
         };

@@ -326,6 +326,10 @@ pub(crate) fn replica_status(view: &View, pairs: &mut Vec<(String, String)>) {
         "Rpl_semi_sync_slave_status".into(),
         on(all.iter().any(|s| s.channel.semi_sync)),
     ));
+    pairs.push((
+        "Rpl_semi_sync_replica_status".into(),
+        on(all.iter().any(|s| s.channel.semi_sync)),
+    ));
     let millis = of(|s| s.config.heartbeat_millis);
     pairs.push((
         "Slave_heartbeat_period".into(),

@@ -68,6 +68,12 @@ impl ClientSession {
 pub(super) fn semi_sync_status(view: &View, pairs: &mut Vec<(String, String)>) {
     let s = view.instance.source().semi_sync().status();
     let average = s.tx_wait_micros.checked_div(s.tx_waits).unwrap_or(0);
+    // MySQL's names beside MariaDB's.
+    let mut pair = |name: &str, value: String| {
+        for side in ["master", "source"] {
+            pairs.push((format!("Rpl_semi_sync_{side}_{name}"), value.clone()));
+        }
+    };
     for (name, v) in [
         ("clients", s.clients),
         ("get_ack", s.received),
@@ -87,10 +93,9 @@ pub(super) fn semi_sync_status(view: &View, pairs: &mut Vec<(String, String)>) {
         ("wait_sessions", s.wait_sessions),
         ("yes_tx", s.yes_tx),
     ] {
-        pairs.push((format!("Rpl_semi_sync_master_{name}"), v.to_string()));
+        pair(name, v.to_string());
     }
-    let on = if s.on { "ON" } else { "OFF" };
-    pairs.push(("Rpl_semi_sync_master_status".into(), on.into()));
+    pair("status", if s.on { "ON" } else { "OFF" }.into());
 }
 
 /// Lines of SHOW STATUS about the binary log.

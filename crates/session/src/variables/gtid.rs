@@ -7,10 +7,10 @@ use super::def::{VariableDef, inert, row};
 use super::parts::SessionParts;
 use super::rules::while_replicas_stand;
 use super::value::VarValue;
-use crate::gtids::gtid_inside_transaction;
+use crate::gtids::{gtid_executed, gtid_inside_transaction};
 use crate::privileges::PrivilegeSet;
 use narwal_binlog::{GtidSet, gtid_uuid};
-use narwal_engine::Database;
+use narwal_engine::{CatalogChange, Database, Ddl, TxnOptions};
 use narwal_types::errors;
 use narwal_types::{SqlError, SqlResult};
 use std::sync::atomic::Ordering;
@@ -92,9 +92,9 @@ pub(super) static ROWS: &[VariableDef] = &[
         Text,
         "",
         Computed,
-        "The transactions in the binary log, and those that were purged, as MySQL names them (`uuid:1-5`).",
+        "The transactions in the binary log, those that were purged, and those of MySQLs that were applied, as MySQL names them (`uuid:1-5`).",
     )
-    .read(|s| VarValue::text(GtidSet::of_state(&s.database().gtid_state()).to_string())),
+    .read(|s| VarValue::text(gtid_executed(s.database()).to_string())),
     row(
         "gtid_ignore_duplicates",
         Global,
@@ -137,10 +137,18 @@ pub(super) static ROWS: &[VariableDef] = &[
         Global,
         Text,
         "",
-        Computed,
-        "The transactions before the oldest file of the binary log, as MySQL names them.",
+        State,
+        "The transactions before the oldest file of the binary log, as MySQL names them. Set, it says which transactions of a MySQL count as applied: `+set` adds to them, and an empty set forgets them.",
     )
-    .read(|s| VarValue::text(gtid_purged(s.database()).to_string())),
+    .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN)
+    .read(|s| VarValue::text(gtid_purged(s.database()).to_string()))
+    .no_default()
+    .check(|_, v| mysql_set(v.as_str()).map(drop))
+    .assign(|s, v| match v {
+        Some(v) => set_applied(s.server().database(), v.as_str()),
+        None => Ok(()),
+    })
+    .allowed(while_replicas_stand),
     row(
         "gtid_seq_no",
         Session,
@@ -245,6 +253,41 @@ fn gtid_purged(db: &Database) -> GtidSet {
     let files = db.binlog_files();
     let before = files.first().and_then(|f| db.binlog_file_start(f.number));
     before.map_or_else(GtidSet::new, |(gtids, _)| GtidSet::of_state(&gtids))
+}
+
+/// A set of MySQL's GTIDs, and whether it is to be added (`+` in front).
+fn mysql_set(text: &str) -> SqlResult<(GtidSet, bool)> {
+    let text = text.trim();
+    let (set, adds) = match text.strip_prefix('+') {
+        Some(set) => (set, true),
+        None => (text, false),
+    };
+    let set = set
+        .parse()
+        .map_err(|_| errors::MALFORMED_GTID_SET_SPECIFICATION.with([&text]))?;
+    Ok((set, adds))
+}
+
+/// Says which transactions of MySQLs count as applied. As in MySQL, what counts already stays, but for an empty set.
+fn set_applied(db: &Database, text: &str) -> SqlResult<()> {
+    let (mut set, adds) = mysql_set(text)?;
+    if adds || !set.is_empty() {
+        set.merge(&db.replica_state().mysql);
+    }
+    let ddl = Ddl {
+        changes: vec![CatalogChange::SetReplicaState {
+            slave_pos: None,
+            channel: None,
+            mysql: Some(set.to_string()),
+        }],
+        ..Ddl::default()
+    };
+    let options = TxnOptions {
+        log_bin: false,
+        ..TxnOptions::default()
+    };
+    db.ddl(ddl, &options)?;
+    Ok(())
 }
 
 const MAX: u64 = u64::MAX;

@@ -100,6 +100,7 @@ pub(super) static ROWS: &[VariableDef] = &[
         Live,
         "Tells a source what this replica has received.",
     )
+    .mysql("rpl_semi_sync_replica_enabled")
     .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
     inert(
         "rpl_semi_sync_slave_kill_conn_timeout",

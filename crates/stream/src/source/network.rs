@@ -170,6 +170,7 @@ impl NetworkSource {
             server_id: o.server_id,
             file: String::new(),
             position: 4,
+            gtid_set: None,
             non_blocking: o.only_what_is_there,
             annotate: o.with_query,
             semi_sync: false,

@@ -104,8 +104,12 @@ impl Parser<'_> {
             Kw::RELAY_LOG_POS,
         ];
         let parts = self.comma_separated(|p| {
-            let Some(word) = p.eat_one(&words) else {
-                return Err(p.error());
+            let word = if p.eat_word("SOURCE_LOG_FILE") {
+                Kw::MASTER_LOG_FILE
+            } else if p.eat_word("SOURCE_LOG_POS") {
+                Kw::MASTER_LOG_POS
+            } else {
+                p.eat_one(&words).ok_or_else(|| p.error())?
             };
             p.expect_tok(Tok::Eq)?;
             Ok(match word {
@@ -140,8 +144,13 @@ impl Parser<'_> {
 
     pub(super) fn change_master(&mut self) -> SqlResult<Admin> {
         self.bump();
-        self.expect(Kw::MASTER)?;
-        let name = self.connection_name()?;
+        let name = match self.eat_all(&[Kw::REPLICATION, Kw::SOURCE]) {
+            true => None,
+            false => {
+                self.expect(Kw::MASTER)?;
+                self.connection_name()?
+            }
+        };
         self.expect(Kw::TO)?;
         let options = self.comma_separated(Self::master_option)?;
         let connection = self.for_channel(name)?;
@@ -152,9 +161,19 @@ impl Parser<'_> {
     }
 
     fn master_option(&mut self) -> SqlResult<MasterOption> {
-        let Tok::Word(word) = self.peek() else {
+        let Tok::Word(mut word) = self.peek() else {
             return Err(self.error());
         };
+        let given = self.next_text();
+        if let Some(known) = SOURCE_OPTIONS
+            .iter()
+            .find(|o| o.0.eq_ignore_ascii_case(given))
+        {
+            match known.1 {
+                Meaning::As(master) => word = master,
+                Meaning::Own(kind) => return self.source_option(known.0, kind),
+            }
+        }
         let kind = option_kind(word).ok_or_else(|| self.error())?;
         self.bump();
         self.expect_tok(Tok::Eq)?;
@@ -169,6 +188,25 @@ impl Parser<'_> {
                 MasterOption::Heartbeat(text)
             }
             OptionKind::UseGtid => MasterOption::UseGtid(self.use_gtid()?),
+        })
+    }
+
+    /// An option that only MySQL has.
+    fn source_option(&mut self, name: &'static str, kind: OwnKind) -> SqlResult<MasterOption> {
+        self.bump();
+        self.expect_tok(Tok::Eq)?;
+        Ok(match kind {
+            OwnKind::Number => MasterOption::Number(name, self.number()?),
+            OwnKind::TextOrNull if self.eat(Kw::NULL) => MasterOption::Text(name, String::new()),
+            OwnKind::TextOrNull => MasterOption::Text(name, self.text_literal()?),
+            OwnKind::Word => match self.peek() {
+                Tok::Word(_) => {
+                    let word = self.next_text().to_ascii_uppercase();
+                    self.bump();
+                    MasterOption::Text(name, word)
+                }
+                _ => MasterOption::Text(name, self.text_literal()?),
+            },
         })
     }
 
@@ -193,6 +231,85 @@ impl Parser<'_> {
         Ok(list)
     }
 }
+
+/// What a name of MySQL's means.
+#[derive(Clone, Copy)]
+enum Meaning {
+    /// The same as this option of MariaDB's.
+    As(Kw),
+    /// It has none in MariaDB.
+    Own(OwnKind),
+}
+
+/// What stands behind the `=` of an option that only MySQL has.
+#[derive(Clone, Copy)]
+enum OwnKind {
+    Number,
+    TextOrNull,
+    Word,
+}
+
+/// The options of CHANGE REPLICATION SOURCE.
+const SOURCE_OPTIONS: &[(&str, Meaning)] = &[
+    ("SOURCE_HOST", Meaning::As(Kw::MASTER_HOST)),
+    ("SOURCE_USER", Meaning::As(Kw::MASTER_USER)),
+    ("SOURCE_PASSWORD", Meaning::As(Kw::MASTER_PASSWORD)),
+    ("SOURCE_PORT", Meaning::As(Kw::MASTER_PORT)),
+    ("SOURCE_LOG_FILE", Meaning::As(Kw::MASTER_LOG_FILE)),
+    ("SOURCE_LOG_POS", Meaning::As(Kw::MASTER_LOG_POS)),
+    (
+        "SOURCE_HEARTBEAT_PERIOD",
+        Meaning::As(Kw::MASTER_HEARTBEAT_PERIOD),
+    ),
+    (
+        "SOURCE_CONNECT_RETRY",
+        Meaning::As(Kw::MASTER_CONNECT_RETRY),
+    ),
+    ("SOURCE_DELAY", Meaning::As(Kw::MASTER_DELAY)),
+    ("SOURCE_SSL", Meaning::As(Kw::MASTER_SSL)),
+    ("SOURCE_SSL_CA", Meaning::As(Kw::MASTER_SSL_CA)),
+    ("SOURCE_SSL_CAPATH", Meaning::As(Kw::MASTER_SSL_CAPATH)),
+    ("SOURCE_SSL_CERT", Meaning::As(Kw::MASTER_SSL_CERT)),
+    ("SOURCE_SSL_KEY", Meaning::As(Kw::MASTER_SSL_KEY)),
+    ("SOURCE_SSL_CIPHER", Meaning::As(Kw::MASTER_SSL_CIPHER)),
+    ("SOURCE_SSL_CRL", Meaning::As(Kw::MASTER_SSL_CRL)),
+    ("SOURCE_SSL_CRLPATH", Meaning::As(Kw::MASTER_SSL_CRLPATH)),
+    (
+        "SOURCE_SSL_VERIFY_SERVER_CERT",
+        Meaning::As(Kw::MASTER_SSL_VERIFY_SERVER_CERT),
+    ),
+    ("SOURCE_AUTO_POSITION", Meaning::Own(OwnKind::Number)),
+    ("SOURCE_RETRY_COUNT", Meaning::Own(OwnKind::Number)),
+    ("GET_SOURCE_PUBLIC_KEY", Meaning::Own(OwnKind::Number)),
+    ("REQUIRE_ROW_FORMAT", Meaning::Own(OwnKind::Number)),
+    ("GTID_ONLY", Meaning::Own(OwnKind::Number)),
+    (
+        "SOURCE_CONNECTION_AUTO_FAILOVER",
+        Meaning::Own(OwnKind::Number),
+    ),
+    (
+        "SOURCE_ZSTD_COMPRESSION_LEVEL",
+        Meaning::Own(OwnKind::Number),
+    ),
+    ("SOURCE_PUBLIC_KEY_PATH", Meaning::Own(OwnKind::TextOrNull)),
+    ("SOURCE_BIND", Meaning::Own(OwnKind::TextOrNull)),
+    ("NETWORK_NAMESPACE", Meaning::Own(OwnKind::TextOrNull)),
+    (
+        "SOURCE_COMPRESSION_ALGORITHMS",
+        Meaning::Own(OwnKind::TextOrNull),
+    ),
+    ("SOURCE_TLS_VERSION", Meaning::Own(OwnKind::TextOrNull)),
+    ("SOURCE_TLS_CIPHERSUITES", Meaning::Own(OwnKind::TextOrNull)),
+    ("PRIVILEGE_CHECKS_USER", Meaning::Own(OwnKind::TextOrNull)),
+    (
+        "REQUIRE_TABLE_PRIMARY_KEY_CHECK",
+        Meaning::Own(OwnKind::Word),
+    ),
+    (
+        "ASSIGN_GTIDS_TO_ANONYMOUS_TRANSACTIONS",
+        Meaning::Own(OwnKind::Word),
+    ),
+];
 
 /// What stands behind the `=` of an option.
 #[derive(Clone, Copy)]
