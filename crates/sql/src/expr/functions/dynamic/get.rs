@@ -1,6 +1,10 @@
 //! COLUMN_GET: the value of a dynamic column as one of the type that was asked for.
 
+<<<<<<< ours
 use super::arguments::{columns_of, name, wrong_format};
+=======
+use super::arguments::{columns_of, name, owned, wrong_format};
+>>>>>>> theirs
 use super::data::Data;
 use crate::expr::functions::typing::bytes;
 use crate::expr::node::{Call, Coercibility, ExprType, Function, Typing};

@@ -2,6 +2,7 @@
 //!
 //! | file | holds |
 //! |---|---|
+//! | `arguments.rs` | arguments as columns and names |
 //! | `packed.rs` | the bytes of all columns |
 //! | `data.rs` | the bytes of one value, and JSON |
 //! | `get.rs` | COLUMN_GET: a value as one of a type that was asked for |
