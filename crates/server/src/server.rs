@@ -57,7 +57,7 @@ impl ServerConfig {
             tls_files: TlsFiles::default(),
             tls: true,
             // Without the optimiser a function's frame is several times as large; the limits of nesting are the same.
-            thread_stack: if cfg!(debug_assertions) { 64 } else { 8 } << 20,
+            thread_stack: if cfg!(debug_assertions) { 128 } else { 16 } << 20,
             client_affinity: true,
         }
     }

@@ -59,7 +59,7 @@ const LEFT_BEHIND: usize = 64 << 20;
 /// Rows of a result, then the client is gone.
 const ROWS: usize = 20_000;
 /// The stack of a connection's thread.
-const STACK: usize = 8 << 20;
+const STACK: usize = 16 << 20;
 /// Statements of a case.
 const STATEMENTS: usize = 80;
 

@@ -356,6 +356,8 @@ pub(crate) enum Admin {
     Flush(Vec<Flush>),
     Maintain {
         op: Maintenance,
+        /// PERSISTENT FOR.
+        persistent: bool,
         tables: Vec<TableRef>,
     },
     /// PURGE BINARY LOGS TO.

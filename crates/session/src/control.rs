@@ -273,7 +273,11 @@ impl ClientSession {
                 Ok(DONE)
             }
             Admin::Flashback(list) => Ok(Answer::Rows(self.flashback(list)?)),
-            Admin::Maintain { op, tables } => Ok(Answer::Rows(self.maintain(*op, tables)?)),
+            Admin::Maintain {
+                op,
+                persistent,
+                tables,
+            } => Ok(Answer::Rows(self.maintain(*op, *persistent, tables)?)),
             Admin::LockTables(tables) => {
                 self.lock_tables(tables)?;
                 Ok(DONE)
@@ -566,7 +570,12 @@ impl ClientSession {
 
     // ---- table maintenance ----
 
-    fn maintain(&mut self, op: Maintenance, tables: &[TableRef]) -> SqlResult<Grid> {
+    fn maintain(
+        &mut self,
+        op: Maintenance,
+        persistent: bool,
+        tables: &[TableRef],
+    ) -> SqlResult<Grid> {
         let name = match op {
             Maintenance::Check => "check",
             Maintenance::Analyze => "analyze",
@@ -644,7 +653,12 @@ impl ClientSession {
                     }
                 },
                 Maintenance::Analyze => match self.analyze_table(&table) {
-                    Ok(()) => line("status", "OK"),
+                    Ok(()) => {
+                        if persistent {
+                            line("status", "Engine-independent statistics collected");
+                        }
+                        line("status", "OK");
+                    }
                     Err(e) => {
                         line("Error", &e.message);
                         line("status", "Operation failed");

@@ -138,8 +138,6 @@ pub struct IndexSpec {
 pub struct ColumnSpec {
     /// The definition so far.
     pub def: ColumnDef,
-    /// True if NULL or NOT NULL was written.
-    pub null_given: bool,
     /// COLLATE or CHARACTER SET of the column.
     pub collation: Option<narwal_types::Collation>,
     /// A DEFAULT that is no plain constant.

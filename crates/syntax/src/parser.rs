@@ -11,9 +11,9 @@ use narwal_types::{SqlError, SqlResult};
 use std::sync::Arc;
 
 /// Nested parentheses, CASE and so on, at most.
-const MAX_NESTING: usize = 160;
+const MAX_NESTING: usize = 320;
 /// SELECTs within each other, at most.
-const MAX_SELECT_NESTING: usize = 32;
+const MAX_SELECT_NESTING: usize = 63;
 /// Operators in one chain (`a OR b OR c ...`) at most: such a chain is a deep tree.
 pub(crate) const MAX_CHAIN: usize = 1000;
 /// Characters of a name at most.

@@ -794,6 +794,12 @@ errors! {
         "{}";
     BAD_DATA: 1 = 1918, b"HY000", "ER_BAD_DATA",
         "{}";
+    DYN_COL_WRONG_FORMAT: 0 = 1919, b"HY000", "ER_DYN_COL_WRONG_FORMAT",
+        "Encountered illegal format of dynamic column string";
+    DYN_COL_IMPLEMENTATION_LIMIT: 0 = 1920, b"HY000", "ER_DYN_COL_IMPLEMENTATION_LIMIT",
+        "Dynamic column implementation limit reached";
+    DYN_COL_DATA: 0 = 1921, b"22007", "ER_DYN_COL_DATA",
+        "Illegal value used as argument of dynamic column function";
     CONNECTION_KILLED: 0 = 1927, b"70100", "ER_CONNECTION_KILLED",
         "Connection was killed";
     QUERY_RESULT_INCOMPLETE: 1 = 1931, b"HY000", "ER_QUERY_RESULT_INCOMPLETE",

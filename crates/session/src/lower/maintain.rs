@@ -36,6 +36,7 @@ pub(super) fn flush(item: ast::Flush) -> SqlResult<Flush> {
         ast::Flush::Other(name) if name.eq_ignore_ascii_case("USER_RESOURCES") => {
             Flush::UserResources
         }
+        ast::Flush::Other(name) if is_nothing(&name) => Flush::Nothing,
         ast::Flush::Other(name) => return Err(SqlError::unsupported(format!("FLUSH {name}"))),
     })
 }
@@ -47,6 +48,7 @@ pub(super) fn reset(mut items: Vec<ast::Reset>) -> SqlResult<Admin> {
             target: replication::target(connection)?,
             all,
         }),
+        (Some(ast::Reset::QueryCache), true) => Ok(Admin::Flush(vec![Flush::Nothing])),
         _ => Err(SqlError::unsupported(
             "RESET other than RESET MASTER and RESET SLAVE",
         )),
@@ -95,14 +97,26 @@ pub(super) fn maintain(m: ast::Maintain) -> SqlResult<Admin> {
     if m.kind == ast::TableKind::View {
         return Err(SqlError::unsupported(format!("{name} VIEW")));
     }
-    if m.persistent.is_some() {
-        return Err(SqlError::unsupported("ANALYZE TABLE ... PERSISTENT"));
-    }
     if m.wait.is_some() {
         return Err(SqlError::unsupported("OPTIMIZE TABLE ... WAIT"));
     }
     Ok(Admin::Maintain {
         op,
+        // There is one kind of statistics, of the keys of all indexes.
+        persistent: m.persistent.is_some(),
         tables: m.tables,
     })
+}
+
+/// What MariaDB flushes and this server has nothing of: threads kept for later, keys of DES, statistics of users.
+fn is_nothing(name: &str) -> bool {
+    const NOTHING: &[&str] = &[
+        "CLIENT_STATISTICS",
+        "DES_KEY_FILE",
+        "INDEX_STATISTICS",
+        "TABLE_STATISTICS",
+        "THREADS",
+        "USER_STATISTICS",
+    ];
+    NOTHING.iter().any(|n| n.eq_ignore_ascii_case(name))
 }

@@ -18,7 +18,7 @@ use crate::expr::node::{Function, Results, StoredCall, Takes};
 use crate::expr::node::{NO_LENGTH, NOT_FIXED};
 use crate::expr::types;
 use crate::expr::types::bool_ty;
-use crate::lower::charset;
+use crate::lower::{charset, mismatched_collation};
 use crate::privilege::{ColumnUses, Needs, Privilege};
 use narwal_syntax::ast::{
     self, BinaryOp, Call, CastType, Expr as Ast, FormatKind, IsTest, Literal, Qualified, Special,
@@ -299,7 +299,7 @@ impl Binder<'_> {
             } => self.quantified(left, *op, *all, *query)?,
             Ast::Row(_) => return Err(wrong_columns(1)),
             Ast::Values(column) => self.insert_value(column)?,
-            Ast::Default(_) => return Err(SqlError::unsupported("DEFAULT(column)")),
+            Ast::Default(column) => self.default_of(column)?,
         })
     }
 
@@ -350,17 +350,20 @@ impl Binder<'_> {
                 let kind = self.value(&Literal::String(kind.into()))?;
                 self.named_call(" get_format", vec![kind, self.expr(place)?])?
             }
-            Special::WeightString { levels, .. } if !levels.is_empty() => {
-                return Err(SqlError::unsupported("LEVEL in WEIGHT_STRING"));
-            }
-            Special::WeightString { text, cut, .. } => {
+            Special::WeightString { text, cut, levels } => {
                 let mut args = vec![self.expr(text)?];
-                match cut {
+                if let Some((n, binary)) = cut {
+                    args.push(number(i64::from(*binary)));
+                    args.push(self.value(&Literal::Number(n.to_string()))?);
+                }
+                let text = match cut {
                     None => self.named_call("weight_string", args)?,
-                    Some((n, binary)) => {
-                        args.push(number(i64::from(*binary)));
-                        args.push(self.value(&Literal::Number(n.to_string()))?);
-                        self.named_call(" weight_string", args)?
+                    Some(_) => self.named_call(" weight_string", args)?,
+                };
+                match levels.is_empty() {
+                    true => text,
+                    false => {
+                        self.named_call(" weight_levels", vec![text, number(flags(levels))])?
                     }
                 }
             }
@@ -398,9 +401,9 @@ impl Binder<'_> {
                 self.sequence_call("setval", name, numbers.collect())?
             }
             Special::Match { .. } => return Err(SqlError::unsupported("full-text search")),
-            Special::ColumnCreate(_) | Special::ColumnAdd(..) | Special::ColumnGet(..) => {
-                return Err(SqlError::unsupported("dynamic columns"));
-            }
+            Special::ColumnCreate(columns) => self.dynamic_columns(None, columns)?,
+            Special::ColumnAdd(to, columns) => self.dynamic_columns(Some(to), columns)?,
+            Special::ColumnGet(of, name, ty) => self.dynamic_column(of, name, ty)?,
         })
     }
 
@@ -818,7 +821,7 @@ impl Binder<'_> {
         let list = l
             .iter()
             .zip(&r)
-            .map(|(a, b)| self.compare(inner, self.expr(a)?, self.expr(b)?))
+            .map(|(a, b)| self.compare_items(inner, a, b))
             .collect::<SqlResult<Vec<_>>>()?;
         let nullable = list.iter().any(|e| e.ty.nullable);
         let all = make(ExprKind::And(list), bool_ty(nullable));
@@ -830,6 +833,14 @@ impl Binder<'_> {
     }
 
     /// (a, b) < (c, d): the first pair that is not equal decides.
+    /// Two items of rows, which may be rows themselves.
+    fn compare_items(&self, op: CmpOp, a: &Ast, b: &Ast) -> SqlResult<Expr> {
+        match row_items(a).is_some() || row_items(b).is_some() {
+            true => self.row_compare(op, a, b),
+            false => self.compare(op, self.expr(a)?, self.expr(b)?),
+        }
+    }
+
     fn row_order(&self, op: CmpOp, l: &[&Ast], r: &[&Ast]) -> SqlResult<Expr> {
         let strict = match op {
             CmpOp::Le => CmpOp::Lt,
@@ -838,7 +849,7 @@ impl Binder<'_> {
         };
         let mut all: Option<Expr> = None;
         for (i, (a, b)) in l.iter().zip(r).enumerate().rev() {
-            let pair = |op| self.compare(op, self.expr(a)?, self.expr(b)?);
+            let pair = |op| self.compare_items(op, a, b);
             let this = pair(if i + 1 == l.len() { op } else { strict })?;
             all = Some(match all {
                 None => this,
@@ -1002,21 +1013,23 @@ impl Binder<'_> {
     }
 
     /// CAST with the character set that it names.
-    fn cast_to(&self, e: Expr, t: &CastType) -> SqlResult<Expr> {
+    pub(super) fn cast_to(&self, e: Expr, t: &CastType) -> SqlResult<Expr> {
         let CastType::Char {
             length,
             charset,
             collation,
             binary,
-            ..
+            national,
         } = t
         else {
             return self.cast(e, t);
         };
+        let national = national.then_some("utf8mb3");
+        let charset = charset.as_deref().or(national);
         if collation.is_some() || *binary {
-            return Err(SqlError::unsupported("COLLATE in CAST"));
+            return self.cast_collated(e, *length, charset, collation.as_deref());
         }
-        match charset.as_deref().map(str::to_ascii_lowercase).as_deref() {
+        match charset.map(str::to_ascii_lowercase).as_deref() {
             None | Some("utf8mb4") => self.cast(e, t),
             // Bytes need not be text on the way.
             Some("binary" | "byte") => self.cast(e, &CastType::Binary(*length)),
@@ -1025,6 +1038,38 @@ impl Binder<'_> {
                 self.convert_charset(e, name)
             }
         }
+    }
+
+    /// CAST with COLLATE, or with BINARY: the character set's own order of code points.
+    fn cast_collated(
+        &self,
+        e: Expr,
+        length: Option<u64>,
+        set: Option<&str>,
+        collation: Option<&str>,
+    ) -> SqlResult<Expr> {
+        let set = match (set, collation.and_then(Collation::from_name)) {
+            (Some(name), _) => charset(name)?,
+            (None, Some(c)) => c.charset(),
+            (None, None) => self.cast_collation().charset(),
+        };
+        let name = match collation {
+            Some(name) => name.to_string(),
+            None => format!("{}_bin", set.name()),
+        };
+        let c = crate::lower::collation_of(&name, set)?;
+        if set != c.charset() {
+            return Err(mismatched_collation(c, set));
+        }
+        let plain = CastType::Char {
+            length,
+            charset: Some(set.name().to_string()),
+            collation: None,
+            binary: false,
+            national: false,
+        };
+        let e = self.cast_to(e, &plain)?;
+        Ok(self.collate(e, c, Coercibility::Implicit))
     }
 
     fn cast(&self, e: Expr, t: &CastType) -> SqlResult<Expr> {
@@ -1193,7 +1238,7 @@ impl Binder<'_> {
         Ok(make(ExprKind::Func { func, args }, ty))
     }
 
-    fn named_call(&self, name: &str, args: Vec<Expr>) -> SqlResult<Expr> {
+    pub(super) fn named_call(&self, name: &str, args: Vec<Expr>) -> SqlResult<Expr> {
         match functions::lookup(name) {
             Some(f) if f.accepts(args.len()) => self.call(f, args),
             Some(_) => Err(wrong_count(name)),
@@ -1602,4 +1647,16 @@ fn temporal_literal(kind: TemporalKind, text: &str) -> SqlResult<Expr> {
         },
     };
     Ok(Expr::literal(v))
+}
+
+/// What LEVEL of WEIGHT_STRING asks for: a bit a level from bit 0, DESC from bit 8, REVERSE from bit 16.
+fn flags(levels: &[ast::WeightLevel]) -> i64 {
+    let mut flags = 0;
+    for l in levels {
+        let at = |n: u64| n.clamp(1, 6) - 1;
+        for n in at(l.from)..=at(l.to).max(at(l.from)) {
+            flags |= 1 << n | i64::from(l.desc) << (8 + n) | i64::from(l.reverse) << (16 + n);
+        }
+    }
+    flags
 }

@@ -7,6 +7,8 @@
 //! | `scope.rs` | what names may mean where an expression stands |
 //! | `binder.rs` | names to positions, operators to nodes, constants to values |
 //! | `predicate.rs` | BETWEEN, IN, LIKE and their like |
+//! | `default_of.rs` | DEFAULT(column) |
+//! | `dynamic.rs` | calls about dynamic columns |
 //! | `aggregate.rs` | calls of aggregates |
 //! | `operand.rs` | rows and subqueries among operands |
 //! | `subquery.rs` | subqueries and comparisons with them |
@@ -16,6 +18,8 @@
 
 mod aggregate;
 pub mod binder;
+mod default_of;
+mod dynamic;
 pub mod operand;
 pub mod param;
 mod predicate;

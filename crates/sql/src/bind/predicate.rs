@@ -6,7 +6,9 @@ use crate::env::StatementEnv;
 use crate::expr::call::wrong_arguments;
 use crate::expr::func::Func;
 use crate::expr::functions::json;
-use crate::expr::node::{CmpOp, Coercibility, Expr, ExprKind, ExprType, SubqueryUse, make};
+use crate::expr::node::{
+    CmpOp, Coercibility, EvalCtx, Expr, ExprKind, ExprType, NoRow, Steadiness, SubqueryUse, make,
+};
 use crate::expr::types;
 use crate::expr::types::bool_ty;
 use crate::like;
@@ -164,11 +166,29 @@ fn like_escape(e: &Expr, env: &StatementEnv) -> SqlResult<Option<String>> {
     let text = match &e.kind {
         ExprKind::Literal(Value::Null) => return Ok(None),
         ExprKind::Literal(v) => v.as_ref().to_text(),
-        _ => return Err(wrong_arguments("ESCAPE")),
+        _ if !is_known(e) => return Err(wrong_arguments("ESCAPE")),
+        _ => match e.eval(&EvalCtx::new(env, &[]), &NoRow)? {
+            Value::Null => return Ok(None),
+            v => v.as_ref().to_text(),
+        },
     };
     let least = usize::from(env.sql_mode.has(SqlMode::NO_BACKSLASH_ESCAPES));
     match (least..=1).contains(&text.chars().count()) {
         true => Ok(Some(text)),
         false => Err(wrong_arguments("ESCAPE")),
     }
+}
+
+/// True if the value is the same whenever the statement runs: made of literals alone.
+fn is_known(e: &Expr) -> bool {
+    e.is_const()
+        && !e.any(&|e| match &e.kind {
+            ExprKind::Param(_)
+            | ExprKind::Slot(_)
+            | ExprKind::Subquery(_)
+            | ExprKind::SystemVariable { .. }
+            | ExprKind::Outer(_) => true,
+            ExprKind::Func { func, args } => func.steadiness(args.len()) != Steadiness::Constant,
+            _ => false,
+        })
 }

@@ -29,8 +29,6 @@ pub(super) struct NewColumn {
     pub(super) def: ColumnDef,
     /// The old column that its values come from; `None`: it is new.
     pub(super) from: Option<usize>,
-    /// NULL was written in a new definition.
-    explicit_null: bool,
 }
 
 /// A new definition in the making.
@@ -545,7 +543,6 @@ impl Run<'_> {
             let mut column = NewColumn {
                 def: c.clone(),
                 from: Some(i),
-                explicit_null: false,
             };
             match changed[i] {
                 Some(AlterAction::Change { place: Some(_), .. }) => continue,
@@ -639,7 +636,6 @@ impl Run<'_> {
         Ok(NewColumn {
             def: self.checked(spec, d)?,
             from: Some(from),
-            explicit_null: spec.null_given && spec.def.nullable,
         })
     }
 
@@ -694,7 +690,6 @@ impl Run<'_> {
             let c = NewColumn {
                 def: self.checked(spec, d)?,
                 from: None,
-                explicit_null: spec.null_given && spec.def.nullable,
             };
             insert_at(&mut d.columns, c, place, &d.old.name)?;
         }
@@ -865,14 +860,12 @@ fn key_columns(d: &mut Draft<'_>, kept: &[IndexDef]) -> SqlResult<Vec<ColumnDef>
     some_are_visible(&columns)?;
     let old = (kept.iter().filter(|i| i.name == "PRIMARY"))
         .flat_map(|i| i.columns.iter().map(|c| c.column));
-    let new: Vec<usize> = (d.added.iter().filter(|i| i.primary))
+    let names = columns.iter().map(|c| c.name.clone()).collect::<Vec<_>>();
+    let new = (d.added.iter().filter(|i| i.primary))
         .flat_map(|i| i.columns.iter())
-        .filter_map(|(n, ..)| columns.iter().position(|c| same(&c.name, n)))
-        .collect();
-    for at in old.chain(new.iter().copied()) {
-        if new.contains(&at) && d.columns[at].explicit_null {
-            return Err(errors::PRIMARY_CANT_HAVE_NULL.plain());
-        }
+        .filter_map(|(n, ..)| names.iter().position(|c| same(c, n)))
+        .collect::<Vec<_>>();
+    for at in old.chain(new) {
         columns[at].nullable = false;
         if columns[at].default == DefaultDef::Null {
             columns[at].default = DefaultDef::None;
@@ -948,7 +941,6 @@ fn plain_spec(def: ColumnDef, default: Option<narwal_syntax::ast::Expr>) -> Colu
     ColumnSpec {
         collation: def.ty.has_charset().then_some(def.ty.collation),
         def,
-        null_given: true,
         default,
         check: None,
         bin: false,

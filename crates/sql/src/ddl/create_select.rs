@@ -128,7 +128,6 @@ impl Run<'_> {
         Ok(ColumnSpec {
             collation: def.ty.has_charset().then_some(def.ty.collation),
             def,
-            null_given: false,
             default: None,
             check: None,
             generated: None,

@@ -1,8 +1,6 @@
 //! CREATE TABLE.
 
-use super::column::{
-    check_auto_increment, check_row_size, column_def, invalid_default, some_are_visible,
-};
+use super::column::{check_auto_increment, check_row_size, column_def, some_are_visible};
 use super::database::reserved_schema;
 use super::sequence::{out_of_range, row_of};
 use crate::ast::{CreateTable, SequenceOptions};
@@ -159,12 +157,8 @@ impl Run<'_> {
                     .iter()
                     .position(|x| x.name.eq_ignore_ascii_case(col))
                 {
-                    let spec = &c.elements.columns[at];
-                    if spec.null_given && spec.def.nullable {
-                        return Err(errors::PRIMARY_CANT_HAVE_NULL.plain());
-                    }
                     if columns[at].default == DefaultDef::Null {
-                        return Err(invalid_default(col));
+                        columns[at].default = DefaultDef::None;
                     }
                     columns[at].nullable = false;
                 }

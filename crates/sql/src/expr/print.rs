@@ -5,9 +5,9 @@
 //! the one name that MariaDB prints, parentheses where the precedence of operators asks for them.
 
 use narwal_syntax::ast::{
-    BinaryOp as B, Call, CastType, Expr as Ast, FormatKind, FrameBound, FrameUnit, IsTest, Literal,
-    OrderItem, Over, Qualified, Special, TemporalKind, TrimSide, UnaryOp as U, Unit, VarScope,
-    WindowSpec,
+    BinaryOp as B, Call, CastType, DynamicColumn, Expr as Ast, FormatKind, FrameBound, FrameUnit,
+    IsTest, Literal, OrderItem, Over, Qualified, Special, TemporalKind, TrimSide, UnaryOp as U,
+    Unit, VarScope, WeightLevel, WindowSpec,
 };
 use std::fmt::Write;
 
@@ -169,10 +169,19 @@ fn cast_type(t: &CastType) -> String {
     let length = |n: &Option<u64>| n.map_or(String::new(), |n| format!("({n})"));
     match t {
         CastType::Char {
-            length: n, charset, ..
+            length: n,
+            charset,
+            collation,
+            binary,
+            ..
         } => {
             let set = charset.as_deref().unwrap_or("utf8mb4").to_ascii_lowercase();
-            format!("char{} charset {set}", length(n))
+            let collate = match collation {
+                Some(c) => format!(" collate {}", c.to_ascii_lowercase()),
+                None if *binary => format!(" collate {set}_bin"),
+                None => String::new(),
+            };
+            format!("char{} charset {set}{collate}", length(n))
         }
         CastType::Binary(n) => format!("char{} charset binary", length(n)),
         CastType::Signed => "signed".to_string(),
@@ -188,6 +197,25 @@ fn cast_type(t: &CastType) -> String {
         CastType::DateTime(n) => format!("datetime{}", length(n)),
         CastType::IntervalDaySecond(n) => format!("interval day_second{}", length(n)),
         CastType::Other(name) => name.to_ascii_lowercase(),
+    }
+}
+
+/// LEVEL of WEIGHT_STRING.
+fn weight_levels(levels: &[WeightLevel]) -> String {
+    let one = |l: &WeightLevel| {
+        let desc = if l.desc { " desc" } else { "" };
+        let reverse = if l.reverse { " reverse" } else { "" };
+        match l.from == l.to {
+            true => format!("{}{desc}{reverse}", l.from),
+            false => format!("{}-{}", l.from, l.to),
+        }
+    };
+    match levels.is_empty() {
+        true => String::new(),
+        false => format!(
+            " level {}",
+            levels.iter().map(one).collect::<Vec<_>>().join(",")
+        ),
     }
 }
 
@@ -599,11 +627,18 @@ impl Printer<'_> {
                 };
                 whole(format!("get_format({kind}, {})", self.text(place)))
             }
-            Special::WeightString { text, cut, .. } => whole(match cut {
-                None => format!("weight_string({})", self.text(text)),
-                Some((n, true)) => format!("weight_string({} as binary({n}))", self.text(text)),
-                Some((n, false)) => format!("weight_string({} as char({n}))", self.text(text)),
-            }),
+            Special::WeightString { text, cut, levels } => {
+                let cut = match cut {
+                    None => String::new(),
+                    Some((n, true)) => format!(" as binary({n})"),
+                    Some((n, false)) => format!(" as char({n})"),
+                };
+                whole(format!(
+                    "weight_string({}{cut}{})",
+                    self.text(text),
+                    weight_levels(levels)
+                ))
+            }
             Special::TimestampAdd(unit, n, date) => self.add_interval(date, n, *unit, false),
             Special::TimestampDiff(unit, a, b) => whole(format!(
                 "timestampdiff({},{},{})",
@@ -638,10 +673,37 @@ impl Printer<'_> {
                 self.list(columns),
                 self.text(against)
             )),
-            Special::ColumnCreate(_) => whole("column_create()".into()),
-            Special::ColumnAdd(blob, _) => self.call("column_add", &[blob]),
-            Special::ColumnGet(blob, name, _) => self.call("column_get", &[blob, name]),
+            Special::ColumnCreate(list) => {
+                whole(format!("column_create({})", self.dynamic_columns(list)))
+            }
+            Special::ColumnAdd(blob, list) => whole(format!(
+                "column_add({},{})",
+                self.text(blob),
+                self.dynamic_columns(list)
+            )),
+            Special::ColumnGet(blob, name, ty) => whole(format!(
+                "column_get({},{} as {})",
+                self.text(blob),
+                self.text(name),
+                cast_type(ty)
+            )),
         }
+    }
+
+    /// Names, values and types of dynamic columns.
+    fn dynamic_columns(&self, list: &[DynamicColumn]) -> String {
+        let one = |c: &DynamicColumn| {
+            let ty = c.ty.as_ref().map_or(String::new(), |t| match t {
+                CastType::Signed => " AS int".into(),
+                CastType::Unsigned => " AS unsigned int".into(),
+                CastType::Decimal(_) => " AS decimal".into(),
+                CastType::Time(_) => " AS time".into(),
+                CastType::DateTime(_) => " AS datetime".into(),
+                t => format!(" AS {}", cast_type(t)),
+            });
+            format!("{},{}{ty}", self.text(&c.name), self.text(&c.value))
+        };
+        list.iter().map(one).collect::<Vec<_>>().join(",")
     }
 
     fn case(

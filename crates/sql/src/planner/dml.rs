@@ -18,6 +18,7 @@ use crate::planner::condition::all_of;
 use crate::planner::condition::split_late;
 use crate::planner::condition::{in_clause, unknown_column};
 use crate::planner::resolve::Resolver;
+use crate::planner::rules::alternatives::alternatives;
 use crate::planner::subqueries::Subqueries;
 use crate::planner::view_write::{Verb, Written, full_name};
 use crate::privilege::Privilege;
@@ -410,7 +411,7 @@ impl Resolver<'_> {
                 "ORDER BY a subquery of the row in UPDATE and DELETE",
             ));
         }
-        let (filter, late) = split_late(filter);
+        let (filter, late) = split_late(alternatives(filter, scope.sources));
         if !limited {
             // Without LIMIT all rows are changed: the order matters only for which row fails first.
             order.retain(|k| k.expr.has_column());

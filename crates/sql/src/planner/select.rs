@@ -6,6 +6,7 @@ use crate::plan::query::{Rows, SelectPlan};
 use crate::planner::condition::split_late;
 use crate::planner::logical::{Body, LogicalSelect};
 use crate::planner::resolve::Resolver;
+use crate::planner::rules::alternatives::{alternatives, alternatives_of_joins};
 use crate::planner::rules::having::having_is_where;
 use crate::planner::subqueries::Subqueries;
 use narwal_syntax::ast::Select;
@@ -59,6 +60,10 @@ impl Resolver<'_> {
             l.filter = self.semi_joins(filter, &r.source.table, hints, subqueries, &scope)?;
         }
         having_is_where(l);
+        l.filter = alternatives(l.filter.take(), &l.sources);
+        if let Body::Join(_, tree) = &mut l.body {
+            alternatives_of_joins(tree, &l.sources);
+        }
         if !matches!(l.body, Body::Nothing) {
             (l.filter, l.late) = split_late(l.filter.take());
         }

@@ -3,6 +3,7 @@
 use super::condition::split_late;
 use super::logical::LogicalSelect;
 use super::resolve::Resolver;
+use super::rules::alternatives::alternatives;
 use super::rules::having::having_is_where;
 use super::rules::rollup::roll_up;
 use super::subqueries::Subqueries;
@@ -102,6 +103,53 @@ fn having_without_groups_becomes_where() {
     let text = "select a from t group by a having a > 1";
     let (before, after) = f.ruled(text, having_is_where);
     assert_eq!(before, after);
+}
+
+#[test]
+fn what_all_branches_of_an_or_say_is_said_beside_it() {
+    let f = fixture();
+    let ruled = |text: &str| {
+        let (_, after) = f.ruled(text, |l| {
+            l.filter = alternatives(l.filter.take(), &l.sources);
+        });
+        let of = |l: &str| l.strip_prefix("where ").map(|l| l.replace("`d`.", ""));
+        after
+            .lines()
+            .find_map(of)
+            .unwrap_or_default()
+            .replace('`', "")
+    };
+    for (text, want) in [
+        (
+            "select 1 from t, u where t.id = u.t_id and u.x = 1 or u.t_id = t.id and u.x = 2",
+            "t.id = u.t_id and (u.x = 1 or u.x = 2)",
+        ),
+        (
+            "select 1 from t, u where t.a = 1 and u.x = 1 or t.a = 2",
+            "(t.a = 1 or t.a = 2) and (t.a = 1 and u.x = 1 or t.a = 2)",
+        ),
+        // The first column of an index.
+        (
+            "select 1 from t where a = 1 and b = 2 or a = 3 and b = 4",
+            "(a = 1 or a = 3) and (a = 1 and b = 2 or a = 3 and b = 4)",
+        ),
+        ("select 1 from t where a = 1 or a = 1 and b = 2", "a = 1"),
+        // A branch says nothing of it; or each evaluation counts.
+        (
+            "select 1 from t, u where t.a = 1 and u.x = 1 or u.x = t.b",
+            "t.a = 1 and u.x = 1 or u.x = t.b",
+        ),
+        (
+            "select 1 from t where a = 1 and rand() > 0.5 or a = 1 and b = 2",
+            "a = 1 and rand() > 0.5 or a = 1 and b = 2",
+        ),
+    ] {
+        assert_eq!(
+            ruled(text).replace("t.a", "a").replace("t.b", "b"),
+            want.replace("t.a", "a").replace("t.b", "b"),
+            "{text}"
+        );
+    }
 }
 
 #[test]

@@ -1065,10 +1065,43 @@ impl Parser<'_> {
         self.expect_tok(Tok::Comma)?;
         let value = self.nested(Self::expr)?;
         let ty = match self.eat(Kw::AS) {
-            true => Some(self.cast_type()?),
+            true => Some(self.dynamic_type()?),
             false => None,
         };
         Ok(DynamicColumn { name, value, ty })
+    }
+
+    /// The type that the value of a dynamic column is given: some types of CAST, texts without a length.
+    fn dynamic_type(&mut self) -> SqlResult<CastType> {
+        let Tok::Word(k) = self.peek() else {
+            return Err(self.error());
+        };
+        match k {
+            Kw::INT | Kw::INTEGER | Kw::DECIMAL | Kw::DATE | Kw::TIME | Kw::DATETIME => {
+                self.cast_type()
+            }
+            Kw::DOUBLE | Kw::FLOAT | Kw::REAL => {
+                self.bump();
+                Ok(CastType::Double(None))
+            }
+            Kw::UNSIGNED => {
+                self.bump();
+                if !self.eat(Kw::INTEGER) {
+                    self.expect(Kw::INT)?;
+                }
+                Ok(CastType::Unsigned)
+            }
+            Kw::CHAR | Kw::NCHAR => {
+                let at = self.here();
+                match self.cast_type()? {
+                    CastType::Char {
+                        length: Some(_), ..
+                    } => Err(self.error_at(at)),
+                    t => Ok(t),
+                }
+            }
+            _ => Err(self.error()),
+        }
     }
 
     /// ORDER BY, if it is next.

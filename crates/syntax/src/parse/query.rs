@@ -12,8 +12,8 @@ use narwal_types::{SqlError, SqlResult};
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// SELECTs within each other, at most.
-const MAX_DEPTH: usize = 32;
+/// SELECTs within each other, at most, as in MariaDB.
+const MAX_DEPTH: usize = 63;
 
 /// A SELECT and those put together with it.
 type Group = (Select, Vec<(SetOp, Select)>);

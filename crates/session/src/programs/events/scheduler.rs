@@ -340,7 +340,7 @@ fn start(instance: &Arc<Instance>, def: Definition, drops: bool) {
     let name = format!("{}.{}", def.db, def.name);
     let spawned = std::thread::Builder::new()
         .name("event".into())
-        .stack_size(8 << 20)
+        .stack_size(16 << 20)
         .spawn(move || instance.run_event(&def, drops));
     if let Err(e) = spawned {
         tracing::error!("event {name} does not run: no thread: {e}");

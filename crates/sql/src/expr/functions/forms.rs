@@ -17,6 +17,21 @@ pub(super) static FORMS: &[Form] = &[
         "The characters of these numbers in a character set.",
     ),
     (
+        "column_add",
+        "columns, name, value AS type, ...",
+        "The dynamic columns with others put to them.",
+    ),
+    (
+        "column_create",
+        "name, value AS type, ...",
+        "Dynamic columns. Without a type, a value keeps its own.",
+    ),
+    (
+        "column_get",
+        "columns, name AS type",
+        "The value of a dynamic column as one of a type.",
+    ),
+    (
         "convert",
         "value, type",
         "The value as one of another type; `CONVERT(text USING set)` changes the character set.",
@@ -31,6 +46,7 @@ pub(super) static FORMS: &[Form] = &[
         "date, INTERVAL n unit",
         "The date an interval earlier.",
     ),
+    ("default", "column", "The default of a column."),
     (
         "extract",
         "unit FROM moment",
@@ -70,6 +86,6 @@ pub(super) static FORMS: &[Form] = &[
     (
         "weight_string",
         "text AS CHAR(n)",
-        "The bytes that a collation compares the first n characters by; also AS BINARY(n).",
+        "The bytes that a collation compares the first n characters by; also AS BINARY(n), and LEVEL.",
     ),
 ];

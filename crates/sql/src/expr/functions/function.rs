@@ -279,7 +279,8 @@ impl Function {
 /// Characters of the integers that a function gives, where they are fewer or more than its type's.
 fn integer_width(function: &str) -> Option<u32> {
     Some(match function {
-        "isnull" | "dayofweek" | "weekday" | "benchmark" | "sleep" => 1,
+        "isnull" | "column_exists" | "column_check" | "dayofweek" | "weekday" | "benchmark"
+        | "sleep" => 1,
         "quarter" | "strcmp" | "sign" | "bit_count" | "interval" => 2,
         "month" | "dayofmonth" | "hour" | "minute" | "second" | "week" | "weekofyear" | "field"
         | "ascii" | "find_in_set" => 3,

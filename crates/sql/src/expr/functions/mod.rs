@@ -14,6 +14,7 @@
 //! | `date.rs`, `time.rs`, `moment.rs` | parts of dates; times and their sums; now, time zones, formats |
 //! | `control.rs` | choices between values |
 //! | `json/` | JSON |
+//! | `dynamic/`, `xml/` | dynamic columns; XML |
 //! | `regexp.rs`, `regexp_search.rs` | REGEXP and REGEXP_*(); searches that can be ended |
 //! | `encryption.rs` | checksums, encodings, encryption, compression |
 //! | `network.rs` | internet addresses |
@@ -27,6 +28,7 @@ pub mod aggregate;
 pub(crate) mod control;
 pub(crate) mod date;
 mod digits;
+pub(crate) mod dynamic;
 mod encryption;
 #[cfg(test)]
 mod forms;
@@ -48,6 +50,7 @@ pub(crate) mod time;
 mod to_char;
 mod typing;
 pub mod window;
+mod xml;
 
 #[cfg(test)]
 mod tests;
@@ -74,6 +77,8 @@ static SUBJECTS: &[Subject] = &[
     ("Times", time::FUNCTIONS),
     ("Choices", control::FUNCTIONS),
     ("JSON", json::FUNCTIONS),
+    ("Dynamic columns", dynamic::FUNCTIONS),
+    ("XML", xml::FUNCTIONS),
     (
         "Checksums, encodings, encryption, compression",
         encryption::FUNCTIONS,

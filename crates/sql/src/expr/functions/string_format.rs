@@ -2,10 +2,10 @@
 
 use super::soundex::soundex;
 use super::typing::{bytes, int, kind};
-use crate::expr::node::{Call, ExprKind, ExprType, Function, Typing};
+use crate::expr::node::{Call, Expr, ExprKind, ExprType, Function, Operands, Typing};
 use crate::expr::value::Val;
 use crate::expr::value::Warn;
-use narwal_types::convert::to_decimal;
+use narwal_types::convert::{NoWarnings, to_decimal, to_i64};
 use narwal_types::errors;
 use narwal_types::errors::codes;
 use narwal_types::{Collation, SqlResult, ValueRef};
@@ -94,6 +94,13 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "WEIGHT_STRING(text AS CHAR(n)), or AS BINARY(n).",
         weight_type,
         weight_string,
+    ),
+    &Function::of_operands(
+        " weight_levels",
+        "weights, flags",
+        "Levels of a WEIGHT_STRING().",
+        |t| Ok(t.arg(0)),
+        weight_levels,
     ),
 ];
 
@@ -609,4 +616,64 @@ fn weight_string<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
         return Ok(Val::NULL);
     }
     Ok(Val::Owned(Value::bytes(weights)))
+}
+
+/// WEIGHT_STRING(... LEVEL ...): the weights of WEIGHT_STRING(), level by level. `flags`: see the binder.
+fn weight_levels<'a>(o: &Operands<'a, '_>) -> SqlResult<Val<'a>> {
+    let whole = &o.args[0];
+    let flags = to_i64(o.args[1].eval_ref(o.ctx, o.row)?.as_ref(), &mut NoWarnings);
+    let Value::Bytes(all) = whole.eval(o.ctx, o.row)? else {
+        return Ok(Val::NULL);
+    };
+    let ends = level_ends(whole, &all, o)?;
+    // A level that the collation has not is its last one.
+    let last = ends.len().saturating_sub(1);
+    let wanted = (0..6)
+        .filter(|n| flags >> n & 1 == 1)
+        .fold(0u32, |w, n| w | 1 << n.min(last));
+    let mut out = Vec::with_capacity(all.len());
+    let mut from = 0;
+    for (n, end) in ends.iter().enumerate() {
+        let mut level = all[from..*end].to_vec();
+        from = *end;
+        if wanted >> n & 1 == 0 {
+            continue;
+        }
+        if flags >> (8 + n) & 1 == 1 {
+            level.iter_mut().for_each(|b| *b = !*b);
+        }
+        if flags >> (16 + n) & 1 == 1 {
+            level.reverse();
+        }
+        out.append(&mut level);
+    }
+    Ok(Val::Owned(Value::bytes(out)))
+}
+
+/// Where each level of a WEIGHT_STRING() ends. The weights of a collation with several levels begin with those of its kin that
+/// has fewer.
+fn level_ends(whole: &Expr, all: &[u8], o: &Operands<'_, '_>) -> SqlResult<Vec<usize>> {
+    let mut ends = vec![all.len()];
+    let ExprKind::Func { func, args } = &whole.kind else {
+        return Ok(ends);
+    };
+    let name = args.first().map_or("", |a| a.ty.ty.collation.name());
+    let fewer: &[&str] = match name.rsplit_once("_a") {
+        Some((_, "s_cs")) => &["_ai_ci", "_as_ci"],
+        Some((_, "s_ci" | "i_cs")) => &["_ai_ci"],
+        _ => &[],
+    };
+    for kin in fewer {
+        let stem = &name[..name.len() - "_as_cs".len()];
+        if let Some(c) = Collation::from_name(&format!("{stem}{kin}")) {
+            let mut args = args.clone();
+            args[0].ty.ty.collation = c;
+            let kind = ExprKind::Func { func, args };
+            let shorter = crate::expr::node::make(kind, whole.ty).eval(o.ctx, o.row)?;
+            if let Value::Bytes(b) = shorter {
+                ends.insert(ends.len() - 1, b.len().min(all.len()));
+            }
+        }
+    }
+    Ok(ends)
 }

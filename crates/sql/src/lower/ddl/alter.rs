@@ -116,6 +116,9 @@ fn action(a: syntax::AlterAction, sql_mode: SqlMode) -> SqlResult<Option<AlterAc
             }
             match collation {
                 Some(c) => AlterAction::ConvertTo(c),
+                None if !options.is_empty() => {
+                    return unsupported("CONVERT TO CHARACTER SET DEFAULT");
+                }
                 None => return Ok(None),
             }
         }

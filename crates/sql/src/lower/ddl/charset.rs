@@ -1,6 +1,5 @@
 //! Character sets and collations by name.
 
-use super::refuse::unsupported;
 use narwal_syntax::ast::ddl::CharsetOption;
 use narwal_types::errors;
 use narwal_types::{Charset, Collation, SqlError, SqlResult};
@@ -46,8 +45,12 @@ pub(super) fn add(option: &CharsetOption, slot: &mut Option<Collation>) -> SqlRe
             let set = slot.map_or(Charset::Utf8mb4, Collation::charset);
             (collation_of(name, set)?, true)
         }
-        CharsetOption::Charset(None) => return unsupported("CHARACTER SET DEFAULT"),
-        CharsetOption::Collate(None) => return unsupported("COLLATE DEFAULT"),
+        // What stands above has it: the database for a table, the server for a database.
+        CharsetOption::Charset(None) => return Ok(()),
+        CharsetOption::Collate(None) => match *slot {
+            Some(c) => (default_of(c.charset())?, true),
+            None => return Ok(()),
+        },
     };
     *slot = Some(match *slot {
         Some(old) if old.charset() == c.charset() && !named => old,

@@ -41,7 +41,6 @@ pub(super) fn column(c: Column, sql_mode: SqlMode, t: &mut TableElements) -> Sql
             invisible: false,
             compressed: ty.compressed,
         },
-        null_given: false,
         collation: ty.collation,
         default: None,
         check: c.check.map(|c| c.expr.expr),
@@ -61,6 +60,10 @@ pub(super) fn column(c: Column, sql_mode: SqlMode, t: &mut TableElements) -> Sql
         attribute(a, ty.collation, &mut spec, &mut keys)?;
     }
     on_update_fits(&spec.def)?;
+    // A key of the table makes nothing of DEFAULT NULL, one that the column names is refused.
+    if keys.primary && spec.def.default == DefaultDef::Null {
+        return Err(errors::INVALID_DEFAULT.with([&c.name]));
+    }
     keys.add(&c.name, t);
     t.columns.push(spec);
     if let Some(r) = c.references {
@@ -105,11 +108,8 @@ fn attribute(
 ) -> SqlResult<()> {
     let def = &mut spec.def;
     match a {
-        ColumnAttribute::Null => spec.null_given = true,
-        ColumnAttribute::NotNull => {
-            def.nullable = false;
-            spec.null_given = true;
-        }
+        ColumnAttribute::Null => {}
+        ColumnAttribute::NotNull => def.nullable = false,
         ColumnAttribute::Default(d) => match default(d, def.ty.kind)? {
             Ok(d) => (def.default, spec.default) = (d, None),
             Err(e) => (def.default, spec.default) = (DefaultDef::None, Some(e)),
