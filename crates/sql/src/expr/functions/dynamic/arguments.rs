@@ -1,12 +1,3 @@
-<<<<<<< ours
-//! Arguments of the functions of dynamic columns: packed columns and names.
-
-use super::packed::{Name, Packed};
-use crate::expr::node::Call;
-use narwal_types::{SqlError, SqlResult, ValueRef, errors};
-
-/// Error 1919: the bytes are no dynamic columns.
-=======
 //! The arguments of calls about dynamic columns: values with columns, and names.
 
 use super::packed::{Name, Packed};
@@ -14,7 +5,6 @@ use crate::expr::node::Call;
 use crate::expr::value::Val;
 use narwal_types::{SqlError, SqlResult, Value, ValueRef, errors};
 
->>>>>>> theirs
 #[cold]
 pub(super) fn wrong_format() -> SqlError {
     errors::DYN_COL_WRONG_FORMAT.plain()
@@ -39,11 +29,8 @@ pub(super) fn columns_of(b: &[u8]) -> SqlResult<Packed<'_>> {
     narwal_memory::reserve(4 * b.len() as u64)?;
     Packed::read(b).ok_or_else(wrong_format)
 }
-<<<<<<< ours
-=======
 
 /// An owned value.
 pub(super) fn owned<'a>(v: Value) -> Val<'a> {
     Val::Owned(v)
 }
->>>>>>> theirs

@@ -1,10 +1,6 @@
 //! COLUMN_GET: the value of a dynamic column as one of the type that was asked for.
 
-<<<<<<< ours
-use super::arguments::{columns_of, name, wrong_format};
-=======
 use super::arguments::{columns_of, name, owned, wrong_format};
->>>>>>> theirs
 use super::data::Data;
 use crate::expr::functions::typing::bytes;
 use crate::expr::node::{Call, Coercibility, ExprType, Function, Typing};
@@ -60,13 +56,13 @@ fn get<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     let data = Data::decode(column.kind, &column.data).ok_or_else(wrong_format)?;
     let kind = c.int(2);
     Ok(match (kind, &data) {
-        (kinds::BINARY, Data::Text(_, b)) => Val::Owned(Value::bytes(b.clone())),
-        (kinds::BINARY, _) => Val::Owned(Value::bytes(data.text())),
+        (kinds::BINARY, Data::Text(_, b)) => owned(Value::bytes(b.clone())),
+        (kinds::BINARY, _) => owned(Value::bytes(data.text())),
         (kinds::TEXT, _) => return c.string(data.text()),
         (_, Data::Columns(_)) => Val::NULL,
         (kinds::INT | kinds::UINT, _) => integer(c, &data, kind == kinds::UINT),
-        (kinds::DOUBLE, _) => Val::Owned(Value::Double(double(c, &data))),
-        (kinds::DECIMAL, _) => Val::Owned(Value::Decimal(decimal(c, &data))),
+        (kinds::DOUBLE, _) => owned(Value::Double(double(c, &data))),
+        (kinds::DECIMAL, _) => owned(Value::Decimal(decimal(c, &data))),
         // CAST makes dates and times of these.
         (_, Data::Int(n)) => Val::int(*n),
         (_, Data::UInt(n)) => Val::Ref(ValueRef::UInt(*n)),
