@@ -199,8 +199,9 @@ impl Parser<'_> {
         }
         self.eat(Kw::AS);
         let minus = self.oracle() && self.at(Kw::MINUS);
-        let named = matches!(self.peek(), Tok::Word(k) if k != Kw::WINDOW) && self.at_ident() && !minus
-            || self.peek() == Tok::QuotedIdent;
+        let named =
+            matches!(self.peek(), Tok::Word(k) if k != Kw::WINDOW) && self.at_ident() && !minus
+                || self.peek() == Tok::QuotedIdent;
         // In sql_mode=ORACLE it needs no name; then it has one that nobody can write by chance.
         let alias = match named {
             true => self.ident()?,
