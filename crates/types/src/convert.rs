@@ -792,7 +792,8 @@ impl Store<'_> {
             }
             v => {
                 let (n, us, fsp) = number_parts(v)?;
-                (datetime_from_number(n, us, fsp, rules)?.0, false)
+                let (t, has_time) = datetime_from_number(n, us, fsp, rules)?;
+                (t, us != 0 && n != 0 && !has_time)
             }
         };
         rules.allows(&t.date).then_some((t, garbage))
@@ -1232,6 +1233,14 @@ pub fn to_bool(v: ValueRef<'_>, w: &mut dyn Warnings) -> Option<bool> {
         ValueRef::Fixed(f) => f.is_true(),
         v => to_f64(v, w) != 0.0,
     })
+}
+
+/// A number that is a date and has a fraction, which no date has: it is left out, with a note.
+pub fn has_needless_fraction(v: ValueRef<'_>) -> bool {
+    let Some((n @ 1.., us @ 1.., fsp)) = number_parts(v) else {
+        return false;
+    };
+    datetime_from_number(n, us, fsp, DateRules::default()).is_some_and(|(_, has_time)| !has_time)
 }
 
 /// A value as a datetime; a date is midnight. `None` if it is no valid one under the rules, or a TIME (which needs today's date).

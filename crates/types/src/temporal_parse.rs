@@ -321,7 +321,7 @@ pub fn parse_time(text: &[u8]) -> Option<Parsed<Time>> {
 }
 
 /// A number as a datetime: `YYMMDD`, `YYYYMMDD`, `YYMMDDHHMMSS` or `YYYYMMDDHHMMSS`; 0 is the zero date. `None` if it is no valid
-/// date under the rules. The second value tells if there is a time part.
+/// date under the rules. The second value tells if there is a time part; without one a fraction has no meaning and is left out.
 pub fn datetime_from_number(
     n: i64,
     us: u32,
@@ -339,6 +339,7 @@ pub fn datetime_from_number(
         10_000_101_000_000..=99_991_231_235_959 => (n, true),
         _ => return None,
     };
+    let us = if has_time || n == 0 { us } else { 0 };
     let n = n as u64;
     let (d, t) = (n / 1_000_000, n % 1_000_000);
     make(

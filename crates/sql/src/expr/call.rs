@@ -182,6 +182,8 @@ impl<'a> Call<'a, '_> {
                 codes::TRUNCATED_WRONG_VALUE,
                 format!("Incorrect datetime value: '{}'", v.to_text()),
             );
+        } else {
+            super::cast::note_fraction(v, self.ctx.env);
         }
         t
     }

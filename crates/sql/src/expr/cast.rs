@@ -206,12 +206,25 @@ fn double_as_integer(f: f64, unsigned: bool, env: &StatementEnv) -> i128 {
     }
 }
 
+/// The note about a fraction of a number that is a date.
+pub(super) fn note_fraction(r: ValueRef<'_>, env: &StatementEnv) {
+    if convert::has_needless_fraction(r) {
+        env.note(
+            codes::TRUNCATED_WRONG_VALUE,
+            format!("Truncated incorrect date value: '{}'", r.to_text()),
+        );
+    }
+}
+
 /// To DATE or DATETIME. A time is one of today.
 fn date<'a>(r: ValueRef<'_>, kind: TypeKind, env: &StatementEnv) -> Val<'a> {
     let t = match r {
         ValueRef::Time(t) => Some(super::compare::on_today(t, env)),
         r => convert::to_datetime(r, date_rules(env)),
     };
+    if t.is_some() {
+        note_fraction(r, env);
+    }
     match (t, kind) {
         (None, _) => incorrect("datetime", r, env),
         (Some(t), TypeKind::DateTime(f) | TypeKind::Timestamp(f)) => {

@@ -128,8 +128,9 @@ fn as_datetime(v: ValueRef<'_>, ctx: &EvalCtx<'_>) -> Option<(DateTime, bool)> {
             .and_then(|(n, us, fsp)| datetime_from_number(n, us, fsp, rules))
             .map(|(t, has_time)| (t, !has_time)),
     };
-    if read.is_none() {
-        incorrect(v, ctx);
+    match read {
+        None => drop(incorrect(v, ctx)),
+        Some(_) => super::cast::note_fraction(v, ctx.env),
     }
     read
 }
