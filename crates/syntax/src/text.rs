@@ -52,6 +52,8 @@ impl Split<'_> {
                     Kw::IF | Kw::CASE | Kw::LOOP | Kw::WHILE | Kw::REPEAT | Kw::FOR | Kw::DECLARE
                 ) || k == Kw::BEGIN && self.mode.has(SqlMode::ORACLE)
             }
+            // Oracle's label.
+            (0, Tok::Shl) => self.mode.has(SqlMode::ORACLE),
             // BEGIN NOT ATOMIC, and a label.
             (1, Tok::Word(Kw::NOT) | Tok::Colon) => true,
             (1.., Tok::Word(k)) => {
@@ -143,5 +145,7 @@ mod tests {
             oracle("begin select 1; end; select 2"),
             ["begin select 1; end", "select 2"]
         );
+        // No statement begins with a label: the error shows all of it.
+        assert_eq!(oracle("<<l>> begin select 1; end l").len(), 1);
     }
 }
