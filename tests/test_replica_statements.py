@@ -166,7 +166,6 @@ CHANGE MASTER TO master_bind='x'
 CHANGE MASTER TO
 CHANGE MASTER 'c3' TO
 CHANGE MASTER c3 TO master_port=9
-CHANGE REPLICATION SOURCE TO source_host='x'
 CHANGE MASTER 'c1' TO master_host='localhost', master_port=4
 CHANGE MASTER 'c1' TO master_host='127.0.0.1', master_port=9, master_user='u', master_password='p', master_use_gtid=current_pos
 CHANGE MASTER 'C1' TO master_delay=7
