@@ -208,7 +208,7 @@ mod tests {
         assert!(s.is_given("innodb_buffer_pool_size") && !s.is_given("port"));
         let e = s.set("max-conections", Some("5")).unwrap_err();
         assert!(e.contains("Did you mean --max-connections?"), "{e}");
-        let e = s.set("binlog-format", Some("statement")).unwrap_err();
+        let e = s.set("lower-case-table-names", Some("1")).unwrap_err();
         assert!(e.contains("not supported"), "{e}");
         assert!(s.set("version", Some("x")).is_err());
         assert!(s.set("port", Some("x")).is_err());

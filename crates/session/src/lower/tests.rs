@@ -462,7 +462,12 @@ fn change_master() {
         )),
         1470
     );
-    assert_eq!(code("change replication source to source_host='x'"), 1064);
+    let Admin::Replica(ReplicaStatement::ChangeMaster { change, .. }) =
+        p("change replication source to source_host='x'")
+    else {
+        panic!();
+    };
+    assert_eq!(change.host.as_deref(), Some("x"));
 }
 
 #[test]

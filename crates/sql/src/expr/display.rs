@@ -103,7 +103,16 @@ impl fmt::Display for Expr {
             ExprKind::Aggregate(_) | ExprKind::Window(_) => f.write_str("aggregate"),
             ExprKind::Item(_, e) => write!(f, "{e}"),
             ExprKind::InsertValue(_) => f.write_str("values(...)"),
-            ExprKind::And(v) => write!(f, "{}", List(v, " and ")),
+            ExprKind::And(v) => {
+                for (i, e) in v.iter().enumerate() {
+                    let between = if i > 0 { " and " } else { "" };
+                    match e.kind {
+                        ExprKind::Or(_) => write!(f, "{between}({e})")?,
+                        _ => write!(f, "{between}{e}")?,
+                    }
+                }
+                Ok(())
+            }
             ExprKind::Or(v) => write!(f, "{}", List(v, " or ")),
             ExprKind::Subquery(s) => subquery(f, s),
             ExprKind::Outer(n) => write!(f, "outer#{n}"),

@@ -98,8 +98,8 @@ fn errors() {
     assert_eq!(
         code(&format!(
             "SELECT {}1{}",
-            "(SELECT ".repeat(50),
-            ")".repeat(50)
+            "(SELECT ".repeat(70),
+            ")".repeat(70)
         )),
         1473
     );
