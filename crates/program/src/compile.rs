@@ -214,12 +214,6 @@ impl<'a> Compiler<'a> {
                 let slot = slot.ok_or_else(|| errors::SP_UNDECLARED_VAR.with([variable]))?;
                 return Ok(self.names.slots[slot].ty);
             }
-            [row, field] if self.names.row_slots(row).is_some() => {
-                let slot = self.names.field(row, field);
-                let full = format!("{row}.{field}");
-                let slot = slot.ok_or_else(|| errors::SP_UNDECLARED_VAR.with([&full]))?;
-                return Ok(self.names.slots[slot].ty);
-            }
             [table, column] => ((None, table), column),
             [db, table, column] => ((Some(db.clone()), table), column),
             _ => return Err(SqlError::unsupported("TYPE OF here")),

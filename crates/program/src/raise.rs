@@ -278,7 +278,10 @@ impl<'p> Run<'p, '_> {
             all.get(at).cloned()
         });
         let Some(c) = found else {
-            return Err(errors::DA_INVALID_CONDITION_NUMBER.plain());
+            // As in MariaDB: told among the conditions, and no failure.
+            let e = errors::DA_INVALID_CONDITION_NUMBER.plain();
+            env.push_condition(WarningLevel::Error, e.code, e.message);
+            return Ok(());
         };
         let state = match &c.raised {
             Some(r) => r.sqlstate,

@@ -792,8 +792,7 @@ impl Store<'_> {
             }
             v => {
                 let (n, us, fsp) = number_parts(v)?;
-                let (t, has_time) = datetime_from_number(n, us, fsp, rules)?;
-                (t, us != 0 && n != 0 && !has_time)
+                (datetime_from_number(n, us, fsp, rules)?.0, false)
             }
         };
         rules.allows(&t.date).then_some((t, garbage))
@@ -810,7 +809,7 @@ impl Store<'_> {
     fn date(&mut self, v: ValueRef<'_>) -> SqlResult<Value> {
         match self.to_datetime(v) {
             Some((t, false)) => {
-                if t.micros != 0 {
+                if t.micros != 0 || has_needless_fraction(v) {
                     self.note_truncated();
                 }
                 Ok(Value::Date(t.date))
@@ -829,6 +828,9 @@ impl Store<'_> {
             Some((t, g)) => (t.truncate(fsp), g),
             None => return self.bad_temporal("datetime", v, Value::DateTime(zero)),
         };
+        if has_needless_fraction(v) {
+            self.note_truncated();
+        }
         let value = if let TypeKind::Timestamp(_) = self.t.ty.kind
             && !t.is_zero()
         {

@@ -126,7 +126,7 @@ pub(super) static ROWS: &[VariableDef] = &[
         Enum(&["MIXED", "STATEMENT", "ROW"]),
         "ROW",
         Live,
-        "Form of changes in the binary log: `ROW`, and `MIXED` likewise; with `STATEMENT` readers get the statements,          while the rows are logged for recovery only.",
+        "Form of changes in the binary log: `ROW`, and `MIXED` likewise; with `STATEMENT` readers get the statements, while the rows are logged for recovery only.",
     )
     .session(|s, v| s.statements = v.as_str() == "STATEMENT")
     .needs(PrivilegeSet::BINLOG_ADMIN)
