@@ -377,7 +377,10 @@ pub fn execute(
                 Err(e)
                     if matches!(
                         e.code,
-                        codes::REGEXP_ERROR | codes::SUBQUERY_NO_1_ROW | codes::DATA_OUT_OF_RANGE
+                        codes::REGEXP_ERROR
+                            | codes::SUBQUERY_NO_1_ROW
+                            | codes::DATA_OUT_OF_RANGE
+                            | codes::SIGNAL_EXCEPTION
                     ) =>
                 {
                     let error = crate::WarningLevel::Error;

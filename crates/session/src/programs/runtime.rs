@@ -11,16 +11,16 @@ use narwal_types::{ColumnType, SqlError, SqlResult, Value};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// Warnings of a program become those of the statement around it.
+/// Warnings of a program become those of the statement around it, and so does what SIGNAL said of the error that it fails with.
 fn hand_over(from: &StatementEnv, to: &StatementEnv) {
+    if let Some(raised) = from.raised.take() {
+        to.raised.replace(Some(raised));
+    }
     if from.warning_count() == 0 {
         return;
     }
     for c in from.conditions().iter() {
         to.push(c.clone());
-    }
-    if let Some(raised) = from.raised.take() {
-        to.raised.replace(Some(raised));
     }
 }
 
