@@ -9,7 +9,7 @@
 //! such as ANALYZE TABLE) is logged as a statement without effect, so that GTIDs have no gaps that the source has not.
 //!
 //! A statement that changes rows (`binlog_format` STATEMENT or MIXED) runs in the group's transaction if its text says
-//! everything ([`change`]); one that needs events beside it is refused.
+//! everything (`apply/change.rs`); one that needs events beside it is refused.
 
 use crate::acl::Account;
 pub use crate::apply_error::ApplyError;
