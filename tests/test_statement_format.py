@@ -66,6 +66,35 @@ def test_each_side_computes_of_its_own_rows(pair):
         assert f.rows("SELECT * FROM d.auto") == moment
 
 
+def test_a_replica_logs_rows_of_what_it_runs_whatever_it_is_set_to(lab, own):
+    """What a statement changed on the middle server reaches the last one as rows: that one has other rows of its own."""
+    first, middle, last = servers = [own(lab.narwal_replica()) for _ in range(3)]
+    with Client(middle) as c:
+        c.ok("SET GLOBAL binlog_format = STATEMENT")
+    middle.follow(first.port)
+    last.follow(middle.port)
+    with Client(first) as c:
+        c.ok("CREATE DATABASE d")
+        c.ok("CREATE TABLE d.t (id INT PRIMARY KEY, v INT)")
+        c.ok("CREATE TABLE d.sums (what VARCHAR(20) PRIMARY KEY, s INT)")
+        c.ok(ROWS)
+    for server, source in ((middle, first), (last, middle)):
+        server.catch_up(source.port, 30)
+        with Client(server) as c:
+            c.ok("SET sql_log_bin = 0")
+            c.ok("UPDATE d.t SET v = v + 1 WHERE id = 1")
+    with in_statements(first) as c:
+        c.ok(SUM)
+        c.ok("CREATE TABLE d.copied (id INT PRIMARY KEY) AS SELECT id FROM d.t")
+    middle.catch_up(first.port, 30)
+    last.catch_up(middle.port, 30)
+    sums = []
+    for server in servers:
+        with Client(server) as c:
+            sums += c.rows("SELECT s, (SELECT COUNT(*) FROM d.copied) FROM d.sums")
+    assert sums == [("60", "3"), ("61", "3"), ("61", "3")]
+
+
 def test_a_crash_and_a_checkpoint_keep_the_rows(lab, own):
     server = own(lab.narwal_replica())
     with Client(server) as c:

@@ -44,7 +44,7 @@ impl ClientSession {
         let statement = Statement::Select(Box::new(select));
         let stmt = narwal_sql::lower(statement, &self.parse_options())?;
         let plan = self.plan(&stmt, &text)?;
-        if self.settings.statements {
+        if self.logs_statements() {
             self.check_repeatable(&plan)?;
         }
         self.check_table_locks(plan.needs())?;

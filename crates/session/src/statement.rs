@@ -422,7 +422,7 @@ impl ClientSession {
         if matches!(&r, Err(e) if e.code == codes::TABLE_DEF_CHANGED) && !plan.consumes_input() {
             r = self.run_again(&from, writes, text, params, &mut open, out);
         }
-        if self.settings.statements && plan.writes_stored() {
+        if self.logs_statements() && plan.writes_stored() {
             r = r.and_then(|done| self.log_statement(text, &mut open.txn, done));
         }
         if kept && !tableless {
@@ -476,7 +476,7 @@ impl ClientSession {
     /// its end.
     #[inline]
     fn may_run(&mut self, plan: &Prepared) -> SqlResult<()> {
-        if self.settings.statements {
+        if self.logs_statements() {
             self.check_repeatable(plan)?;
         }
         if plan.writes_stored() {

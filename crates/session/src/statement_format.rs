@@ -14,6 +14,13 @@ use narwal_types::{SqlError, SqlResult};
 const NO_FOREIGN_KEY_CHECKS: u32 = 1 << 26;
 
 impl ClientSession {
+    /// Do readers of the log get this session's statements? What an applier runs is logged as rows, whatever this server is
+    /// set to: the source has said already what its statements are.
+    #[inline]
+    pub(crate) fn logs_statements(&self) -> bool {
+        self.settings.statements && self.applying.is_none()
+    }
+
     /// Refuses a statement whose text means something else on another server.
     ///
     /// # Errors

@@ -47,7 +47,7 @@ impl ClientSession {
         let said_read_only = read_only.or(next.read_only);
         let read_only = said_read_only.unwrap_or(self.settings.read_only);
         let txn = self.instance.database().begin(TxnOptions {
-            statements: self.settings.statements,
+            statements: self.logs_statements(),
             ..self.txn_options(isolation, read_only)
         });
         let facts = &self.process.transaction;
