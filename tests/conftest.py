@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
+import random
 import shutil
 import sys
 import tempfile
@@ -25,6 +26,9 @@ from testbed.proxy import Proxy  # noqa: E402
 from testbed.replica import MariaReplica, NarwalReplica  # noqa: E402
 from testbed.servers import MariaDB, Narwal  # noqa: E402
 from support import Client  # noqa: E402
+
+# A seed of this run. Tests that are named by one need the same in every process of the run: those inherit this.
+os.environ.setdefault("NARWAL_FRESH_SEED", str(random.SystemRandom().randrange(10**6, 10**9)))
 
 STAND_IN = os.environ.get("NARWAL_TEST_SERVER", "narwal") == "mariadb"
 

@@ -24,7 +24,7 @@ def seeds() -> list[int]:
     if "NARWAL_SEED" in os.environ:
         return [int(os.environ["NARWAL_SEED"])]
     count = int(os.environ.get("NARWAL_HISTORIES", "6"))
-    return [*range(1, count), random.SystemRandom().randrange(10**6, 10**9)]
+    return [*range(1, count), int(os.environ["NARWAL_FRESH_SEED"])]
 
 
 @pytest.mark.parametrize("seed", seeds())
