@@ -148,6 +148,27 @@ def test_mysql_follows(replica, source):
     mysql.equal(source, "d.t", "d.big")
 
 
+def test_what_mysql_has_other_words_for(replica, source):
+    """JSON is text here: it comes as text. So do defaults, collations and options that MySQL writes in another way."""
+    source.sql(
+        "CREATE TABLE d.j (id INT PRIMARY KEY, json JSON NOT NULL DEFAULT '{}', n INT, KEY k (n) IGNORED); "
+        "INSERT INTO d.j VALUES (1, '{\"b\": 1, \"a\": [1, 2.50, null]}', 1), (2, '\"naïve 😀\"', 2); INSERT INTO d.j (id) VALUES (3); "
+        "ALTER TABLE d.j ADD COLUMN IF NOT EXISTS more JSON AFTER json, ALTER INDEX k NOT IGNORED, ALTER json SET DEFAULT '[]'; "
+        "UPDATE d.j SET more = JSON_ARRAY(id, 'x'), json = JSON_SET(json, '$.c', id) WHERE id < 3; INSERT INTO d.j (id) VALUES (4); "
+        "CREATE TABLE d.texts (id CHAR(36) PRIMARY KEY DEFAULT uuid(), a TEXT DEFAULT 'x', b DATE DEFAULT curdate(), c INT AS (LENGTH(d)) PERSISTENT, "
+        "d CHAR(9) COLLATE utf8mb4_uca1400_nopad_as_cs) COLLATE uca1400_ai_ci; INSERT INTO d.texts (d) VALUES ('é'), ('É'), ('e'); "
+        "CREATE TABLE d.made SELECT id, json, n FROM d.j; INSERT INTO d.made VALUES (9, '9', 9); DROP INDEX IF EXISTS k ON d.j"
+    )
+    mysql = replica()
+    mysql.follow(source.port)
+    mysql.wait_for(source)
+    mysql.equal(source, "d.j", "d.texts", "d.made")
+    columns = "SELECT DATA_TYPE, COLLATION_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = 'd' AND COLUMN_NAME "
+    assert mysql.rows(columns + "IN ('json', 'more')") == [["longtext", "utf8mb4_bin"]] * 3
+    assert mysql.rows(columns + "= 'd'") == [["char", "utf8mb4_0900_as_cs"]]
+    assert mysql.rows("SELECT id FROM d.j WHERE json->'$.c' = 1") == [["1"]]
+
+
 def test_a_replica_that_lacks_one_in_the_middle_is_sent_that_one(replica, source):
     source.sql("CREATE TABLE d.t (a INT PRIMARY KEY); INSERT INTO d.t VALUES (1); INSERT INTO d.t VALUES (2); INSERT INTO d.t VALUES (3)")
     uuid = source.sql("SELECT @@server_uuid")[0][0]

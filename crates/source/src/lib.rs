@@ -1,7 +1,7 @@
 //! The source side of replication: readers of the binary log, where each starts, and how the log is sent.
 //!
 //! This crate knows the engine's log and MariaDB's events. It knows no sockets (of a connection it has only [`DumpIo`]) and
-//! no SQL (of a session it has only [`Client`]).
+//! nothing of what statements do (of a session it has only [`Client`]).
 //!
 //! | file | holds |
 //! |---|---|
@@ -12,7 +12,7 @@
 //! | `filter.rs` | which groups a reader by GTID is sent, and where it stops |
 //! | `dump.rs` | the loop: events out, heartbeats, waiting |
 //! | `dialect.rs`, `rendered.rs` | events as a reader of some capability understands them |
-//! | `mysql.rs` | events as MySQL's readers understand them |
+//! | `mysql.rs`, `to_mysql.rs` | events, and the statements in them, as MySQL's readers understand them |
 //! | `groups.rs` | where groups come from |
 //! | `registry.rs` | replicas that have registered, readers and their lag |
 //! | `semisync.rs`, `semisync/` | semi-synchronous replication: commits wait for replicas |
@@ -36,6 +36,7 @@ mod shared;
 mod source;
 mod start;
 mod tail;
+mod to_mysql;
 mod wake;
 
 pub use error::DumpError;

@@ -1,10 +1,13 @@
 //! The log in MySQL's words, for readers that are MySQL's.
 
 use crate::rendered::Rendered;
+use crate::to_mysql::to_mysql;
 use narwal_binlog::{
-    BinlogError, Event, EventReader, GtidEvent, LogicalClock, RawEvent, event_type, gtid_flags,
-    is_account_statement, put_mysql_gtid, put_mysql_query, put_query_for_mysql, put_rows_v2,
+    BinlogError, Event, EventReader, GtidEvent, LogicalClock, QueryEvent, RawEvent, event_type,
+    gtid_flags, is_account_statement, put_mysql_gtid, put_mysql_query, put_query_for_mysql,
+    put_rows_v2,
 };
+use narwal_syntax::SqlMode;
 
 /// Translates a stream of events. It remembers what later events of a group, and later groups, depend on.
 #[derive(Debug, Clone, Default)]
@@ -15,6 +18,8 @@ pub(crate) struct Translator {
     commit_id: Option<u64>,
     /// Bytes of the group that comes, as it stands in the log.
     group_len: u64,
+    /// The group is a transaction, not one statement for itself.
+    transaction: bool,
 }
 
 impl Translator {
@@ -68,10 +73,27 @@ impl Translator {
                 put_mysql_query(out, &raw.header, "BEGIN");
                 put_mysql_query(out, &raw.header, "COMMIT");
             }
-            Event::Query(query) => put_query_for_mysql(out, &raw.header, &query)?,
+            Event::Query(query) => self.query(&raw, query, out)?,
             _ => return Ok(Rendered::AsIs),
         }
         Ok(Rendered::Replaced)
+    }
+
+    /// A statement.
+    fn query(
+        &self,
+        raw: &RawEvent<'_>,
+        query: QueryEvent<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), BinlogError> {
+        let mode = SqlMode(query.context()?.sql_mode);
+        let text = std::str::from_utf8(query.sql).ok();
+        let changed = text.and_then(|sql| to_mysql(sql, mode, self.transaction));
+        let query = QueryEvent {
+            sql: changed.as_ref().map_or(query.sql, String::as_bytes),
+            ..query
+        };
+        put_query_for_mysql(out, &raw.header, &query)
     }
 
     /// The head of a group.
@@ -82,6 +104,7 @@ impl Translator {
         out: &mut Vec<u8>,
     ) -> Result<(), BinlogError> {
         let standalone = gtid.flags2 & gtid_flags::STANDALONE != 0;
+        self.transaction = !standalone;
         let together = gtid.commit_id.is_some() && gtid.commit_id == self.commit_id;
         if !together || standalone {
             self.clock.last_committed = self.clock.sequence;
@@ -92,7 +115,7 @@ impl Translator {
             out,
             &raw.header,
             gtid,
-            !standalone,
+            !standalone && gtid.flags2 & gtid_flags::DDL == 0,
             self.clock,
             self.group_len,
         );

@@ -62,6 +62,27 @@ impl Collation {
         Self::from_name(&format!("utf8mb4_uca1400_{}nopad_{how}", known.1))
     }
 
+    /// The name under which MySQL knows this collation, or the nearest one of its own; `None` for one that has the same name
+    /// there or that nothing there stands for.
+    ///
+    /// MySQL has none of Unicode 9 that pads. One that does not pad tells more values apart, so unique keys hold there.
+    #[must_use]
+    pub fn mysql_name(self) -> Option<String> {
+        let name = self.name();
+        let exact = OTHERS.iter().find(|o| o.2 == name);
+        if let Some(other) = exact.or((name == "utf8mb4_uca1400_as_ci").then_some(&OTHERS[0])) {
+            return Some(other.0.to_owned());
+        }
+        let rest = name.strip_prefix("utf8mb4_uca1400_")?;
+        let (rest, how) = match rest.strip_suffix("ai_ci") {
+            Some(rest) => (rest, "ai_ci"),
+            None => (rest.strip_suffix("as_cs")?, "as_cs"),
+        };
+        let language = rest.strip_suffix("nopad_").unwrap_or(rest);
+        let known = LANGUAGES.iter().find(|l| l.1 == language)?;
+        Some(format!("utf8mb4_{}0900_{how}", known.0))
+    }
+
     /// The collation that a MySQL means by an id: the same as here, or one that stands for it.
     #[must_use]
     pub fn of_mysql_id(id: u16) -> Option<Self> {
@@ -81,6 +102,26 @@ impl Collation {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn mysql_has_names_for_ours() {
+        for (ours, theirs) in [
+            ("utf8mb4_uca1400_nopad_ai_ci", Some("utf8mb4_0900_ai_ci")),
+            ("utf8mb4_uca1400_ai_ci", Some("utf8mb4_0900_ai_ci")),
+            (
+                "utf8mb4_uca1400_danish_as_cs",
+                Some("utf8mb4_da_0900_as_cs"),
+            ),
+            ("utf8mb4_uca1400_nopad_as_ci", Some("utf8mb4_0900_as_ci")),
+            ("utf8mb4_uca1400_as_ci", Some("utf8mb4_0900_as_ci")),
+            ("utf8mb4_uca1400_ai_cs", None),
+            ("utf8mb4_nopad_bin", Some("utf8mb4_0900_bin")),
+            ("utf8mb4_general_ci", None),
+        ] {
+            let ours = Collation::from_name(ours).unwrap();
+            assert_eq!(ours.mysql_name().as_deref(), theirs, "{}", ours.name());
+        }
+    }
 
     #[test]
     fn each_has_one_that_stands_for_it() {
