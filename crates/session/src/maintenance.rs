@@ -12,6 +12,33 @@ use narwal_types::errors::codes;
 use narwal_types::{SqlResult, TypeKind, Value};
 use std::sync::Arc;
 
+/// What one table's maintenance has to say: lines of the statement's result.
+struct Report<'a> {
+    grid: &'a mut Grid,
+    op: &'static str,
+    table: String,
+}
+
+impl Report<'_> {
+    fn line(&mut self, kind: &str, text: &str) {
+        self.grid.row(vec![
+            Value::str(self.table.as_str()),
+            Value::str(self.op),
+            Value::str(kind),
+            Value::str(text),
+        ]);
+    }
+
+    fn ok(&mut self) {
+        self.line("status", "OK");
+    }
+
+    fn failed(&mut self, why: &str) {
+        self.line("Error", why);
+        self.line("status", "Operation failed");
+    }
+}
+
 impl ClientSession {
     /// CHECK, ANALYZE, OPTIMIZE, REPAIR TABLE.
     pub(crate) fn maintain(
@@ -33,112 +60,114 @@ impl ClientSession {
                 None => self.env.require_db()?.to_string(),
             };
             let temporary = self.env.temporary_table(&db, &t.name);
-            if op != Maintenance::Check && temporary.is_none() {
-                self.refuse_under_read_only()?;
+            if temporary.is_none() {
+                self.may_maintain(op, &db, &t.name)?;
             }
-            let account = self.account();
-            let have = account.on_table(&db, &t.name);
-            let wanted = if op == Maintenance::Check {
-                PrivilegeSet::SELECT
-            } else {
-                PrivilegeSet::SELECT.with(PrivilegeSet::INSERT)
+            let mut report = Report {
+                grid: &mut g,
+                op: name,
+                table: format!("{db}.{}", t.name),
             };
-            let missing = wanted.without(have);
-            if !missing.is_empty() && temporary.is_none() {
-                return Err(acl::table_denied(
-                    &missing.names().join(", "),
-                    &account,
-                    &self.client.host,
-                    &db,
-                    &t.name,
-                ));
-            }
-            let full = format!("{db}.{}", t.name);
-            let mut line = |kind: &str, text: &str| {
-                g.row(vec![
-                    Value::str(full.as_str()),
-                    Value::str(name),
-                    Value::str(kind),
-                    Value::str(text),
-                ]);
-            };
-            let stored = || {
-                let catalog = self.instance.database().catalog();
-                catalog.table(&db, &t.name).cloned()
-            };
+            let catalog = self.instance.database().catalog();
             if temporary.is_none()
-                && let Some(v) = self.instance.database().catalog().view(&db, &t.name)
+                && let Some(v) = catalog.view(&db, &t.name)
             {
-                self.maintain_view(op, v, &mut line);
+                self.maintain_view(op, v, &mut report);
                 continue;
             }
-            let Some(table) = temporary.or_else(stored) else {
-                line("Error", &format!("Table '{full}' doesn't exist"));
-                line("status", "Operation failed");
-                continue;
-            };
-            match op {
-                Maintenance::Check => match self.check_table(&table) {
-                    Ok(problems) if problems.is_empty() => line("status", "OK"),
-                    Ok(problems) => {
-                        for p in problems {
-                            line("error", &p);
-                        }
-                        line("error", "Corrupt");
-                    }
-                    // Damage that the reading met.
-                    Err(e) if e.code == codes::INDEX_CORRUPT => {
-                        line("error", &e.message);
-                        line("error", "Corrupt");
-                    }
-                    Err(e) => {
-                        line("Error", &e.message);
-                        line("status", "Operation failed");
-                    }
-                },
-                Maintenance::Analyze => match self.analyze_table(&table) {
-                    Ok(()) => {
-                        if persistent {
-                            line("status", "Engine-independent statistics collected");
-                        }
-                        line("status", "OK");
-                    }
-                    Err(e) => {
-                        line("Error", &e.message);
-                        line("status", "Operation failed");
-                    }
-                },
-                Maintenance::Optimize => {
-                    line(
-                        "note",
-                        "Table does not need optimize: the checkpoint reuses free pages",
-                    );
-                    line("status", "OK");
+            match temporary.or_else(|| catalog.table(&db, &t.name).cloned()) {
+                Some(table) => self.maintain_table(op, persistent, &table, &mut report),
+                None => {
+                    let why = format!("Table '{}' doesn't exist", report.table);
+                    report.failed(&why);
                 }
-                Maintenance::Repair => line(
-                    "note",
-                    "The storage engine for the table doesn't support repair",
-                ),
             }
         }
         Ok(g)
     }
 
+    /// A stored table may be maintained by this account, now.
+    fn may_maintain(&mut self, op: Maintenance, db: &str, name: &str) -> SqlResult<()> {
+        let wanted = if op == Maintenance::Check {
+            PrivilegeSet::SELECT
+        } else {
+            self.refuse_under_read_only()?;
+            PrivilegeSet::SELECT.with(PrivilegeSet::INSERT)
+        };
+        let account = self.account();
+        let missing = wanted.without(account.on_table(db, name));
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let missing = missing.names().join(", ");
+        Err(acl::table_denied(
+            &missing,
+            &account,
+            &self.client.host,
+            db,
+            name,
+        ))
+    }
+
+    fn maintain_table(
+        &mut self,
+        op: Maintenance,
+        persistent: bool,
+        table: &Arc<Table>,
+        report: &mut Report<'_>,
+    ) {
+        match op {
+            Maintenance::Check => match self.check_table(table) {
+                Ok(problems) if problems.is_empty() => report.ok(),
+                Ok(problems) => {
+                    for p in problems {
+                        report.line("error", &p);
+                    }
+                    report.line("error", "Corrupt");
+                }
+                // Damage that the reading met.
+                Err(e) if e.code == codes::INDEX_CORRUPT => {
+                    report.line("error", &e.message);
+                    report.line("error", "Corrupt");
+                }
+                Err(e) => report.failed(&e.message),
+            },
+            Maintenance::Analyze => match self.analyze_table(table) {
+                Ok(()) => {
+                    if persistent {
+                        report.line("status", "Engine-independent statistics collected");
+                    }
+                    report.ok();
+                }
+                Err(e) => report.failed(&e.message),
+            },
+            Maintenance::Optimize => {
+                report.line(
+                    "note",
+                    "Table does not need optimize: the checkpoint reuses free pages",
+                );
+                report.ok();
+            }
+            Maintenance::Repair => report.line(
+                "note",
+                "The storage engine for the table doesn't support repair",
+            ),
+        }
+    }
+
     /// The same of a view: it can be read, and that is all there is to it.
-    fn maintain_view(&self, op: Maintenance, v: &ViewDef, line: &mut dyn FnMut(&str, &str)) {
+    fn maintain_view(&self, op: Maintenance, v: &ViewDef, report: &mut Report<'_>) {
         let db = self.instance.database();
         if op != Maintenance::Check {
-            let e = view::wrong_kind(&v.db, &v.name, "BASE TABLE");
-            line("Error", &e.message);
-            line("status", "Operation failed");
+            report.failed(&view::wrong_kind(&v.db, &v.name, "BASE TABLE").message);
             return;
         }
         let tables = Some(&Definitions as &dyn VirtualTables);
         match view::describe(v, db, &db.catalog(), &self.env, tables) {
-            Ok(_) => line("status", "OK"),
+            Ok(_) => report.ok(),
             Err(e) => {
-                line("Error", &e.message);
-                line("error", "Corrupt");
+                report.line("Error", &e.message);
+                report.line("error", "Corrupt");
             }
         }
     }

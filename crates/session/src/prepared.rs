@@ -320,72 +320,94 @@ impl ClientSession {
                 self.begin_statement(counter, false);
                 self.run_ddl(&d, text, out, more)
             }
-            SlotKind::Sql {
-                plan,
-                counter,
-                writes,
-                keeps_diagnostics,
-                generation,
-                ..
-            } => {
-                let (counter, writes, keep) = (*counter, *writes, *keeps_diagnostics);
-                let mut plan = plan.clone();
-                let bound = !self.env.bound_params.borrow().is_empty()
-                    || !self.env.param_defaults.borrow().is_empty();
-                let stale = bound
-                    || *generation != self.plan_generation
-                    || plan.catalog_version() != self.instance.database().catalog_version();
-                let retyped = *generation == RETYPED;
-                let better = !stale
-                    && (plan.is_worn(self.instance.database())
-                        || (plan.wants_values() && !params.is_empty()));
-                self.begin_statement(counter, keep);
-                if stale || better {
-                    *self.env.peeked.borrow_mut() = params.iter().map(ValueRef::to_value).collect();
-                    let fresh = self.plan_slot(handle, text);
-                    self.env.peeked.borrow_mut().clear();
-                    match fresh {
-                        Ok(p) => plan = Arc::new(p),
-                        Err(e) => return self.fail(e),
-                    }
-                    if stale && !bound && !retyped {
-                        self.process.counters.add(status::STMT_REPREPARE, 1);
-                    }
-                    let current_generation = self.plan_generation;
-                    if !bound
-                        && let Some(Slot {
-                            kind:
-                                SlotKind::Sql {
-                                    plan: p,
-                                    generation,
-                                    ..
-                                },
-                            ..
-                        }) = self.prepared.get_mut(handle)
-                    {
-                        *p = plan.clone();
-                        *generation = current_generation;
-                    }
-                }
-                if params.len() != plan.params() {
-                    return self.fail(errors::WRONG_ARGUMENTS.with([&"mysqld_stmt_execute"]));
-                }
-                let mut values = std::mem::take(&mut self.values);
-                values.clear();
-                values.extend(params.iter().map(ValueRef::to_value));
-                let r = self.run_plan(
-                    &plan,
-                    Source::Handle(handle),
+            SlotKind::Sql { .. } => self.run_planned_slot(handle, text, params, out, more),
+        }
+    }
+
+    /// Runs a prepared SELECT, INSERT and the like: by its plan, or by a new one where that is out of date.
+    #[inline]
+    fn run_planned_slot(
+        &mut self,
+        handle: u32,
+        text: &str,
+        params: &[ValueRef<'_>],
+        out: &mut dyn ResultSink,
+        more: bool,
+    ) -> SqlResult<()> {
+        let Some(Slot {
+            kind:
+                SlotKind::Sql {
+                    plan,
+                    counter,
                     writes,
-                    text,
-                    &values,
-                    out,
-                    more,
-                );
-                self.values = values;
-                r
+                    keeps_diagnostics,
+                    generation,
+                    ..
+                },
+            ..
+        }) = self.prepared.get(handle)
+        else {
+            return Err(SqlError::unknown("the statement is gone"));
+        };
+        let (counter, writes, keep) = (*counter, *writes, *keeps_diagnostics);
+        let mut plan = plan.clone();
+        let bound = !self.env.bound_params.borrow().is_empty()
+            || !self.env.param_defaults.borrow().is_empty();
+        let db = self.instance.database();
+        let stale = bound
+            || *generation != self.plan_generation
+            || plan.catalog_version() != db.catalog_version();
+        let retyped = *generation == RETYPED;
+        let better = !stale && (plan.is_worn(db) || (plan.wants_values() && !params.is_empty()));
+        self.begin_statement(counter, keep);
+        if stale || better {
+            match self.renew_plan(handle, text, params, bound) {
+                Ok(p) => plan = p,
+                Err(e) => return self.fail(e),
+            }
+            if stale && !bound && !retyped {
+                self.process.counters.add(status::STMT_REPREPARE, 1);
             }
         }
+        if params.len() != plan.params() {
+            return self.fail(errors::WRONG_ARGUMENTS.with([&"mysqld_stmt_execute"]));
+        }
+        let mut values = std::mem::take(&mut self.values);
+        values.clear();
+        values.extend(params.iter().map(ValueRef::to_value));
+        let from = Source::Handle(handle);
+        let r = self.run_plan(&plan, from, writes, text, &values, out, more);
+        self.values = values;
+        r
+    }
+
+    /// Plans a prepared statement anew, by the values that it is about to run with. The new plan is kept, unless it holds
+    /// values of this run (`bound`).
+    #[cold]
+    fn renew_plan(
+        &mut self,
+        handle: u32,
+        text: &str,
+        params: &[ValueRef<'_>],
+        bound: bool,
+    ) -> SqlResult<Arc<Prepared>> {
+        *self.env.peeked.borrow_mut() = params.iter().map(ValueRef::to_value).collect();
+        let fresh = self.plan_slot(handle, text);
+        self.env.peeked.borrow_mut().clear();
+        let fresh = Arc::new(fresh?);
+        let now = self.plan_generation;
+        if !bound
+            && let Some(Slot {
+                kind: SlotKind::Sql {
+                    plan, generation, ..
+                },
+                ..
+            }) = self.prepared.get_mut(handle)
+        {
+            *plan = fresh.clone();
+            *generation = now;
+        }
+        Ok(fresh)
     }
 
     /// Forgets a prepared statement.

@@ -203,6 +203,48 @@ impl Catalog {
             .collect())
     }
 
+    /// The table becomes another, empty one: nothing of the old one is read again.
+    fn truncate_table(&mut self, db: &str, name: &str) -> Result<Vec<LoggedChange>> {
+        let t = self.named(db, name)?;
+        let mut def = t.def.clone();
+        def.auto_increment_start = 0;
+        self.give_ids(&mut def);
+        Ok(vec![
+            LoggedChange::DropTable(t.def.id),
+            LoggedChange::PutTable(def),
+        ])
+    }
+
+    /// A new table in the place of one that is still as `was` says.
+    fn rebuild_table(
+        &mut self,
+        db: &str,
+        name: &str,
+        was: &TableDef,
+        mut def: TableDef,
+    ) -> Result<Vec<LoggedChange>> {
+        let t = self.named(db, name)?;
+        if t.def != *was {
+            return Err(definition_changed());
+        }
+        self.check_name(&t, &def)?;
+        self.give_ids(&mut def);
+        Ok(vec![
+            LoggedChange::DropTable(t.def.id),
+            LoggedChange::PutTable(def),
+        ])
+    }
+
+    fn define_view(&self, v: ViewDef) -> Result<Vec<LoggedChange>> {
+        if self.database(&v.db).is_none() {
+            return Err(missing("database", &v.db));
+        }
+        if self.view(&v.db, &v.name).is_none() {
+            self.check_free(&v.db, &v.name)?;
+        }
+        Ok(vec![LoggedChange::PutView(v)])
+    }
+
     /// Settles the ids of a change and says what it means step by step. Changes nothing.
     pub(crate) fn resolve(
         &mut self,
@@ -216,16 +258,7 @@ impl Catalog {
             CatalogChange::DropTable { db, name } => {
                 vec![LoggedChange::DropTable(self.named(&db, &name)?.def.id)]
             }
-            CatalogChange::TruncateTable { db, name } => {
-                let t = self.named(&db, &name)?;
-                let mut def = t.def.clone();
-                def.auto_increment_start = 0;
-                self.give_ids(&mut def);
-                vec![
-                    LoggedChange::DropTable(t.def.id),
-                    LoggedChange::PutTable(def),
-                ]
-            }
+            CatalogChange::TruncateTable { db, name } => self.truncate_table(&db, &name)?,
             CatalogChange::CreateIndex { db, table, index } => {
                 self.create_index(&db, &table, index)?
             }
@@ -235,22 +268,8 @@ impl Catalog {
             CatalogChange::AlterTable { db, name, was, def } => {
                 self.alter_table(&db, &name, &was, def)?
             }
-            CatalogChange::RebuildTable {
-                db,
-                name,
-                was,
-                mut def,
-            } => {
-                let t = self.named(&db, &name)?;
-                if t.def != *was {
-                    return Err(definition_changed());
-                }
-                self.check_name(&t, &def)?;
-                self.give_ids(&mut def);
-                vec![
-                    LoggedChange::DropTable(t.def.id),
-                    LoggedChange::PutTable(def),
-                ]
+            CatalogChange::RebuildTable { db, name, was, def } => {
+                self.rebuild_table(&db, &name, &was, def)?
             }
             CatalogChange::SetAutoIncrement {
                 db,
@@ -265,15 +284,7 @@ impl Catalog {
                     next: if now == seen { next } else { next.max(now) },
                 }]
             }
-            CatalogChange::PutView(v) => {
-                if self.database(&v.db).is_none() {
-                    return Err(missing("database", &v.db));
-                }
-                if self.view(&v.db, &v.name).is_none() {
-                    self.check_free(&v.db, &v.name)?;
-                }
-                vec![LoggedChange::PutView(v)]
-            }
+            CatalogChange::PutView(v) => self.define_view(v)?,
             CatalogChange::DropView { db, name } => vec![LoggedChange::DropView { db, name }],
             CatalogChange::PutObject { key, value } => vec![LoggedChange::PutObject { key, value }],
             CatalogChange::DeleteObject { key } => vec![LoggedChange::DeleteObject(key)],
