@@ -686,7 +686,12 @@ impl ClientSession {
         let written = self.env.gtid_written.take();
         self.note_gtid(written.unwrap_or_default());
         let outcome = outcome?;
-        if let DdlStmt::DropDatabase { name, .. } = ddl
+        if let DdlStmt::DropDatabase { name, .. }
+        | DdlStmt::CreateDatabase {
+            or_replace: true,
+            name,
+            ..
+        } = ddl
             && self.env.db.as_deref() == Some(name.as_str())
         {
             self.set_db(None);

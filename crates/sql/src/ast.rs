@@ -434,9 +434,11 @@ pub enum DdlStmt {
     Truncate(TableName),
     /// CREATE DATABASE.
     CreateDatabase {
+        /// OR REPLACE.
+        or_replace: bool,
         /// IF NOT EXISTS.
         if_not_exists: bool,
-        /// OR REPLACE is not supported; name.
+        /// Name.
         name: String,
         /// Default collation.
         collation: Option<narwal_types::Collation>,
@@ -461,6 +463,8 @@ pub enum DdlStmt {
     },
     /// CREATE INDEX.
     CreateIndex {
+        /// OR REPLACE.
+        or_replace: bool,
         /// Table.
         table: TableName,
         /// Index.

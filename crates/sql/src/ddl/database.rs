@@ -13,13 +13,15 @@ impl Run<'_> {
         let env = self.env;
         match stmt {
             DdlStmt::CreateDatabase {
+                or_replace,
                 if_not_exists,
                 name,
                 collation,
                 comment,
             } => {
                 reserved_schema(name, env)?;
-                if self.catalog.database(name).is_some() {
+                let there = self.catalog.database(name).is_some();
+                if there && !or_replace {
                     let text = format!("Can't create database '{name}'; database exists");
                     if *if_not_exists {
                         env.note(codes::DB_CREATE_EXISTS, text);
@@ -39,8 +41,13 @@ impl Run<'_> {
                     }
                     _ => self.text.to_string(),
                 };
-                self.submit(name, text, vec![change], true)?;
-                Ok(1)
+                let mut changes = vec![change];
+                if there {
+                    self.may_drop_database(name)?;
+                    changes.insert(0, CatalogChange::DropDatabase(name.clone()));
+                }
+                self.submit(name, text, changes, true)?;
+                Ok(if there { 2 } else { 1 })
             }
             DdlStmt::AlterDatabase {
                 name,
@@ -73,11 +80,7 @@ impl Run<'_> {
                     }
                     return Err(errors::DB_DROP_EXISTS.text(text));
                 }
-                let dropped: Vec<_> = self.catalog.tables(name).cloned().collect();
-                for table in &dropped {
-                    self.may_drop(table, &dropped)?;
-                }
-                let tables = dropped.len() as u64;
+                let tables = self.may_drop_database(name)?;
                 self.submit(
                     name,
                     self.text.to_string(),
@@ -88,6 +91,15 @@ impl Run<'_> {
             }
             _ => Err(SqlError::unsupported("this database statement")),
         }
+    }
+
+    /// No table of another database refers to one of this database's; how many tables it has.
+    fn may_drop_database(&self, name: &str) -> SqlResult<u64> {
+        let dropped: Vec<_> = self.catalog.tables(name).cloned().collect();
+        for table in &dropped {
+            self.may_drop(table, &dropped)?;
+        }
+        Ok(dropped.len() as u64)
     }
 }
 

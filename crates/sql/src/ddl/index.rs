@@ -16,10 +16,24 @@ const MAX_KEY_BYTES: u64 = 3072;
 impl Run<'_> {
     pub(super) fn create_index(
         &self,
+        or_replace: bool,
         table: &TableName,
         index: &IndexSpec,
         lock_none: bool,
     ) -> SqlResult<u64> {
+        let table = self.table(table)?;
+        let replaced = |name: &String| {
+            or_replace && (table.def.indexes.iter()).any(|i| i.name.eq_ignore_ascii_case(name))
+        };
+        let drop = index
+            .name
+            .as_ref()
+            .filter(|n| replaced(n))
+            .map(|name| AlterAction::Drop {
+                kind: DropKind::Index,
+                name: name.clone(),
+                if_exists: false,
+            });
         let elements = TableElements {
             indexes: vec![index.clone()],
             ..TableElements::default()
@@ -30,8 +44,8 @@ impl Run<'_> {
             if_not_exists: false,
         };
         let lock = lock_none.then(|| AlterAction::Lock("NONE".into()));
-        let actions: Vec<_> = std::iter::once(add).chain(lock).collect();
-        self.alter(self.table(table)?, &actions, false)
+        let actions: Vec<_> = drop.into_iter().chain([add]).chain(lock).collect();
+        self.alter(table, &actions, false)
     }
 
     pub(super) fn drop_index(

@@ -120,7 +120,14 @@ pub fn ddl_needs(stmt: &DdlStmt, env: &StatementEnv) -> SqlResult<Vec<Needs>> {
         DdlStmt::AlterSequence { name, .. } => vec![on(name, Privilege::Alter)?],
         DdlStmt::DropSequence { names, .. } => each(names, Privilege::Drop)?,
         DdlStmt::Truncate(t) => vec![on(t, Privilege::Drop)?],
-        DdlStmt::CreateDatabase { name, .. } => vec![database(name, Privilege::Create)],
+        DdlStmt::CreateDatabase {
+            name, or_replace, ..
+        } => {
+            let drop = or_replace.then(|| database(name, Privilege::Drop));
+            std::iter::once(database(name, Privilege::Create))
+                .chain(drop)
+                .collect()
+        }
         DdlStmt::AlterDatabase { name, .. } => {
             let name = match name {
                 Some(n) => n.clone(),
@@ -282,10 +289,11 @@ impl Run<'_> {
                 Ok(0)
             }
             DdlStmt::CreateIndex {
+                or_replace,
                 table,
                 index,
                 lock_none,
-            } => self.create_index(table, index, *lock_none),
+            } => self.create_index(*or_replace, table, index, *lock_none),
             DdlStmt::DropIndex {
                 if_exists,
                 table,

@@ -1,6 +1,6 @@
 //! Indexes.
 
-use super::refuse::{no_replace, no_wait, unsupported};
+use super::refuse::{no_wait, unsupported};
 use crate::ast::{DdlStmt, IndexSpec};
 use narwal_syntax::ast::ddl::{CreateIndex, Index, IndexKind, IndexMethod, IndexOption};
 use narwal_types::{SqlResult, errors};
@@ -52,11 +52,11 @@ pub(super) fn index(i: Index) -> SqlResult<IndexSpec> {
 
 /// CREATE INDEX.
 pub(super) fn create(c: CreateIndex) -> SqlResult<DdlStmt> {
-    no_replace(c.creation)?;
     no_wait(c.how.wait)?;
     // What Narwal does fits every ALGORITHM and every LOCK but NONE.
     let lock_none = c.how.lock.is_some_and(|l| l.eq_ignore_ascii_case("NONE"));
     Ok(DdlStmt::CreateIndex {
+        or_replace: c.creation.or_replace,
         table: c.table,
         index: index(c.index)?,
         lock_none,

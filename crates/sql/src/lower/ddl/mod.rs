@@ -15,7 +15,7 @@ use crate::ast::DdlStmt;
 use narwal_syntax::ParseOptions;
 use narwal_syntax::ast::ddl as syntax;
 use narwal_types::SqlResult;
-use refuse::{no_replace, no_wait, unsupported};
+use refuse::{no_wait, unsupported};
 
 pub(crate) use charset::{charset, collation_of, mismatched_collation};
 pub use types::variable_type;
@@ -60,9 +60,9 @@ pub(super) fn lower(d: syntax::Ddl, opts: &ParseOptions) -> SqlResult<DdlStmt> {
             }
         }
         D::CreateDatabase(c) => {
-            no_replace(c.creation)?;
             let (collation, comment) = database_options(c.options)?;
             DdlStmt::CreateDatabase {
+                or_replace: c.creation.or_replace,
                 if_not_exists: c.creation.if_not_exists,
                 name: c.name,
                 collation,

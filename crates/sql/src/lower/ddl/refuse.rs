@@ -15,11 +15,3 @@ pub(super) fn no_wait(wait: Option<syntax::MetadataWait>) -> SqlResult<()> {
         None => Ok(()),
     }
 }
-
-/// 1235 for OR REPLACE of what can't be replaced.
-pub(super) fn no_replace(creation: syntax::Creation) -> SqlResult<()> {
-    match creation.or_replace {
-        true => unsupported("CREATE OR REPLACE"),
-        false => Ok(()),
-    }
-}
