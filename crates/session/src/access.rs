@@ -264,6 +264,10 @@ pub(crate) fn first_table(stmt: &Stmt, env: &StatementEnv) -> Option<(String, St
         Stmt::SelectInto(s) => &s.select.from.as_ref()?.first_table()?.name,
         Stmt::WriteJoin(w) => &w.select.from.as_ref()?.first_table()?.name,
         Stmt::Explain(inner, _) => return first_table(inner, env),
+        Stmt::HandlerRead(name, _) => {
+            let (db, table) = env.handlers.table(name).ok()?;
+            return Some((db, table));
+        }
         Stmt::ChecksumTable(_) | Stmt::Do(_) | Stmt::Ddl(_) => return None,
     };
     let db = name

@@ -172,6 +172,12 @@ pub(crate) enum Show {
     },
     Grants(UserName),
     Engines,
+    /// SHOW ENGINE; no name is ALL.
+    Engine {
+        engine: Option<String>,
+        /// STATUS, not MUTEX or LOGS.
+        status: bool,
+    },
     Collation(Filter),
     CharacterSet(Filter),
     MasterStatus,
@@ -219,6 +225,8 @@ impl Show {
             Self::ProcessList { .. } => "Com_show_processlist",
             Self::Grants(_) => "Com_show_grants",
             Self::Engines => "Com_show_storage_engines",
+            Self::Engine { status: true, .. } => "Com_show_engine_status",
+            Self::Engine { .. } => "Com_show_engine_mutex",
             Self::Collation(_) => "Com_show_collations",
             Self::CharacterSet(_) => "Com_show_charsets",
             Self::MasterStatus => "Com_show_binlog_status",
@@ -252,13 +260,18 @@ pub(crate) enum Maintenance {
     Analyze,
     Optimize,
     Repair,
+    /// CACHE INDEX.
+    AssignToKeycache,
+    /// LOAD INDEX INTO CACHE.
+    PreloadKeys,
 }
 
 /// What FLUSH is to flush.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Flush {
     Privileges,
-    Tables,
+    /// FLUSH TABLES, with the tables named.
+    Tables(Vec<TableRef>),
     /// FLUSH TABLES WITH READ LOCK.
     ReadLock,
     /// FLUSH TABLES t, ... WITH READ LOCK.
@@ -516,6 +529,13 @@ pub(crate) enum Admin {
     LockTables(Vec<TableLock>),
     /// UNLOCK TABLES.
     UnlockTables,
+    /// HANDLER ... OPEN.
+    HandlerOpen {
+        table: TableRef,
+        alias: Option<String>,
+    },
+    /// HANDLER ... CLOSE.
+    HandlerClose(String),
     /// PREPARE, EXECUTE, DEALLOCATE PREPARE.
     Prepared(SqlPrepared),
     /// INSTALL, UNINSTALL.
@@ -542,12 +562,16 @@ impl Admin {
                 Maintenance::Analyze => "Com_analyze",
                 Maintenance::Optimize => "Com_optimize",
                 Maintenance::Repair => "Com_repair",
+                Maintenance::AssignToKeycache => "Com_assign_to_keycache",
+                Maintenance::PreloadKeys => "Com_preload_keys",
             },
             Admin::Binlog(b) => b.counter(),
             Admin::Replica(r) => r.counter(),
             Admin::Backup(_) => "Com_backup",
             Admin::LockTables(_) => "Com_lock_tables",
             Admin::UnlockTables => "Com_unlock_tables",
+            Admin::HandlerOpen { .. } => "Com_ha_open",
+            Admin::HandlerClose(_) => "Com_ha_close",
             Admin::Prepared(p) => p.counter(),
             Admin::Plugin(PluginWords::Install { .. }) => "Com_install_plugin",
             Admin::Plugin(_) => "Com_uninstall_plugin",

@@ -128,6 +128,10 @@ impl ClientSession {
             Admin::Replica(r) => self.replica_statement(r)?.into(),
             Admin::LockTables(tables) => self.lock_tables(tables)?.into(),
             Admin::UnlockTables => self.unlock_tables()?.into(),
+            Admin::HandlerOpen { table, alias } => {
+                self.open_handler(table, alias.as_deref())?.into()
+            }
+            Admin::HandlerClose(name) => self.close_handler(name)?.into(),
             Admin::Plugin(words) => self.plugin(words)?.into(),
             Admin::Shutdown => self.shutdown()?.into(),
             // These run in `run_admin`.

@@ -57,6 +57,7 @@ mod flashback;
 mod grant_texts;
 mod granting;
 mod gtids;
+mod handlers;
 mod information_schema;
 mod instance;
 mod late_answers;

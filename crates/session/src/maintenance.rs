@@ -52,6 +52,8 @@ impl ClientSession {
             Maintenance::Analyze => "analyze",
             Maintenance::Optimize => "optimize",
             Maintenance::Repair => "repair",
+            Maintenance::AssignToKeycache => "assign_to_keycache",
+            Maintenance::PreloadKeys => "preload_keys",
         };
         let mut g = maintenance_grid();
         for t in tables {
@@ -60,6 +62,7 @@ impl ClientSession {
                 None => self.env.require_db()?.to_string(),
             };
             let temporary = self.env.temporary_table(&db, &t.name);
+            self.close_handlers_on(t);
             if temporary.is_none() {
                 self.may_maintain(op, &db, &t.name)?;
             }
@@ -148,10 +151,13 @@ impl ClientSession {
                 );
                 report.ok();
             }
-            Maintenance::Repair => report.line(
-                "note",
-                "The storage engine for the table doesn't support repair",
-            ),
+            Maintenance::Repair | Maintenance::AssignToKeycache | Maintenance::PreloadKeys => {
+                let op = report.op;
+                report.line(
+                    "note",
+                    &format!("The storage engine for the table doesn't support {op}"),
+                );
+            }
         }
     }
 

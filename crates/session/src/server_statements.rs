@@ -66,8 +66,12 @@ impl ClientSession {
                         .status_since
                         .store(self.instance.processes.uptime_seconds(), Ordering::Relaxed);
                 }
-                Flush::ReadLock => self.take_global_read_lock()?,
+                Flush::ReadLock => {
+                    self.take_global_read_lock()?;
+                    self.rewind_handlers(&[]);
+                }
                 Flush::TablesReadLock(tables) => {
+                    self.rewind_handlers(tables);
                     let locks: Vec<TableLock> = tables
                         .iter()
                         .map(|t| TableLock {
@@ -81,7 +85,8 @@ impl ClientSession {
                 Flush::UserResources => self.instance.resources.flush(),
                 Flush::Privileges => self.instance.logins.forget_all(),
                 // Tables have no files to be closed.
-                Flush::Tables | Flush::Nothing => {}
+                Flush::Tables(tables) if !tables.is_empty() => self.rewind_handlers(tables),
+                Flush::Tables(_) | Flush::Nothing => {}
             }
         }
         Ok(())

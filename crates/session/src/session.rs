@@ -299,6 +299,7 @@ impl ClientSession {
             // Names mean other tables now.
             self.plan_generation += 1;
         }
+        self.env.handlers.clear();
         self.release_table_locks();
         self.release_global_read_lock();
         self.tx.next = NextTransaction::default();

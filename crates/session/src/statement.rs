@@ -486,6 +486,9 @@ impl ClientSession {
         if plan.locks_for_update() {
             self.refuse_under_read_only()?;
         }
+        if plan.reads_handler() {
+            self.refuse_handler_under_locks()?;
+        }
         self.check_table_locks(plan.needs())?;
         if self.tx.xa.is_some() && !plan.needs().is_empty() {
             self.refuse_behind_xa_end()?;
@@ -616,6 +619,9 @@ impl ClientSession {
             Ok(Outcome::Done { affected, info, .. }) => {
                 if let DdlStmt::DropTable { .. } = ddl {
                     self.release_locks_of_dropped();
+                }
+                if !self.env.handlers.is_empty() {
+                    self.close_handlers_of(ddl);
                 }
                 self.finish_ok(affected, 0, info, out, more)
             }

@@ -1,6 +1,7 @@
 //! Statements as this crate runs them. Expressions, queries and DML are the trees of `narwal_syntax`; DDL has the engine's types.
 
 use narwal_engine::{ColumnDef, ForeignAction};
+pub use narwal_syntax::ast::admin::{HandlerCursor, HandlerRead, Using};
 pub use narwal_syntax::ast::{
     Assignment, Call, CastType, Cte, Delete, Expr as AstExpr, FileClauses, From, IndexHint,
     IndexHintKind, IndexHintScope, Insert, InsertSource, Into, IntoVariable, Join, JoinKind,
@@ -30,6 +31,8 @@ pub enum Stmt {
     Do(Box<Select>),
     /// CHECKSUM TABLE t, ...
     ChecksumTable(Vec<TableName>),
+    /// HANDLER ... READ: the handler's name, and where it goes.
+    HandlerRead(String, Box<HandlerRead>),
     /// EXPLAIN of one of the above.
     Explain(Box<Stmt>, ExplainForm),
     /// A statement that changes the catalog: run by [`crate::execute_ddl`].
@@ -91,6 +94,7 @@ impl Stmt {
             },
             Stmt::Do(_) => "Com_do",
             Stmt::ChecksumTable(_) => "Com_checksum",
+            Stmt::HandlerRead(..) => "Com_ha_read",
             Stmt::Explain(..) => "Com_explain_other",
             Stmt::Ddl(d) => match **d {
                 DdlStmt::CreateTable(_) => "Com_create_table",

@@ -1,5 +1,6 @@
 //! What a statement knows about its session: [`StatementEnv`], and where variables come from: [`VariableSource`].
 
+use crate::handlers::Handlers;
 use crate::privilege::ColumnUses;
 use crate::privilege::Needs;
 use crate::{ParamDefault, ParamType};
@@ -304,6 +305,8 @@ pub struct SessionEnv {
     pub programs: Option<Arc<dyn Programs>>,
     /// Temporary tables, once there have been any.
     pub temporary: Option<Arc<narwal_engine::TemporaryTables>>,
+    /// What HANDLER has opened.
+    pub handlers: Arc<Handlers>,
 }
 
 impl SessionEnv {
@@ -331,6 +334,7 @@ impl SessionEnv {
             variables,
             programs: None,
             temporary: None,
+            handlers: Arc::default(),
         }
     }
 }

@@ -17,6 +17,7 @@
 //! | `shape.rs` | what statements have in common that differ in their literals |
 //! | `like.rs` | LIKE: the one matcher of patterns |
 //! | `zone.rs` | TIMESTAMP values in the session's time zone |
+//! | `handlers.rs` | what HANDLER has opened, and where it stands |
 //! | `programs.rs` | what triggers see of a row |
 //! | `env.rs` | [`StatementEnv`]: the session as a statement sees it |
 #![cfg_attr(test, allow(clippy::unwrap_used))]
@@ -29,6 +30,7 @@ pub mod env;
 mod exec;
 pub mod expr;
 pub mod file_format;
+pub mod handlers;
 pub mod like;
 pub mod literal_rows;
 pub mod lower;

@@ -13,6 +13,7 @@ use crate::plan::dml::ReturningPlan;
 use crate::plan::dml::WriteJoinPlan;
 use crate::plan::dml::{DeletePlan, InsertPlan, RowSource, UpdatePlan};
 use crate::plan::explain;
+use crate::plan::handler::HandlerPlan;
 use crate::plan::query::SelectPlan;
 use crate::planner::estimate::Basis;
 use crate::planner::resolve::{Resolver, no_such_table};
@@ -38,6 +39,7 @@ enum Plan {
     Do(Box<SelectPlan>),
     /// Name as shown, and the table, or what is wrong with it.
     Checksum(Vec<(String, SqlResult<Arc<Table>>)>),
+    Handler(Box<HandlerPlan>),
     /// Rows made when it was planned.
     Explain(Vec<Vec<Value>>),
     /// The same in JSON.
@@ -90,6 +92,7 @@ impl Prepared {
             Plan::Select(s) => s.columns.clone(),
             Plan::Insert(i) => of_returning(i.returning.as_ref()),
             Plan::Delete(d) => of_returning(d.returning.as_ref()),
+            Plan::Handler(h) => h.columns.clone(),
             Plan::Explain(_) => explain::columns().into(),
             Plan::ExplainJson(_) => explain::json_columns().into(),
             Plan::Checksum(_) => [
@@ -149,7 +152,11 @@ impl Prepared {
     pub fn is_read_only(&self) -> bool {
         match &self.plan {
             Plan::Select(_) => !self.locks,
-            Plan::Do(_) | Plan::Checksum(_) | Plan::Explain(_) | Plan::ExplainJson(_) => true,
+            Plan::Do(_)
+            | Plan::Checksum(_)
+            | Plan::Handler(_)
+            | Plan::Explain(_)
+            | Plan::ExplainJson(_) => true,
             Plan::Insert(_)
             | Plan::Update(_)
             | Plan::Delete(_)
@@ -175,6 +182,11 @@ impl Prepared {
             Plan::Insert(i) => matches!(i.source, RowSource::Select(_)),
             _ => false,
         }
+    }
+
+    /// True for HANDLER ... READ.
+    pub fn reads_handler(&self) -> bool {
+        matches!(&self.plan, Plan::Handler(_))
     }
 
     /// True for LOAD DATA: it can't begin again.
@@ -266,6 +278,10 @@ fn plan(stmt: &Stmt, r: &mut Resolver<'_>) -> SqlResult<(Plan, usize)> {
             }
             (Plan::Do(Box::new(plan)), s.params)
         }
+        Stmt::HandlerRead(name, read) => (
+            Plan::Handler(Box::new(r.handler_read(name, read)?)),
+            read.params,
+        ),
         Stmt::ChecksumTable(tables) => {
             let mut out = Vec::new();
             for t in tables {
@@ -394,6 +410,10 @@ pub fn execute(
                 info: String::new(),
             })
         }
+        Plan::Handler(h) if has_year(&prepared.columns) => {
+            h.run(txn, &ctx, &mut YearText::new(sink))
+        }
+        Plan::Handler(h) => h.run(txn, &ctx, sink),
         Plan::Explain(rows) | Plan::ExplainJson(rows) => send_all(&prepared.columns, rows, sink),
         Plan::Checksum(tables) => {
             let mut rows = Vec::new();

@@ -80,7 +80,7 @@ pub struct NumberForm {
     /// ZEROFILL: the text has zeros in front up to so many characters. 0 without.
     #[serde(default)]
     pub zeros: u8,
-    /// FLOAT(M,D) and DOUBLE(M,D): digits in all, and those behind the point.
+    /// FLOAT(M,D) and DOUBLE(M,D): digits in all, and those behind the point. YEAR(2): the digits that are shown.
     #[serde(default)]
     pub digits: Option<(u8, u8)>,
 }
@@ -473,12 +473,17 @@ impl ColumnType {
             TypeKind::Time(f) => fsp("time", f),
             TypeKind::DateTime(f) => fsp("datetime", f),
             TypeKind::Timestamp(f) => fsp("timestamp", f),
-            TypeKind::Year => "year(4)".to_string(),
+            TypeKind::Year => format!("year({})", self.year_digits()),
             TypeKind::Enum(m) => member_list("enum", m),
             TypeKind::Set(m) => member_list("set", m),
             TypeKind::Bit(n) => format!("bit({n})"),
             TypeKind::Fixed(k) => k.name().to_string(),
         }
+    }
+
+    /// How many digits of a YEAR are shown: of YEAR(2) the last two.
+    pub fn year_digits(&self) -> u8 {
+        self.form.digits.map_or(4, |(m, _)| m)
     }
 
     /// Width of the widest value: in characters for numbers and temporal types, in bytes for strings (as the
@@ -504,7 +509,7 @@ impl ColumnType {
             TypeKind::Date => 10,
             TypeKind::Time(f) => fsp(10, f),
             TypeKind::DateTime(f) | TypeKind::Timestamp(f) => fsp(19, f),
-            TypeKind::Year => 4,
+            TypeKind::Year => u32::from(self.year_digits()),
             TypeKind::Enum(m) => (m.enum_chars() as u32).saturating_mul(MAX_CHAR_BYTES),
             TypeKind::Set(m) => (m.set_chars() as u32).saturating_mul(MAX_CHAR_BYTES),
             TypeKind::Bit(n) => n as u32,

@@ -419,6 +419,8 @@ errors! {
         "{}";
     WRONG_NAME_FOR_INDEX: 1 = 1280, b"42000", "ER_WRONG_NAME_FOR_INDEX",
         "Incorrect index name '{}'";
+    UNKNOWN_KEY_CACHE: 1 = 1284, b"HY000", "ER_UNKNOWN_KEY_CACHE",
+        "Unknown key cache '{}'";
     UNKNOWN_STORAGE_ENGINE: 1 = 1286, b"42000", "ER_UNKNOWN_STORAGE_ENGINE",
         "Unknown storage engine '{}'";
     WARN_DEPRECATED_SYNTAX: 1 = 1287, b"HY000", "ER_WARN_DEPRECATED_SYNTAX",

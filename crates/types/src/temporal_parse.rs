@@ -198,21 +198,25 @@ fn parse_compact(s: &[u8], digits: usize, rules: DateRules) -> Option<Parsed<Dat
     let mut has_time = digits > ylen + 4;
     let mut garbage = digits > ylen + 10;
     let (mut us, mut fsp) = (0, 0);
-    if !has_time && matches!(rest.first(), Some(b'T' | b't' | b' ')) {
-        // A compact date with a time after it.
-        let tail = trim_start(&rest[1..]);
-        if tail.first().is_some_and(u8::is_ascii_digit) {
-            let p = parse_time(tail)?;
-            if p.value.micros < 0 || p.value.micros >= DAY {
-                return None;
+    if !has_time && rest.first().is_some_and(u8::is_ascii_whitespace) {
+        // A date without punctuation has no time behind a space: `20020109 01:30:40` is no datetime.
+        if trim_start(rest).first().is_some_and(u8::is_ascii_digit) {
+            return None;
+        }
+    } else if !has_time && matches!(rest.first(), Some(b'T' | b't')) {
+        let tail = &rest[1..];
+        match tail.iter().take_while(|b| b.is_ascii_digit()).count() {
+            0 => {}
+            6 => {
+                let part = |i: usize| number(&tail[i..i + 2]);
+                t = (part(0), part(2), part(4));
+                has_time = true;
+                rest = &tail[6..];
+                if rest.first() == Some(&b'.') {
+                    (us, fsp, rest) = fraction(&rest[1..]);
+                }
             }
-            let secs = (p.value.micros / SECOND) as u64;
-            t = (secs / 3600, secs / 60 % 60, secs % 60);
-            us = (p.value.micros % SECOND) as u32;
-            fsp = p.value.fsp;
-            has_time = true;
-            garbage |= p.garbage;
-            rest = &[];
+            _ => return None,
         }
     } else if rest.first() == Some(&b'.') {
         (us, fsp, rest) = fraction(&rest[1..]);

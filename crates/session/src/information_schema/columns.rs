@@ -61,7 +61,7 @@ pub(super) const fn text(name: &'static str, chars: u16) -> Column {
     Column::new(name, ColumnType::varchar(chars), None)
 }
 
-const fn long_text(name: &'static str) -> Column {
+pub(super) const fn long_text(name: &'static str) -> Column {
     let ty = ColumnType::text(TypeKind::Text(BlobSize::Long), Collation::Utf8mb4GeneralCi);
     Column::new(name, ty, None)
 }
@@ -78,12 +78,16 @@ pub(super) const fn datetime(name: &'static str, digits: u8) -> Column {
     Column::new(name, ColumnType::datetime(digits), None)
 }
 
-const fn decimal(name: &'static str, precision: u8, scale: u8) -> Column {
+pub(super) const fn decimal(name: &'static str, precision: u8, scale: u8) -> Column {
     Column::new(name, ColumnType::decimal(precision, scale), None)
 }
 
 pub(super) const fn float(name: &'static str) -> Column {
     Column::new(name, ColumnType::new(TypeKind::Float), None)
+}
+
+pub(super) const fn double(name: &'static str) -> Column {
+    Column::new(name, ColumnType::new(TypeKind::Double), None)
 }
 
 pub(super) const fn int(name: &'static str, kind: TypeKind, width: u8) -> Column {

@@ -1,6 +1,6 @@
 //! Which virtual tables there are, without their rows.
 
-use super::{columns, innodb_columns, mysql};
+use super::{columns, innodb_columns, mysql, performance, uncounted_columns};
 use crate::replica::show;
 use columns::TABLES;
 use narwal_engine::{Table, TableDef};
@@ -19,30 +19,33 @@ pub(super) fn definitions() -> &'static BTreeMap<&'static str, Arc<Table>> {
     MADE.get_or_init(|| {
         let replica =
             show::table_columns().map(|(name, ty, nullable)| columns::def(name, ty, nullable));
-        (TABLES.iter().chain(innodb_columns::TABLES))
-            .map(|(name, columns)| (*name, columns.iter().map(columns::Column::def).collect()))
-            .chain([(REPLICA_STATUS, replica.collect())])
-            .filter_map(|(name, columns)| {
-                let def = TableDef {
-                    id: 0,
-                    db: INFORMATION_SCHEMA.into(),
-                    name: name.into(),
-                    columns,
-                    indexes: Vec::new(),
-                    hidden_index_id: 0,
-                    collation: Collation::Utf8mb4GeneralCi,
-                    comment: String::new(),
-                    auto_increment_start: 0,
-                    engine: "MEMORY".into(),
-                    created: 0,
-                    checks: Vec::new(),
-                    foreign_keys: Vec::new(),
-                    sequence: false,
-                };
-                // The definitions are constants; a test makes them all.
-                Some((name, Table::made(def).ok()?))
-            })
-            .collect()
+        (TABLES
+            .iter()
+            .chain(innodb_columns::TABLES)
+            .chain(uncounted_columns::TABLES))
+        .map(|(name, columns)| (*name, columns.iter().map(columns::Column::def).collect()))
+        .chain([(REPLICA_STATUS, replica.collect())])
+        .filter_map(|(name, columns)| {
+            let def = TableDef {
+                id: 0,
+                db: INFORMATION_SCHEMA.into(),
+                name: name.into(),
+                columns,
+                indexes: Vec::new(),
+                hidden_index_id: 0,
+                collation: Collation::Utf8mb4GeneralCi,
+                comment: String::new(),
+                auto_increment_start: 0,
+                engine: "MEMORY".into(),
+                created: 0,
+                checks: Vec::new(),
+                foreign_keys: Vec::new(),
+                sequence: false,
+            };
+            // The definitions are constants; a test makes them all.
+            Some((name, Table::made(def).ok()?))
+        })
+        .collect()
     })
 }
 
@@ -63,6 +66,9 @@ impl VirtualTables for Definitions {
     fn table(&self, db: &str, name: &str) -> Option<(Arc<Table>, VirtualRows)> {
         let table = match db {
             mysql::MYSQL => mysql::definition(name)?.clone(),
+            _ if db.eq_ignore_ascii_case(performance::PERFORMANCE_SCHEMA) => {
+                performance::definition(name)?.clone()
+            }
             _ if db.eq_ignore_ascii_case(INFORMATION_SCHEMA) => definition(name)?.clone(),
             _ => return None,
         };
@@ -78,7 +84,7 @@ mod tests {
     fn all_definitions_make_tables() {
         assert_eq!(
             definitions().len(),
-            TABLES.len() + innodb_columns::TABLES.len() + 1
+            TABLES.len() + innodb_columns::TABLES.len() + uncounted_columns::TABLES.len() + 1
         );
         assert!(definition("Key_Column_Usage").is_some());
         assert!(definition("nothing").is_none());

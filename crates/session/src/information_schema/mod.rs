@@ -5,11 +5,13 @@
 //! |---|---|
 //! | `definitions.rs` | which tables there are |
 //! | `columns.rs` | names and columns of the tables |
+//! | `uncounted_columns.rs` | the same of tables that are always empty |
 //! | `tables.rs` | SCHEMATA, TABLES, COLUMNS, STATISTICS, the constraints, PARTITIONS |
 //! | `server.rs` | ENGINES, character sets, PROCESSLIST, variables, status, PLUGINS |
 //! | `grants.rs` | the privilege tables |
 //! | `views.rs` | VIEWS |
 //! | `mysql.rs`, `mysql.sql` | the schema `mysql` |
+//! | `performance.rs`, `performance_schema.sql` | the schema `performance_schema` |
 //! | `readers.rs` | NARWAL_BINLOG_READERS |
 //! | `innodb_columns.rs`, `innodb.rs` | INNODB_TRX, INNODB_LOCKS, INNODB_LOCK_WAITS, INNODB_SYS_* and the other INNODB tables |
 //!
@@ -21,10 +23,12 @@ mod grants;
 mod innodb;
 mod innodb_columns;
 mod mysql;
+mod performance;
 mod readers;
 mod rows;
 mod server;
 pub(crate) mod tables;
+mod uncounted_columns;
 mod views;
 use crate::programs::events::show::events;
 use crate::programs::show as programs;
@@ -65,7 +69,8 @@ fn maker(name: &str) -> Maker {
         "COLLATIONS" => server::collations,
         "COLLATION_CHARACTER_SET_APPLICABILITY" => server::applicability,
         "PROCESSLIST" => server::process_list,
-        "PLUGINS" => server::plugins,
+        "PLUGINS" | "ALL_PLUGINS" => server::plugins,
+        "KEY_CACHES" => server::key_caches,
         "GLOBAL_VARIABLES" => server::global_variables,
         "SESSION_VARIABLES" => server::session_variables,
         "SYSTEM_VARIABLES" => server::system_variables,
@@ -103,6 +108,10 @@ impl VirtualTables for InformationSchema<'_> {
             let table = mysql::definition(name)?.clone();
             let (view, of) = (self.0.view(), table.clone());
             return Some((table, Arc::new(move |_, _| mysql::rows(&view, &of))));
+        }
+        if db.eq_ignore_ascii_case(performance::PERFORMANCE_SCHEMA) {
+            let table = performance::definition(name)?.clone();
+            return Some((table, Arc::new(|_, _| Ok(Vec::new()))));
         }
         if !db.eq_ignore_ascii_case(INFORMATION_SCHEMA) {
             return None;

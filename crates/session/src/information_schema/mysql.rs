@@ -19,44 +19,40 @@ pub(crate) const MYSQL: &str = "mysql";
 /// The tables by name.
 fn definitions() -> &'static BTreeMap<String, Arc<Table>> {
     static MADE: OnceLock<BTreeMap<String, Arc<Table>>> = OnceLock::new();
-    MADE.get_or_init(|| {
-        include_str!("mysql.sql")
-            .split(";\n")
-            .filter_map(|text| {
-                let at = text.find("CREATE TABLE")?;
-                // The text is a constant; a test makes all tables.
-                let Ok(Stmt::Ddl(ddl)) = parse_statement(&text[at..], &ParseOptions::default())
-                else {
-                    return None;
-                };
-                let DdlStmt::CreateTable(c) = *ddl else {
-                    return None;
-                };
-                let table = Table::made(TableDef {
-                    id: 0,
-                    db: MYSQL.into(),
-                    name: c.table.name.clone(),
-                    columns: c
-                        .elements
-                        .columns
-                        .into_iter()
-                        .map(|c| column(c.def))
-                        .collect(),
-                    indexes: Vec::new(),
-                    hidden_index_id: 0,
-                    collation: Collation::default(),
-                    comment: String::new(),
-                    auto_increment_start: 0,
-                    engine: "Aria".into(),
-                    created: 0,
-                    checks: Vec::new(),
-                    foreign_keys: Vec::new(),
-                    sequence: false,
-                });
-                Some((c.table.name, table.ok()?))
-            })
-            .collect()
-    })
+    MADE.get_or_init(|| made(MYSQL, "Aria", include_str!("mysql.sql")))
+}
+
+/// The tables of a schema that are made by these statements.
+pub(super) fn made(db: &str, engine: &str, statements: &str) -> BTreeMap<String, Arc<Table>> {
+    let tables = statements.split(";\n").filter_map(|text| {
+        let at = text.find("CREATE TABLE")?;
+        // The text is a constant; a test makes all tables.
+        let Ok(Stmt::Ddl(ddl)) = parse_statement(&text[at..], &ParseOptions::default()) else {
+            return None;
+        };
+        let DdlStmt::CreateTable(c) = *ddl else {
+            return None;
+        };
+        let columns = c.elements.columns.into_iter();
+        let table = Table::made(TableDef {
+            id: 0,
+            db: db.into(),
+            name: c.table.name.clone(),
+            columns: columns.map(|c| column(c.def)).collect(),
+            indexes: Vec::new(),
+            hidden_index_id: 0,
+            collation: Collation::default(),
+            comment: String::new(),
+            auto_increment_start: 0,
+            engine: engine.into(),
+            created: 0,
+            checks: Vec::new(),
+            foreign_keys: Vec::new(),
+            sequence: false,
+        });
+        Some((c.table.name, table.ok()?))
+    });
+    tables.collect()
 }
 
 /// A column as it was parsed, with the collation that these tables have.

@@ -10,7 +10,7 @@ pub(super) fn flush(item: ast::Flush) -> SqlResult<Flush> {
     Ok(match item {
         ast::Flush::Privileges => Flush::Privileges,
         ast::Flush::Tables { tables, lock } => match (lock, tables.is_empty()) {
-            (ast::FlushLock::None, _) => Flush::Tables,
+            (ast::FlushLock::None, _) => Flush::Tables(tables),
             (ast::FlushLock::Read, true) => Flush::ReadLock,
             (ast::FlushLock::Read, false) => Flush::TablesReadLock(tables),
             (ast::FlushLock::ReadNoCheckpoint, _) => {
@@ -39,6 +39,15 @@ pub(super) fn flush(item: ast::Flush) -> SqlResult<Flush> {
         ast::Flush::Other(name) if is_nothing(&name) => Flush::Nothing,
         ast::Flush::Other(name) => return Err(SqlError::unsupported(format!("FLUSH {name}"))),
     })
+}
+
+/// CACHE INDEX and LOAD INDEX INTO CACHE, which no table here takes.
+pub(super) fn cache(op: Maintenance, tables: Vec<ast::CacheTable>) -> Admin {
+    Admin::Maintain {
+        op,
+        persistent: false,
+        tables: tables.into_iter().map(|t| t.table).collect(),
+    }
 }
 
 pub(super) fn reset(mut items: Vec<ast::Reset>) -> SqlResult<Admin> {

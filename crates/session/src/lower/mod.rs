@@ -10,7 +10,7 @@ mod show;
 pub(crate) mod tests;
 
 use crate::admin::{
-    Admin, BinlogStatement, ReplicaStatement, SetItem, TableLock, TransactionStatement,
+    Admin, BinlogStatement, Maintenance, ReplicaStatement, SetItem, TableLock, TransactionStatement,
 };
 use crate::words::{PluginWords, SqlPrepared, Using, XaModifier, XaStatement};
 use narwal_engine::Isolation;
@@ -69,6 +69,24 @@ pub(crate) fn work(statement: Statement, options: &ParseOptions) -> SqlResult<Wo
     };
     Ok(match admin {
         ast::Admin::Checksum { tables, .. } => Work::Sql(Stmt::ChecksumTable(tables)),
+        ast::Admin::LockTables {
+            tables,
+            wait: Some(wait),
+        } => {
+            let wait = match wait {
+                ast::LockWait::No => MetadataWait::No,
+                ast::LockWait::Seconds(n) => MetadataWait::Seconds(n),
+            };
+            let lock = ast::Admin::LockTables { tables, wait: None };
+            waiting(wait, Statement::Admin(Box::new(lock)))
+        }
+        ast::Admin::Handler(h) => match *h {
+            ast::Handler::Read(name, read) => Work::Sql(Stmt::HandlerRead(name.name, read)),
+            ast::Handler::Open { table, alias } => {
+                Work::Admin(Box::new(Admin::HandlerOpen { table, alias }))
+            }
+            ast::Handler::Close(name) => Work::Admin(Box::new(Admin::HandlerClose(name.name))),
+        },
         a => Work::Admin(Box::new(admin_statement(a)?)),
     })
 }
@@ -145,9 +163,9 @@ pub(crate) fn admin_statement(statement: ast::Admin) -> SqlResult<Admin> {
                 false => "SHOW EXPLAIN",
             }));
         }
-        A::LockTables { tables, wait } => lock_tables(tables, wait)?,
+        A::LockTables { tables, .. } => lock_tables(tables),
         A::UnlockTables => Admin::UnlockTables,
-        A::Handler(_) => return Err(SqlError::unsupported("HANDLER")),
+        A::Handler(_) => return Err(SqlError::unsupported("HANDLER here")),
         A::Prepared(p) => Admin::Prepared(prepared(p)),
         A::Kill(kill) => match kill.target {
             ast::KillTarget::Connection(id) => Admin::Kill {
@@ -179,8 +197,13 @@ pub(crate) fn admin_statement(statement: ast::Admin) -> SqlResult<Admin> {
         A::Flashback(list) => Admin::Binlog(BinlogStatement::Flashback(list)),
         A::Maintain(m) => maintain::maintain(m)?,
         A::Checksum { .. } => return Err(SqlError::unsupported("CHECKSUM TABLE here")),
-        A::CacheIndex { .. } => return Err(SqlError::unsupported("CACHE")),
-        A::LoadIndex(_) => return Err(SqlError::unsupported("LOAD INDEX")),
+        A::CacheIndex {
+            cache: Some(name), ..
+        } if !name.eq_ignore_ascii_case("default") => {
+            return Err(errors::UNKNOWN_KEY_CACHE.with([&name]));
+        }
+        A::CacheIndex { tables, .. } => maintain::cache(Maintenance::AssignToKeycache, tables),
+        A::LoadIndex(tables) => maintain::cache(Maintenance::PreloadKeys, tables),
         A::Plugin(p) => Admin::Plugin(plugin(p)?),
         A::Help(_) => return Err(SqlError::unsupported("HELP")),
         A::Shutdown { wait: true } => {
@@ -228,15 +251,12 @@ fn set_transaction(t: ast::SetTransaction) -> Admin {
     })
 }
 
-fn lock_tables(tables: Vec<ast::TableLock>, wait: Option<ast::LockWait>) -> SqlResult<Admin> {
-    if wait.is_some() {
-        return Err(SqlError::unsupported("LOCK TABLES ... WAIT"));
-    }
+fn lock_tables(tables: Vec<ast::TableLock>) -> Admin {
     let lock = |t: ast::TableLock| TableLock {
         table: t.table,
         write: !matches!(t.kind, ast::LockKind::Read | ast::LockKind::ReadLocal),
     };
-    Ok(Admin::LockTables(tables.into_iter().map(lock).collect()))
+    Admin::LockTables(tables.into_iter().map(lock).collect())
 }
 
 fn prepared(statement: ast::Prepared) -> SqlPrepared {

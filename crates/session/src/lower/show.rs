@@ -7,6 +7,64 @@ use narwal_syntax::ast::admin as ast;
 use narwal_syntax::ast::{Expr, Limit, Literal};
 use narwal_types::{SqlError, SqlResult};
 
+/// Columns of SHOW USER_STATISTICS.
+const USER_STATISTICS: &[&str] = &[
+    "User",
+    "Total_connections",
+    "Concurrent_connections",
+    "Connected_time",
+    "Busy_time",
+    "Cpu_time",
+    "Bytes_received",
+    "Bytes_sent",
+    "Binlog_bytes_written",
+    "Rows_read",
+    "Rows_sent",
+    "Rows_deleted",
+    "Rows_inserted",
+    "Rows_updated",
+    "Select_commands",
+    "Update_commands",
+    "Other_commands",
+    "Commit_transactions",
+    "Rollback_transactions",
+    "Denied_connections",
+    "Lost_connections",
+    "Access_denied",
+    "Empty_queries",
+    "Total_ssl_connections",
+    "Max_statement_time_exceeded",
+];
+
+/// Columns of SHOW CLIENT_STATISTICS.
+const CLIENT_STATISTICS: &[&str] = &[
+    "Client",
+    "Total_connections",
+    "Concurrent_connections",
+    "Connected_time",
+    "Busy_time",
+    "Cpu_time",
+    "Bytes_received",
+    "Bytes_sent",
+    "Binlog_bytes_written",
+    "Rows_read",
+    "Rows_sent",
+    "Rows_deleted",
+    "Rows_inserted",
+    "Rows_updated",
+    "Select_commands",
+    "Update_commands",
+    "Other_commands",
+    "Commit_transactions",
+    "Rollback_transactions",
+    "Denied_connections",
+    "Lost_connections",
+    "Access_denied",
+    "Empty_queries",
+    "Total_ssl_connections",
+    "Max_statement_time_exceeded",
+];
+
 /// Columns of SHOW OPEN TABLES.
 const OPEN_TABLES: &[&str] = &["Database", "Table", "In_use", "Name_locked"];
 
@@ -75,6 +133,10 @@ pub(super) fn show(given: ast::Show) -> SqlResult<Show> {
         S::Grants(None) => Show::Grants(UserName::CurrentWithRole),
         S::Grants(who) => Show::Grants(user(who)?),
         S::Engines => Show::Engines,
+        S::Engine { engine, what } => Show::Engine {
+            engine,
+            status: what == "STATUS",
+        },
         S::Collation(f) => Show::Collation(filter(f)?),
         S::CharacterSet(f) => Show::CharacterSet(filter(f)?),
         S::MasterStatus => Show::MasterStatus,
@@ -92,6 +154,10 @@ pub(super) fn show(given: ast::Show) -> SqlResult<Show> {
         S::ReplicaHosts => Show::ReplicaHosts,
         S::Privileges => Show::Privileges,
         S::Plugins => Show::Plugins,
+        S::Other(name, f) if statistics(&name).is_some() => {
+            filter(f)?;
+            Show::Empty(statistics(&name).unwrap_or_default())
+        }
         other => return Err(SqlError::unsupported(format!("SHOW {}", name(&other)))),
     })
 }
@@ -99,7 +165,6 @@ pub(super) fn show(given: ast::Show) -> SqlResult<Show> {
 /// The name of what Narwal does not show.
 fn name(show: &ast::Show) -> &str {
     match show {
-        ast::Show::Engine { .. } => "ENGINE",
         ast::Show::RoutineCode(..) => "PROCEDURE CODE",
         ast::Show::RelaylogEvents(..) => "RELAYLOG",
         ast::Show::PluginsSoname(..) => "PLUGINS SONAME",
@@ -110,6 +175,23 @@ fn name(show: &ast::Show) -> &str {
         ast::Show::Other(name, _) => name,
         _ => "of this kind",
     }
+}
+
+/// The columns of a list of what Narwal does not count.
+fn statistics(name: &str) -> Option<&'static [&'static str]> {
+    Some(match name.to_ascii_uppercase().as_str() {
+        "USER_STATISTICS" => USER_STATISTICS,
+        "CLIENT_STATISTICS" => CLIENT_STATISTICS,
+        "INDEX_STATISTICS" => &["Table_schema", "Table_name", "Index_name", "Rows_read"],
+        "TABLE_STATISTICS" => &[
+            "Table_schema",
+            "Table_name",
+            "Rows_read",
+            "Rows_changed",
+            "Rows_changed_x_#indexes",
+        ],
+        _ => return None,
+    })
 }
 
 /// A list that is always empty: Narwal has none of these.

@@ -409,7 +409,9 @@ impl ClientSession {
         }
         let changes = placed(&mut def, t, &catalog)?;
         let log = log_text(&def, t);
-        self.store_program(log, def.db, changes)
+        self.store_program(log, def.db, changes)?;
+        self.close_handlers_on(&t.table);
+        Ok(())
     }
 
     fn need_trigger(&mut self, db: &str, table: &str) -> SqlResult<()> {

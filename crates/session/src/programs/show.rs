@@ -360,7 +360,7 @@ pub(crate) fn routines(view: &View, env: &StatementEnv) -> SqlResult<Rows> {
             text("SQL"),
             body,
             Value::Null,
-            text("SQL"),
+            Value::Null,
             text("SQL"),
             text(if def.deterministic { "YES" } else { "NO" }),
             text(&def.access),

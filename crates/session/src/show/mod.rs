@@ -77,6 +77,7 @@ impl ClientSession {
             Show::CountWarnings { errors } => Ok(self.show_count_warnings(*errors)),
             Show::ProcessList { full } => Ok(self.show_processlist(*full)),
             Show::Engines => Ok(server::engines()),
+            Show::Engine { engine, status } => self.show_engine(engine.as_deref(), *status),
             Show::Collation(f) => server::collations(f),
             Show::CharacterSet(f) => server::character_sets(f),
             Show::MasterStatus => self.show_master_status(),

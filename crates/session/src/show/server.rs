@@ -3,14 +3,16 @@
 use crate::admin::Filter;
 use crate::instance::Instance;
 use crate::privileges::PrivilegeSet;
+use crate::process::Process;
 use crate::rows::Grid;
 use crate::rows::opt;
 use crate::session::ClientSession;
 use crate::status::{self, Counters, NAMES};
 use crate::variables::{VARIABLES, index};
 use crate::view::View;
-use narwal_sql::{VariableScope, WarningLevel};
-use narwal_types::{Charset, Collation, SqlResult, TypeKind, Value};
+use narwal_sql::{VariableScope, WarningLevel, engine_name};
+use narwal_types::{Charset, Collation, SqlResult, TypeKind, Value, errors};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 fn name_value(
@@ -60,7 +62,41 @@ const INNODB_NAMES: [(&str, &str); 5] = [
     ("Innodb_buffer_pool_bytes_data", "Narwal_memory_used"),
 ];
 
+/// The sections of InnoDB's monitor that mean something here.
+fn monitor_output(instance: &Instance) -> String {
+    let db = instance.database();
+    let kept = |p: &Arc<Process>| p.transaction.kept.load(Ordering::Relaxed);
+    let open = instance.processes.all().iter().filter(|p| kept(p)).count();
+    let (line, short) = ("=".repeat(37), "-".repeat(12));
+    let visible = db.visible_seq();
+    let reserved = db.reserved_seq();
+    format!(
+        "\n{line}\nNARWAL INNODB MONITOR OUTPUT\n{line}\n{short}\nTRANSACTIONS\n{short}\nOpen transactions {open}\n---\nLOG\n---\n\
+         Commit sequence number {reserved}\nVisible up to          {visible}\n{}\nEND OF INNODB MONITOR OUTPUT\n{line}\n",
+        "-".repeat(28)
+    )
+}
+
 impl ClientSession {
+    /// SHOW ENGINE. Of the store there is what tools look for in InnoDB's: the state of transactions and of the log.
+    pub(super) fn show_engine(&mut self, engine: Option<&str>, status: bool) -> SqlResult<Grid> {
+        if let Some(name) = engine
+            && engine_name::own(name).is_none()
+            && engine_name::stood_in_for(name).is_none()
+        {
+            return Err(errors::UNKNOWN_STORAGE_ENGINE.with([&name]));
+        }
+        self.need_any(PrivilegeSet::PROCESS)?;
+        let mut g = Grid::new();
+        g.text("Type", 10).text("Name", 512).text("Status", 10);
+        let own = |n: &str| n.eq_ignore_ascii_case("innodb") || n.eq_ignore_ascii_case("narwal");
+        if status && engine.is_none_or(own) {
+            let text = monitor_output(&self.instance);
+            g.row(vec![Value::str("InnoDB"), Value::str(""), Value::str(text)]);
+        }
+        Ok(g)
+    }
+
     pub(super) fn show_variables(&mut self, global: bool, filter: &Filter) -> SqlResult<Grid> {
         let mut pairs = Vec::new();
         for d in VARIABLES.iter() {

@@ -358,22 +358,13 @@ impl Binder<'_> {
                 let kind = self.value(&Literal::String(kind.into()))?;
                 self.named_call(" get_format", vec![kind, self.expr(place)?])?
             }
+            Special::PaddedWeights(text, numbers) => {
+                let numbers = numbers.map(|n| number(i64::try_from(n).unwrap_or(i64::MAX)));
+                let args = std::iter::once(self.expr(text)?).chain(numbers);
+                self.named_call(" weight_padded", args.collect())?
+            }
             Special::WeightString { text, cut, levels } => {
-                let mut args = vec![self.expr(text)?];
-                if let Some((n, binary)) = cut {
-                    args.push(number(i64::from(*binary)));
-                    args.push(self.value(&Literal::Number(n.to_string()))?);
-                }
-                let text = match cut {
-                    None => self.named_call("weight_string", args)?,
-                    Some(_) => self.named_call(" weight_string", args)?,
-                };
-                match levels.is_empty() {
-                    true => text,
-                    false => {
-                        self.named_call(" weight_levels", vec![text, number(flags(levels))])?
-                    }
-                }
+                self.weight_string(text, *cut, levels)?
             }
             Special::TimestampAdd(u, n, date) => {
                 let (n, date) = (self.expr(n)?, self.expr(date)?);
@@ -413,6 +404,29 @@ impl Binder<'_> {
             Special::ColumnAdd(to, columns) => self.dynamic_columns(Some(to), columns)?,
             Special::ColumnGet(of, name, ty) => self.dynamic_column(of, name, ty)?,
         })
+    }
+
+    /// WEIGHT_STRING(text AS ... LEVEL ...)
+    fn weight_string(
+        &self,
+        text: &Ast,
+        cut: Option<(u64, bool)>,
+        levels: &[ast::WeightLevel],
+    ) -> SqlResult<Expr> {
+        let number = |n: i64| Expr::literal(Value::Int(n));
+        let mut args = vec![self.expr(text)?];
+        let text = match cut {
+            None => self.named_call("weight_string", args)?,
+            Some((n, binary)) => {
+                args.push(number(i64::from(binary)));
+                args.push(self.value(&Literal::Number(n.to_string()))?);
+                self.named_call(" weight_string", args)?
+            }
+        };
+        match levels.is_empty() {
+            true => Ok(text),
+            false => self.named_call(" weight_levels", vec![text, number(flags(levels))]),
+        }
     }
 
     /// The type of text that comes from no column, in the connection's collation. `of`: what it was made of.

@@ -67,6 +67,11 @@ fn settle_collation(
     } else if let TypeKind::Enum(of) | TypeKind::Set(of) = def.ty.kind {
         def.ty.collation = column_collation(spec, table_collation);
         check_members(def, of, env)?;
+    } else if def.ty.kind == TypeKind::Year && def.ty.year_digits() == 2 {
+        let old = errors::WARN_DEPRECATED_SYNTAX.text(
+            "'YEAR(2)' is deprecated and will be removed in a future release. Please use YEAR(4) instead",
+        );
+        env.note(old.code, old.message);
     }
     Ok(())
 }

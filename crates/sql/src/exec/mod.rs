@@ -11,6 +11,7 @@ pub mod group_index;
 mod group_spill;
 pub mod grouping;
 mod groups;
+pub mod handler;
 pub mod join;
 mod join_run;
 mod join_spill;

@@ -8,6 +8,7 @@ use crate::exec::rows::{Flow, OnRow};
 use crate::exec::value_list::row_memory;
 use crate::exec::window::WindowStage;
 use crate::expr::node::{Expr, ExprKind, ImageRow, NoRow, RowAccess};
+use crate::plan::query::SortKey;
 use crate::plan::query::SubPlan;
 use crate::plan::query::TablePlan;
 use crate::plan::query::{Digits, Out, SelectPlan};
@@ -50,6 +51,43 @@ pub fn limit_of(e: &Expr, ctx: &RunCtx<'_>) -> SqlResult<u64> {
     Ok(u64::try_from(n).unwrap_or(u64::MAX))
 }
 
+/// WITH TIES.
+struct Ties<'p> {
+    keys: &'p [SortKey],
+    /// What the row that LIMIT ends with has.
+    last: Vec<u8>,
+    /// The current row has it too, and LIMIT is used up.
+    tied: bool,
+}
+
+impl<'p> Ties<'p> {
+    fn new(plan: &'p SelectPlan) -> Option<Self> {
+        plan.ties.as_deref().map(|keys| Ties {
+            keys,
+            last: Vec::new(),
+            tied: false,
+        })
+    }
+
+    /// Looks at a row, with so many to go.
+    fn look(&mut self, ctx: &RunCtx<'_>, access: &dyn RowAccess, left: u64) -> SqlResult<()> {
+        if left > 1 {
+            return Ok(());
+        }
+        let mut key = Vec::new();
+        for k in self.keys {
+            let v = k.expr.eval(ctx, access)?;
+            push_key(v.as_ref(), k.expr.ty.ty.collation, &mut key);
+        }
+        if left == 1 {
+            self.last = key;
+        } else {
+            self.tied = key == self.last;
+        }
+        Ok(())
+    }
+}
+
 /// The end of the pipeline: DISTINCT, offset, count, output.
 pub(super) struct Output<'p, 'e> {
     plan: &'p SelectPlan,
@@ -60,6 +98,7 @@ pub(super) struct Output<'p, 'e> {
     key: Vec<u8>,
     skip: u64,
     left: u64,
+    ties: Option<Ties<'p>>,
     pub(super) sent: Sent,
     /// Computed items of the current row.
     computed: Vec<Value>,
@@ -78,7 +117,13 @@ impl Output<'_, '_> {
         if let Some(w) = &mut self.windows {
             return w.push(ctx, row, access).map(|()| true);
         }
-        if self.left == 0 && !self.plan.calc_found_rows {
+        if self.skip == 0
+            && let Some(t) = &mut self.ties
+        {
+            t.look(ctx, access, self.left)?;
+        }
+        let full = self.is_full();
+        if full && !self.plan.calc_found_rows {
             return Ok(false);
         }
         if self.seen.is_none() {
@@ -87,7 +132,7 @@ impl Output<'_, '_> {
                 self.skip -= 1;
                 return Ok(true);
             }
-            if self.left == 0 {
+            if full {
                 return Ok(true);
             }
         }
@@ -109,6 +154,11 @@ impl Output<'_, '_> {
         let more = self.push_values(ctx, row, &computed);
         self.computed = computed;
         more
+    }
+
+    /// The current row is behind the last one.
+    fn is_full(&self) -> bool {
+        self.left == 0 && !self.ties.as_ref().is_some_and(|t| t.tied)
     }
 
     /// Takes a row, given what was computed of it.
@@ -154,7 +204,7 @@ impl Output<'_, '_> {
             self.skip -= 1;
             return Ok(true);
         }
-        if self.left == 0 {
+        if self.is_full() {
             return Ok(self.plan.calc_found_rows);
         }
         self.send(values)
@@ -163,8 +213,8 @@ impl Output<'_, '_> {
     fn send(&mut self, values: &[ValueRef<'_>]) -> SqlResult<bool> {
         (self.emit)(values)?;
         self.sent.rows += 1;
-        self.left -= 1;
-        Ok(self.left > 0 || self.plan.calc_found_rows)
+        self.left = self.left.saturating_sub(1);
+        Ok(self.left > 0 || self.plan.calc_found_rows || self.ties.is_some())
     }
 
     /// All rows were pushed: those of DISTINCT that did not fit into memory follow.
@@ -220,6 +270,7 @@ impl SelectPlan {
             key: Vec::new(),
             skip,
             left,
+            ties: Ties::new(self),
             sent: Sent::default(),
             computed: Vec::new(),
             windows: (self.windows.as_ref()).map(|w| WindowStage::new(w, layout, ctx.env)),
@@ -239,7 +290,7 @@ impl SelectPlan {
 
     /// How many sorted rows matter at most.
     fn keep(&self, out: &Output<'_, '_>) -> usize {
-        if self.calc_found_rows || self.distinct {
+        if self.calc_found_rows || self.distinct || self.ties.is_some() {
             return usize::MAX / 16;
         }
         usize::try_from(out.left.saturating_add(out.skip))
@@ -311,6 +362,9 @@ impl SelectPlan {
                 Out::Expr(e) => e.for_each_column(&mut |c| columns.push(c)),
             }
         }
+        for k in self.ties.iter().flatten() {
+            k.expr.for_each_column(&mut |c| columns.push(c));
+        }
         columns
     }
 
@@ -375,6 +429,7 @@ impl SelectPlan {
             || self.computes_over_rows()
             || !self.sort.is_empty()
             || self.distinct
+            || self.ties.is_some()
             || self.calc_found_rows
             || (!self.fallback_sort.is_empty()
                 && t.access.order_by_values
@@ -403,6 +458,7 @@ impl SelectPlan {
             key: Vec::new(),
             skip,
             left,
+            ties: None,
             sent: Sent::default(),
             computed: Vec::new(),
             windows: None,

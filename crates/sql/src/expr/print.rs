@@ -627,6 +627,15 @@ impl Printer<'_> {
                 };
                 whole(format!("get_format({kind}, {})", self.text(place)))
             }
+            Special::PaddedWeights(text, [length, weights, flags]) => {
+                // Without a level it is the first one.
+                let flags = match flags & 0x3f {
+                    0 => flags | 1,
+                    _ => *flags,
+                };
+                let text = self.text(text);
+                whole(format!("weight_string({text},{length},{weights},{flags})"))
+            }
             Special::WeightString { text, cut, levels } => {
                 let cut = match cut {
                     None => String::new(),

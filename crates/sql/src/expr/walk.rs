@@ -117,6 +117,7 @@ fn special_operands(s: &mut Special, f: &mut dyn FnMut(&mut Ast)) {
         }
         Special::Extract(_, e)
         | Special::GetFormat(_, e)
+        | Special::PaddedWeights(e, _)
         | Special::WeightString { text: e, .. } => f(e),
         Special::Position(a, b)
         | Special::TimestampAdd(_, a, b)

@@ -13,9 +13,6 @@ fn refused<T>(what: &str) -> SqlResult<T> {
 
 /// Refuses what a SELECT, or one within it, may not have.
 pub(super) fn check(s: &Select) -> SqlResult<()> {
-    if s.with_ties {
-        return refused("FETCH ... WITH TIES");
-    }
     if s.procedure.is_some() {
         return refused("PROCEDURE");
     }

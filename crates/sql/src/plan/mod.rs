@@ -7,6 +7,7 @@
 //! |---|---|
 //! | `query.rs` | the plan of a query: tables, joins, grouping, order, output |
 //! | `dml.rs` | the plans of statements that change rows |
+//! | `handler.rs` | the plan of HANDLER ... READ |
 //! | `access.rs` | an access path, and its key ranges for given values |
 //! | `sarg.rs`, `interval.rs`, `fit.rs` | conditions that an index can look up; the intervals they mean; constants as a column's values |
 //! | `index_rows.rs` | rows made of the entries of an index |
@@ -19,6 +20,7 @@ pub mod access;
 pub mod dml;
 pub mod explain;
 pub mod fit;
+pub mod handler;
 pub mod index_rows;
 pub mod interval;
 pub mod made;

@@ -285,6 +285,8 @@ pub struct SelectPlan {
     pub distinct_by_sort: bool,
     /// LIMIT.
     pub limit: Option<LimitPlan>,
+    /// FETCH ... WITH TIES: what the last row and those that follow it must have in common.
+    pub ties: Option<Vec<SortKey>>,
     /// SQL_CALC_FOUND_ROWS.
     pub calc_found_rows: bool,
     /// FOR UPDATE, LOCK IN SHARE MODE.

@@ -355,8 +355,12 @@ impl Resolver<'_> {
             self.full_group_by(&list.items, &keys)?;
         }
         let limit = self.limit(s.limit.as_ref())?;
-        let all_rows =
-            grouped || !calls.is_empty() || s.distinct || s.calc_found_rows || having.is_some();
+        let all_rows = grouped
+            || !calls.is_empty()
+            || s.distinct
+            || s.with_ties
+            || s.calc_found_rows
+            || having.is_some();
         let enough = match (&limit, &s.limit) {
             (Some(l), Some(_)) if !all_rows => rows_of(l),
             _ => None,
@@ -382,6 +386,7 @@ impl Resolver<'_> {
             order_written: !s.order_by.is_empty(),
             distinct: s.distinct,
             limit,
+            with_ties: s.with_ties,
             enough,
             calc_found_rows: s.calc_found_rows,
             params: s.params,

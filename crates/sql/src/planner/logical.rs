@@ -143,6 +143,8 @@ pub struct LogicalSelect {
     pub distinct: bool,
     /// LIMIT.
     pub limit: Option<LimitPlan>,
+    /// WITH TIES: rows that ORDER BY can't tell from the last one follow it.
+    pub with_ties: bool,
     /// So many rows of FROM are enough, if that is known.
     pub enough: Option<u64>,
     /// SQL_CALC_FOUND_ROWS.

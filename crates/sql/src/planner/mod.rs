@@ -11,6 +11,7 @@
 //! | `rules/` | what makes a plan better, one file each |
 //! | `physical.rs` | from the logical plan to the physical one |
 //! | `dml.rs`, `write_join.rs`, `view_write.rs`, `returning.rs`, `load.rs` | statements that change rows |
+//! | `handler.rs` | HANDLER ... READ |
 //! | `condition.rs` | conditions and their conjuncts |
 //! | `estimate.rs`, `statistics.rs` | sizes of tables and ranges; ANALYZE |
 
@@ -19,6 +20,7 @@ pub mod condition;
 pub mod dml;
 pub mod estimate;
 pub mod from;
+mod handler;
 pub mod load;
 pub mod logical;
 pub mod physical;

@@ -26,6 +26,8 @@ struct Sorting {
     wanted: bool,
     /// Window functions: the ORDER BY is in their plan then, and `sort` is what groups need.
     windows: Option<WindowPlan>,
+    /// See [`SelectPlan::ties`].
+    ties: Option<Vec<SortKey>>,
 }
 
 impl Resolver<'_> {
@@ -81,6 +83,7 @@ impl Resolver<'_> {
             sort,
             fallback,
             windows,
+            ties,
             ..
         } = sorting;
         let distinct_by_sort =
@@ -101,6 +104,7 @@ impl Resolver<'_> {
             distinct,
             distinct_by_sort,
             limit: l.limit,
+            ties,
             calc_found_rows: l.calc_found_rows,
             lock: l.lock,
             subqueries: subqueries.into_plans(),
@@ -205,6 +209,10 @@ fn sorting(l: &mut LogicalSelect, by_access: bool) -> Sorting {
     let wanted = !order.is_empty();
     let calls = std::mem::take(&mut l.windows);
     let windows = settle_windows(calls, l.group.as_ref(), &mut l.items, &mut order);
+    let ties = l.with_ties.then(|| match &windows {
+        Some(w) => w.order.clone(),
+        None => order.clone(),
+    });
     let (mut sort, fallback) = match by_access {
         true => (Vec::new(), order),
         false => (order, Vec::new()),
@@ -226,6 +234,7 @@ fn sorting(l: &mut LogicalSelect, by_access: bool) -> Sorting {
         fallback,
         wanted,
         windows,
+        ties,
     }
 }
 

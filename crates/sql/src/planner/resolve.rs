@@ -90,10 +90,8 @@ impl<'a> Resolver<'a> {
                 rows: Rows::Virtual(rows),
             });
         }
-        if db.eq_ignore_ascii_case("performance_schema") {
-            return Err(SqlError::unsupported(format!("{db}.{}", t.name.name)));
-        }
-        if db == "mysql"
+        let made = db == "mysql" || db.eq_ignore_ascii_case("performance_schema");
+        if made
             && self.catalog.database(&db).is_none()
             && let Some((table, rows)) =
                 self.virtual_tables.and_then(|v| v.table(&db, &t.name.name))

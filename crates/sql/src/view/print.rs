@@ -83,7 +83,12 @@ pub(super) fn select(s: &Select) -> String {
         out.push_str(" order by ");
         out.push_str(&order(&s.order_by, s));
     }
-    if let Some(Limit { offset, count }) = &s.limit {
+    if let (Some(Limit { offset, count }), true) = (&s.limit, s.with_ties) {
+        if let Some(o) = offset {
+            out.push_str(&format!(" offset {} rows ", e(o)));
+        }
+        out.push_str(&format!(" fetch first {} rows with ties", e(count)));
+    } else if let Some(Limit { offset, count }) = &s.limit {
         out.push_str(" limit ");
         if let Some(o) = offset {
             out.push_str(&e(o));

@@ -540,6 +540,8 @@ pub enum Special {
     Char(Vec<Expr>, String),
     /// GET_FORMAT(kind, place)
     GetFormat(FormatKind, Expr),
+    /// WEIGHT_STRING(e, length, weights, flags)
+    PaddedWeights(Expr, [u64; 3]),
     /// WEIGHT_STRING(e \[AS CHAR(n) | AS BINARY(n)\] \[LEVEL ...\])
     WeightString {
         /// The text.

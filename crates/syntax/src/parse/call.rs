@@ -678,8 +678,16 @@ impl Parser<'_> {
             || self.eat(Kw::CHARSET)
         {
             charset = Some(self.charset_name()?);
-        } else if self.at(Kw::ASCII) || self.at(Kw::UNICODE) || self.at(Kw::BYTE) {
-            charset = Some(self.any_word()?.to_ascii_lowercase());
+        } else {
+            let short = [
+                (Kw::ASCII, "latin1"),
+                (Kw::UNICODE, "ucs2"),
+                (Kw::BYTE, "binary"),
+            ];
+            if let Some((word, set)) = short.into_iter().find(|(word, _)| self.at(*word)) {
+                self.expect(word)?;
+                charset = Some(set.to_string());
+            }
         }
         if self.eat(Kw::BINARY) {
             binary = true;
@@ -811,6 +819,15 @@ impl Parser<'_> {
         let name = self.any_word()?;
         self.expect_tok(Tok::LParen)?;
         let text = self.nested(Self::expr)?;
+        if self.eat_tok(Tok::Comma) {
+            let mut numbers = [self.number()?, 0, 0];
+            for n in &mut numbers[1..] {
+                self.expect_tok(Tok::Comma)?;
+                *n = self.number()?;
+            }
+            self.expect_tok(Tok::RParen)?;
+            return Ok(special(Special::PaddedWeights(text, numbers)));
+        }
         let mut cut = None;
         if self.eat(Kw::AS) {
             let binary = self.eat(Kw::BINARY);

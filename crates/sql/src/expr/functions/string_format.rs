@@ -95,6 +95,13 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         weight_type,
         weight_string,
     ),
+    &Function::new(
+        " weight_padded",
+        "text, length, weights, flags",
+        "So many bytes of a WEIGHT_STRING() of so many characters. Flag 64: with spaces up to so many characters, 128: up to so many bytes.",
+        weight_type,
+        weight_padded,
+    ),
     &Function::of_operands(
         " weight_levels",
         "weights, flags",
@@ -614,6 +621,55 @@ fn weight_string<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     let weights = collation.weight_string(&text).unwrap_or(text);
     if !c.may_be(weights.len() as u64)? {
         return Ok(Val::NULL);
+    }
+    Ok(Val::Owned(Value::bytes(weights)))
+}
+
+/// WEIGHT_STRING(s, length, weights, flags), which MariaDB has for its own tests.
+fn weight_padded<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    const SPACES: i64 = 64;
+    const WHOLE: i64 = 128;
+    let ty = match &c.expr.kind {
+        ExprKind::Func { args, .. } => args[0].ty,
+        _ => kind(TypeKind::Int),
+    };
+    if !ty.ty.is_string() {
+        return Ok(Val::NULL);
+    }
+    let collation = ty.ty.collation;
+    let mut text = Vec::new();
+    c.v(0).write_text(&mut text);
+    let (length, wanted, flags) = (c.int(1).max(0) as u64, c.int(2).max(0) as u64, c.int(3));
+    if !c.may_be(length)? || !c.may_be(wanted)? {
+        return Ok(Val::NULL);
+    }
+    let (length, wanted) = (length as usize, wanted as usize);
+    if wanted > 0 {
+        let end = match collation {
+            Collation::Binary => wanted.min(text.len()),
+            _ => narwal_types::collation::char_prefix(&text, wanted).len(),
+        };
+        text.truncate(end);
+        let have = match collation {
+            Collation::Binary => text.len(),
+            _ => narwal_types::collation::char_count(&text),
+        };
+        if flags & SPACES != 0 && collation.pads() {
+            text.resize(text.len() + wanted.saturating_sub(have), b' ');
+        }
+    }
+    narwal_memory::reserve(8 * text.len() as u64)?;
+    let mut weights = collation.weight_string(&text).unwrap_or(text);
+    if length > 0 {
+        if flags & WHOLE != 0 {
+            let pad = match collation.pads() {
+                true => collation.weight_string(b" ").unwrap_or(vec![b' ']),
+                false => vec![0],
+            };
+            let missing = length.saturating_sub(weights.len());
+            weights.extend(pad.iter().cycle().take(missing));
+        }
+        weights.truncate(length);
     }
     Ok(Val::Owned(Value::bytes(weights)))
 }

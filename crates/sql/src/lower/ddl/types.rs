@@ -162,8 +162,12 @@ fn kind(t: &DataType, column: &str, sql_mode: SqlMode, ty: &mut Type) -> SqlResu
         N::Time => TypeKind::Time(digits(t, column)?),
         N::DateTime => TypeKind::DateTime(digits(t, column)?),
         N::Timestamp => TypeKind::Timestamp(digits(t, column)?),
-        N::Year if t.length == Some(2) => return unsupported("YEAR(2)"),
-        N::Year => TypeKind::Year,
+        N::Year => {
+            if t.length == Some(2) {
+                ty.form.digits = Some((2, 0));
+            }
+            TypeKind::Year
+        }
         N::Enum => TypeKind::Enum(members(t, column)?),
         N::Set => set(t, column)?,
         N::Bit => bit(t, column)?,

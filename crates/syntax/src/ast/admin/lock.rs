@@ -64,6 +64,8 @@ pub struct HandlerRead {
     pub where_: Option<Operand>,
     /// LIMIT.
     pub limit: Option<Limit>,
+    /// Number of `?`.
+    pub params: usize,
 }
 
 /// HANDLER.

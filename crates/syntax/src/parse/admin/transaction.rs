@@ -329,7 +329,7 @@ impl Parser<'_> {
             c => c,
         };
         let where_ = match self.eat(Kw::WHERE) {
-            true => Some(self.operand()?),
+            true => Some(self.plain_operand("HANDLER..READ")?),
             false => None,
         };
         let limit = self.simple_limit()?;
@@ -338,6 +338,7 @@ impl Parser<'_> {
             cursor,
             where_,
             limit,
+            params: self.params,
         })
     }
 

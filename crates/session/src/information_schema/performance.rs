@@ -1,0 +1,34 @@
+//! The schema `performance_schema`: the tables are there and empty, as in a server whose performance schema is off.
+
+use super::mysql;
+use narwal_engine::Table;
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
+
+/// The schema's name.
+pub(crate) const PERFORMANCE_SCHEMA: &str = "performance_schema";
+
+fn definitions() -> &'static BTreeMap<String, Arc<Table>> {
+    static MADE: OnceLock<BTreeMap<String, Arc<Table>>> = OnceLock::new();
+    MADE.get_or_init(|| {
+        let statements = include_str!("performance_schema.sql");
+        mysql::made(PERFORMANCE_SCHEMA, PERFORMANCE_SCHEMA, statements)
+    })
+}
+
+/// A table's definition, by a name in any case.
+pub(super) fn definition(name: &str) -> Option<&'static Arc<Table>> {
+    definitions().get(name.to_ascii_lowercase().as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_statement_makes_a_table() {
+        let statements = include_str!("performance_schema.sql").matches("CREATE TABLE");
+        assert_eq!(definitions().len(), statements.count());
+        assert!(definition("Threads").is_some());
+    }
+}
