@@ -1,6 +1,6 @@
 //! Reading dates and times from text and numbers, as leniently as MySQL does.
 
-use crate::temporal::{DAY, Date, DateTime, SECOND, TIME_MAX, Time, days_in_month};
+use crate::temporal::{Date, DateTime, SECOND, TIME_MAX, Time, days_in_month};
 
 /// Which dates are valid (`sql_mode`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
