@@ -9,6 +9,22 @@ from test_programs import compare
 SETUP = ["SET sql_mode = ORACLE"]
 
 SCRIPTS = {
+    "what SHOW CREATE says": [
+        "CREATE TABLE p (id INT PRIMARY KEY)",
+        "CREATE TABLE t (a INT AUTO_INCREMENT PRIMARY KEY, b TIMESTAMP DEFAULT CURRENT_TIMESTAMP ON UPDATE CURRENT_TIMESTAMP COMMENT 'it''s `x`',"
+        " c VARCHAR(10) CHARACTER SET latin1, d mariadb_schema.DATE, e DATE, f INT, g oracle_schema.DATE, KEY k (c) COMMENT 'kk',"
+        " CONSTRAINT fk FOREIGN KEY (f) REFERENCES p (id), CHECK (f > 1)) COMMENT = 'c'",
+        "SHOW CREATE TABLE t", "SET sql_mode = 'NO_FIELD_OPTIONS'", "SHOW CREATE TABLE t", "SET sql_mode = 'NO_KEY_OPTIONS'", "SHOW CREATE TABLE t",
+        "SET sql_mode = 'NO_TABLE_OPTIONS'", "SHOW CREATE TABLE t", "SET sql_mode = 'ANSI_QUOTES'", "SHOW CREATE TABLE t", "SET sql_mode = ORACLE",
+        "CREATE VIEW v AS SELECT a, b FROM t", "SHOW CREATE VIEW v", "CREATE TABLE u (a nowhere.DATE)",
+        "CREATE TABLE u (a maxdb_schema.TIMESTAMP, b maxdb_schema.DATE)", "SHOW CREATE TABLE u",
+    ],
+    "bodies of packages": [
+        "CREATE PACKAGE k AS FUNCTION f1 RETURN INT; PROCEDURE p1; END",
+        "CREATE PACKAGE BODY k AS n INT := 0; FUNCTION f1 RETURN TEXT AS BEGIN n := n + 1; RETURN n; END;"
+        " PROCEDURE p1 AS BEGIN n := n + 1; SELECT n; END; END",
+        "SELECT k.f1()", "CALL k.p1()", "CREATE FUNCTION other RETURN INT AS BEGIN RETURN 1; END", "SELECT k.f1()", "DROP FUNCTION other", "CALL k.p1()",
+    ],
     "routines": [
         "CREATE FUNCTION f1 RETURN INT AS BEGIN RETURN 10; END", "SELECT f1()", "SELECT f1 + 1", "CREATE PROCEDURE p1 IS BEGIN SET @a = 5; END p1",
         "CALL p1", "CALL p1()", "SELECT @a",

@@ -1,6 +1,7 @@
 //! A program as it is run: a tree of steps. Variables are numbered slots, labels are numbers, expressions are bound, and
 //! statements keep their plans. Nothing in it is parsed or looked up by name when it runs.
 
+use crate::host::Typed;
 use narwal_sql::expr::Expr;
 use narwal_sql::{ParamType, Prepared, Stmt};
 use narwal_syntax::Statement;
@@ -51,6 +52,17 @@ pub struct Slot {
     pub name: String,
     /// Type.
     pub ty: ColumnType,
+    /// Of an integer: the width that it was declared with, or 0.
+    pub width: u32,
+}
+
+impl Slot {
+    pub(crate) fn typed(&self) -> Typed {
+        Typed {
+            ty: self.ty,
+            width: self.width,
+        }
+    }
 }
 
 /// A column of the row that a trigger is about.
@@ -64,6 +76,26 @@ pub struct RowSlot {
     pub slot: usize,
     /// The program assigns to it.
     pub written: bool,
+}
+
+/// A parameter. Its value is one slot; that of a row one for each field, one behind the other.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ParameterCode {
+    /// How it is passed.
+    pub mode: ParameterMode,
+    /// Its name.
+    pub name: String,
+    /// The number of its first slot among those of parameters.
+    pub at: usize,
+    /// Of a row: how many fields it has.
+    pub fields: Option<usize>,
+}
+
+impl ParameterCode {
+    /// How many slots it takes.
+    pub fn width(&self) -> usize {
+        self.fields.unwrap_or(1)
+    }
 }
 
 /// A compiled program.
@@ -80,8 +112,8 @@ pub struct Program {
     pub of_package: usize,
     /// Their types as statements see them.
     pub types: Vec<ParamType>,
-    /// How parameters are passed.
-    pub parameters: Vec<ParameterMode>,
+    /// Parameters.
+    pub parameters: Vec<ParameterCode>,
     /// Type of a function's result.
     pub returns: Option<ColumnType>,
     /// Of a trigger: which columns it uses.
@@ -149,6 +181,38 @@ pub enum Calc {
     Broken(SqlError),
 }
 
+/// The values of a row's fields.
+pub enum RowCalc {
+    /// One by one.
+    Fields(Vec<Calc>),
+    /// NULL: each field is.
+    Null,
+    /// The one row of a query; NULLs if there is none.
+    Query(Box<SqlStep>),
+    /// One value, which no row takes: error 1241 when it is computed.
+    Single,
+}
+
+/// What a variable begins as.
+pub enum Begin {
+    /// NULL.
+    Null(usize),
+    /// DEFAULT.
+    One(usize, Calc),
+    /// DEFAULT of a row.
+    Row(Vec<usize>, RowCalc),
+}
+
+/// An argument of CALL, and where what comes back could go.
+pub enum Argument {
+    /// A value.
+    One(Calc, Option<Target>),
+    /// NULL, which may be a row's, too.
+    Null(Calc),
+    /// A row.
+    Row(RowCalc, Option<Vec<usize>>),
+}
+
 /// Where a value goes.
 #[derive(Debug, Clone)]
 pub enum Target {
@@ -156,6 +220,8 @@ pub enum Target {
     Slot(usize),
     /// `@name`
     User(String),
+    /// A row of so many fields, which takes no single value: error 1241 when one comes.
+    Row(usize),
 }
 
 /// What a handler waits for.
@@ -192,7 +258,7 @@ pub struct Block {
     /// Its number, as of a label.
     pub id: usize,
     /// Variables with what they begin as.
-    pub variables: Vec<(usize, Option<Calc>)>,
+    pub variables: Vec<Begin>,
     /// Cursors that are closed at its end.
     pub cursors: Vec<usize>,
     /// Handlers.
@@ -269,7 +335,7 @@ pub enum Step {
     /// SET of a variable.
     Set(usize, Calc),
     /// SET of a row: field by field, as MariaDB does.
-    SetRow(Vec<usize>, Vec<Calc>),
+    SetRow(Vec<usize>, RowCalc),
     /// SET of a user variable.
     SetUser(String, Calc),
     /// A statement; its rows go to the client.
@@ -284,8 +350,8 @@ pub enum Step {
     Fetch(usize, Vec<Target>),
     /// CLOSE.
     Close(usize),
-    /// CALL: the name, arguments and where they could go.
-    Call(Vec<String>, Vec<(Calc, Option<Target>)>),
+    /// CALL: the name and the arguments.
+    Call(Vec<String>, Vec<Argument>),
     /// SIGNAL, RESIGNAL.
     Signal(Box<SignalCode>),
     /// GET DIAGNOSTICS: the condition's number; where items go.
@@ -300,4 +366,6 @@ pub enum Step {
     Goto(usize),
     /// Here GOTO goes to.
     Label(usize),
+    /// A statement that does not fit what its tables are now: the error comes when it is reached.
+    Broken(SqlError),
 }

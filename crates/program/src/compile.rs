@@ -1,9 +1,10 @@
 //! From a body's tree to its compiled form.
 
 use crate::code::{
-    Block, Calc, CursorCode, Handler, Kind, Program, Repeat, SqlStep, Step, Target, Wanted,
+    Begin, Block, Calc, CursorCode, Handler, Kind, ParameterCode, Program, Repeat, RowCalc,
+    SqlStep, Step, Target, Wanted,
 };
-use crate::host::Lookup;
+use crate::host::{Columns, Lookup, Typed};
 use crate::names::{Names, RowNames};
 use crate::rewrite;
 use narwal_sql::expr::ExprKind;
@@ -16,6 +17,7 @@ use narwal_syntax::ast::{
     BinaryOp, Expr, Expression, Literal, Select, SelectItem, Statement, TableName,
 };
 use narwal_syntax::{ParseOptions, SqlMode};
+use narwal_types::errors::codes;
 use narwal_types::{ColumnType, SqlError, SqlResult, TypeKind, errors};
 use parking_lot::Mutex;
 
@@ -37,10 +39,17 @@ pub struct Head<'a> {
     pub package: &'a [Declaration],
 }
 
+/// The type of a variable.
+pub(crate) enum Declared {
+    One(Typed),
+    /// A row: its fields, `None` if they are not known now.
+    Row(Option<Columns>),
+}
+
 /// What is said of a trigger.
 pub struct TriggerHead {
     /// Columns of its table.
-    pub columns: Vec<(String, ColumnType)>,
+    pub columns: Columns,
     /// BEFORE.
     pub before: bool,
     /// What it waits for.
@@ -72,6 +81,7 @@ pub fn compile(
         minds_warnings: false,
         has_handlers: false,
         has_return: false,
+        late: !lookup.is_definition() && head.kind != Kind::Trigger,
     };
     c.names.oracle = env.sql_mode.has(SqlMode::ORACLE);
     c.names.trigger = head.trigger.as_ref().map(|t| RowNames {
@@ -89,25 +99,19 @@ pub fn compile(
     let shared = c.shared(head.package)?;
     let of_package = c.names.slots.len();
     c.names.enter();
-    for p in head.parameters {
-        match &p.ty {
-            VariableType::Row(_) | VariableType::RowTypeOf(_) => {
-                return Err(SqlError::unsupported("parameters of type ROW"));
-            }
-            ty => {
-                let ty = c.variable_type(ty)?;
-                c.names.declare(&p.name, ty, true)?;
-            }
-        }
-    }
+    let parameters = c.parameters(head.parameters, of_package)?;
     let returns = head.returns.map(|t| c.variable_type(t)).transpose()?;
+    let returns = returns.map(|t| t.ty);
     let mut body = c.body(body)?;
     if head.kind == Kind::Package {
         // What its variables begin as belongs to its first use.
-        let begin = shared.variables.into_iter();
-        let mut steps: Vec<Step> = begin
-            .filter_map(|(slot, calc)| calc.map(|c| Step::Set(slot, c)))
-            .collect();
+        let begin = |b| match b {
+            Begin::Null(_) => None,
+            Begin::One(slot, calc) => Some(Step::Set(slot, calc)),
+            Begin::Row(slots, calc) => Some(Step::SetRow(slots, calc)),
+        };
+        let variables = shared.variables.into_iter();
+        let mut steps: Vec<Step> = variables.filter_map(begin).collect();
         steps.push(body);
         body = Step::Several(steps);
     }
@@ -127,7 +131,7 @@ pub fn compile(
         name: head.name.to_string(),
         of_package,
         types: c.names.types(),
-        parameters: head.parameters.iter().map(|p| p.mode).collect(),
+        parameters,
         returns,
         row: c.names.row,
         slots: c.names.slots,
@@ -153,6 +157,24 @@ pub(crate) struct Compiler<'a> {
     minds_warnings: bool,
     has_handlers: bool,
     has_return: bool,
+    /// What does not fit the tables of today is an error of its statement, when that is reached.
+    late: bool,
+}
+
+/// What comes of tables and rows that are not as the program has them.
+fn is_of_shape(code: u16) -> bool {
+    matches!(
+        code,
+        codes::OPERAND_COLUMNS
+            | codes::BAD_FIELD_ERROR
+            | codes::ROW_VARIABLE_DOES_NOT_HAVE_FIELD
+            | codes::ILLEGAL_PARAMETER_DATA_TYPES2_FOR_OPERATION
+    )
+}
+
+/// Error 4078: a row where one value is wanted.
+pub(crate) fn no_single(ty: ColumnType, name: &str) -> SqlError {
+    SqlError::no_row(&ty.family_name(), name)
 }
 
 /// A condition's SQLSTATE: five characters, not that of success.
@@ -180,20 +202,76 @@ impl<'a> Compiler<'a> {
         Ok(block)
     }
 
-    /// The type of a variable that is no row.
-    fn variable_type(&mut self, ty: &VariableType) -> SqlResult<ColumnType> {
-        match ty {
-            VariableType::Data(ty, collation) => narwal_sql::lower::variable_type(
-                ty,
-                collation.as_deref(),
-                self.database_collation(),
-                self.env.sql_mode,
-            ),
-            VariableType::TypeOf(names) => self.type_of(names),
-            VariableType::RowTypeOf(_) | VariableType::Row(_) => {
-                Err(SqlError::unsupported("ROW here"))
-            }
+    fn parameters(&mut self, list: &[Parameter], from: usize) -> SqlResult<Vec<ParameterCode>> {
+        let mut out = Vec::new();
+        for p in list {
+            let at = self.names.slots.len() - from;
+            let fields = match self.declared(&p.ty)? {
+                Declared::One(ty) => {
+                    self.names.declare(&p.name, ty, true)?;
+                    None
+                }
+                Declared::Row(columns) => {
+                    let slots = self.names.declare_row(&p.name, columns.as_deref(), true)?;
+                    Some(slots.len())
+                }
+            };
+            out.push(ParameterCode {
+                mode: p.mode,
+                name: p.name.clone(),
+                at,
+                fields,
+            });
         }
+        Ok(out)
+    }
+
+    /// The type of a variable that is no row.
+    fn variable_type(&mut self, ty: &VariableType) -> SqlResult<Typed> {
+        match self.declared(ty)? {
+            Declared::One(ty) => Ok(ty),
+            Declared::Row(_) => Err(SqlError::unsupported("ROW here")),
+        }
+    }
+
+    /// The type of a variable.
+    fn declared(&mut self, ty: &VariableType) -> SqlResult<Declared> {
+        let collation = self.database_collation();
+        let mode = self.env.sql_mode;
+        Ok(match ty {
+            VariableType::Data(ty, of) => {
+                let of = of.as_deref();
+                let (ty, width) = narwal_sql::lower::variable_type(ty, of, collation, mode)?;
+                Declared::One(Typed::with_width(ty, width))
+            }
+            VariableType::TypeOf(names) => match names.as_slice() {
+                [name] => match self.names.row_columns(name) {
+                    Some(columns) => Declared::Row(columns),
+                    None => Declared::One(self.type_of(names)?),
+                },
+                _ => Declared::One(self.type_of(names)?),
+            },
+            VariableType::RowTypeOf(table) => {
+                let cursor = table
+                    .db
+                    .is_none()
+                    .then(|| self.names.find_cursor(&table.name));
+                Declared::Row(match cursor.flatten() {
+                    Some(c) => {
+                        let select = &self.cursors[c].select.stmt;
+                        self.lookup.query(select, &self.names.types())?
+                    }
+                    None => self.lookup.table(table)?,
+                })
+            }
+            VariableType::Row(fields) => {
+                let one = |(n, t): &(String, _)| {
+                    let (ty, width) = narwal_sql::lower::variable_type(t, None, collation, mode)?;
+                    Ok((n.clone(), Typed::with_width(ty, width)))
+                };
+                Declared::Row(Some(fields.iter().map(one).collect::<SqlResult<_>>()?))
+            }
+        })
     }
 
     fn database_collation(&self) -> narwal_types::Collation {
@@ -207,12 +285,12 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    fn type_of(&mut self, names: &[String]) -> SqlResult<ColumnType> {
+    fn type_of(&mut self, names: &[String]) -> SqlResult<Typed> {
         let (table, column) = match names {
             [variable] => {
                 let slot = self.names.slot(variable);
                 let slot = slot.ok_or_else(|| errors::SP_UNDECLARED_VAR.with([variable]))?;
-                return Ok(self.names.slots[slot].ty);
+                return Ok(self.names.slots[slot].typed());
             }
             [table, column] => ((None, table), column),
             [db, table, column] => ((Some(db.clone()), table), column),
@@ -224,7 +302,7 @@ impl<'a> Compiler<'a> {
         };
         let unknown = ColumnType::new(TypeKind::VarChar(255));
         let Some(columns) = self.lookup.table(&table)? else {
-            return Ok(unknown);
+            return Ok(unknown.into());
         };
         let found = columns.iter().find(|(n, _)| n.eq_ignore_ascii_case(column));
         found
@@ -334,6 +412,7 @@ impl<'a> Compiler<'a> {
                 Expr::Param(slot) if !is_integer(self.names.slots[*slot].ty.kind) => {
                     return Err(errors::WRONG_SPVAR_TYPE_IN_LIMIT.plain());
                 }
+                Expr::Row(_) => return Err(errors::WRONG_SPVAR_TYPE_IN_LIMIT.plain()),
                 Expr::Column(name) => return Err(errors::SP_UNDECLARED_VAR.with([name])),
                 _ => {}
             }
@@ -377,6 +456,21 @@ impl<'a> Compiler<'a> {
 
     pub(crate) fn body(&mut self, body: Body) -> SqlResult<Step> {
         narwal_memory::check()?;
+        let leaf = matches!(
+            body,
+            Body::Statement(..) | Body::Return(_) | Body::Fetch(..) | Body::Open(..)
+        );
+        match self.step_of(body) {
+            Err(e) if leaf && self.late && is_of_shape(e.code) => {
+                self.names.error = None;
+                self.names.open.clear();
+                Ok(Step::Broken(e))
+            }
+            step => step,
+        }
+    }
+
+    fn step_of(&mut self, body: Body) -> SqlResult<Step> {
         Ok(match body {
             Body::Block(b) => self.block(b)?,
             Body::If {
@@ -400,7 +494,7 @@ impl<'a> Compiler<'a> {
                     return Err(errors::SP_BADRETURN.plain());
                 }
                 self.has_return = true;
-                Step::Return(self.calc(e)?)
+                Step::Return(self.single(e, None)?)
             }
             Body::Open(name, arguments) => {
                 let cursor = self.names.cursor(&name)?;
@@ -447,7 +541,15 @@ impl<'a> Compiler<'a> {
         {
             return Ok(slots.into_iter().map(Target::Slot).collect());
         }
-        into.iter().map(|n| self.target(n)).collect()
+        into.iter().map(|n| self.target_of_list(n)).collect()
+    }
+
+    /// One of several targets: a row among them takes no value.
+    pub(crate) fn target_of_list(&mut self, name: &str) -> SqlResult<Target> {
+        match self.names.row_slots(name) {
+            Some(slots) => Ok(Target::Row(slots.len())),
+            None => self.target(name),
+        }
     }
 
     /// A variable by its name as written: `x`, `row.field`, `NEW.x`, `@x`.
@@ -458,7 +560,12 @@ impl<'a> Compiler<'a> {
         let slot = match name.split_once('.') {
             Some((row, field)) => match self.names.row_column(row, field, true) {
                 Some(r) => Some(r?),
-                None => self.names.field(row, field),
+                None => match self.names.field(row, field) {
+                    None if self.names.row_slots(row).is_some() => {
+                        return Err(errors::ROW_VARIABLE_DOES_NOT_HAVE_FIELD.with([&row, &field]));
+                    }
+                    slot => slot,
+                },
             },
             None => self.names.slot(name),
         };
@@ -571,7 +678,9 @@ impl<'a> Compiler<'a> {
         };
         let select = &self.cursors[cursor].select.stmt;
         let columns = self.lookup.query(select, &self.names.types())?;
-        let fields = self.names.declare_row(variable, columns.as_deref())?;
+        let fields = self
+            .names
+            .declare_row(variable, columns.as_deref(), false)?;
         Ok(Repeat::Rows {
             cursor,
             arguments,
@@ -653,84 +762,83 @@ impl<'a> Compiler<'a> {
         default: Option<Expression>,
         block: &mut Block,
     ) -> SqlResult<()> {
-        let fields = match ty {
-            VariableType::RowTypeOf(table) => {
-                let cursor = table
-                    .db
-                    .is_none()
-                    .then(|| self.names.find_cursor(&table.name));
-                match cursor.flatten() {
-                    Some(c) => {
-                        let select = &self.cursors[c].select.stmt;
-                        Some(self.lookup.query(select, &self.names.types())?)
+        let ty = match self.declared(ty)? {
+            Declared::One(ty) => ty,
+            Declared::Row(columns) => {
+                for name in names {
+                    let begin = default.clone().map(|d| self.row_calc(d)).transpose()?;
+                    let slots = self.names.declare_row(name, columns.as_deref(), false)?;
+                    match begin {
+                        Some(calc) => block.variables.push(Begin::Row(slots, calc)),
+                        None => block.variables.extend(slots.into_iter().map(Begin::Null)),
                     }
-                    None => Some(self.lookup.table(table)?),
                 }
+                return Ok(());
             }
-            VariableType::Row(fields) => {
-                let collation = self.database_collation();
-                let mode = self.env.sql_mode;
-                let one = |(n, t): &(String, _)| {
-                    let ty = narwal_sql::lower::variable_type(t, None, collation, mode)?;
-                    Ok((n.clone(), ty))
-                };
-                Some(Some(fields.iter().map(one).collect::<SqlResult<_>>()?))
-            }
-            _ => None,
         };
-        if let Some(fields) = fields {
-            for name in names {
-                let width = fields.as_ref().map_or(0, Vec::len);
-                let values = match &default {
-                    // What it has is not known now: nor is its default.
-                    Some(d) if fields.is_some() => {
-                        let values = self.row_values(d.clone(), width)?;
-                        values.into_iter().map(Some).collect()
-                    }
-                    _ => Vec::new(),
-                };
-                let slots = self.names.declare_row(name, fields.as_deref())?;
-                let values = values.into_iter().chain(std::iter::repeat_with(|| None));
-                block.variables.extend(slots.into_iter().zip(values));
-            }
-            return Ok(());
-        }
-        let ty = self.variable_type(ty)?;
         for name in names {
             let mut default = default.clone();
             if let Some(d) = &mut default {
                 self.expression(d)?;
             }
             let slot = self.names.declare(name, ty, false)?;
-            let calc = match default {
+            block.variables.push(match default {
                 Some(d) => {
                     self.names.keep_default(slot, d.clone());
-                    Some(self.calc(d)?)
+                    Begin::One(slot, self.single(d, Some((ty.ty, name)))?)
                 }
-                None => None,
-            };
-            block.variables.push((slot, calc));
+                None => Begin::Null(slot),
+            });
         }
         Ok(())
     }
 
-    /// The values of a row's fields: of `ROW(...)`, of another row, or NULL. Error 1241 for others.
-    pub(crate) fn row_values(&mut self, mut e: Expression, width: usize) -> SqlResult<Vec<Calc>> {
+    /// A value for one variable, of this type and name: error 4078 for a row, when it is computed.
+    pub(crate) fn single(
+        &mut self,
+        mut e: Expression,
+        to: Option<(ColumnType, &str)>,
+    ) -> SqlResult<Calc> {
         self.expression(&mut e)?;
-        let subqueries = e.subqueries;
+        match e.expr {
+            Expr::Row(_) => {
+                let (ty, name) = to.unwrap_or((ColumnType::bigint(), ""));
+                Ok(Calc::Broken(no_single(ty, name)))
+            }
+            _ => self.calc(e),
+        }
+    }
+
+    /// The values of a row's fields: of `ROW(...)`, of another row, of a query, or NULL. Others have one value, which a row
+    /// does not take.
+    pub(crate) fn row_calc(&mut self, mut e: Expression) -> SqlResult<RowCalc> {
+        self.expression(&mut e)?;
+        let mut subqueries = e.subqueries;
         let values = match e.expr {
             Expr::Row(items) => items,
-            Expr::Literal(Literal::Null) => vec![Expr::Literal(Literal::Null); width],
-            other => vec![other],
+            Expr::Literal(Literal::Null) => return Ok(RowCalc::Null),
+            Expr::Subquery(n) => {
+                let at = subqueries.iter().position(|(number, _)| *number == n);
+                let Some(at) = at else {
+                    return Ok(RowCalc::Single);
+                };
+                let select = subqueries.swap_remove(at).1;
+                self.has_statements = true;
+                let step = self.lowered(Statement::Select(Box::new(select)))?;
+                return Ok(RowCalc::Query(Box::new(step)));
+            }
+            expr => {
+                // It may have names that are no variables.
+                self.calc(Expression { expr, subqueries })?;
+                return Ok(RowCalc::Single);
+            }
         };
-        if values.len() != width {
-            return Err(errors::OPERAND_COLUMNS.with([&width]));
-        }
         let calc = |expr| {
             let subqueries = subqueries.clone();
             self.calc(Expression { expr, subqueries })
         };
-        values.into_iter().map(calc).collect()
+        let fields = values.into_iter().map(calc).collect::<SqlResult<_>>()?;
+        Ok(RowCalc::Fields(fields))
     }
 
     pub(crate) fn wanted(&self, value: &ConditionValue) -> SqlResult<Wanted> {

@@ -5,7 +5,7 @@ use narwal_sql::{ParamType, StatementEnv, Stmt};
 use narwal_syntax::Statement;
 use narwal_syntax::ast::TableName;
 use narwal_syntax::ast::admin::SetItem;
-use narwal_types::{ColumnType, SqlResult, Value, ValueRef};
+use narwal_types::{ColumnType, SqlResult, TypeKind, Value, ValueRef};
 use parking_lot::Mutex;
 use std::sync::Arc;
 
@@ -20,11 +20,47 @@ pub enum Rows<'a> {
 /// Values of a package's variables, which live as long as the session.
 pub type PackageValues = Arc<Mutex<Vec<Value>>>;
 
+/// The type of a variable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Typed {
+    /// The type.
+    pub ty: ColumnType,
+    /// Of an integer that was declared with a width: the most characters that it is shown with. 0: as many as its type has.
+    pub width: u32,
+}
+
+impl From<ColumnType> for Typed {
+    fn from(ty: ColumnType) -> Typed {
+        Typed { ty, width: 0 }
+    }
+}
+
+impl Typed {
+    /// A type with the width that it was declared with.
+    pub fn with_width(ty: ColumnType, declared: Option<u8>) -> Typed {
+        // The digits of the greatest value, and a sign; of MEDIUMINT MariaDB counts no sign.
+        let least = match ty.kind {
+            TypeKind::TinyInt => 4 - u32::from(ty.unsigned),
+            TypeKind::SmallInt => 6 - u32::from(ty.unsigned),
+            TypeKind::MediumInt => 8,
+            TypeKind::Int => 11 - u32::from(ty.unsigned),
+            TypeKind::BigInt => 20,
+            _ => return ty.into(),
+        };
+        Typed {
+            ty,
+            width: declared.map_or(0, |w| u32::from(w).max(least)),
+        }
+    }
+}
+
 /// Names with their types.
-pub type Columns = Vec<(String, ColumnType)>;
+pub type Columns = Vec<(String, Typed)>;
 
 /// What a body's compilation asks for.
 pub trait Lookup {
+    /// The program is being defined: what its tables are does not matter yet, and is not known.
+    fn is_definition(&self) -> bool;
     /// Columns of a table; `None` if they can't be known now.
     fn table(&self, name: &TableName) -> SqlResult<Option<Columns>>;
     /// Columns of a query whose parameters have these types; `None` if they can't be known now.
@@ -43,8 +79,14 @@ pub trait Host {
         values: &[Value],
         rows: Rows<'_>,
     ) -> SqlResult<()>;
-    /// Runs a statement of the host's own; its text as written.
-    fn other(&mut self, statement: Statement, text: &str) -> SqlResult<()>;
+    /// Runs a statement of the host's own; its text as written. `values` are those of all slots, for a SELECT in it.
+    fn other(
+        &mut self,
+        program: &Program,
+        statement: Statement,
+        text: &str,
+        values: &[Value],
+    ) -> SqlResult<()>;
     /// Begins settings that hold for one statement; [`Host::end_settings`] takes them back.
     fn begin_settings(&mut self, settings: &[Vec<SetItem>]) -> SqlResult<()>;
     /// Ends what [`Host::begin_settings`] has begun last.

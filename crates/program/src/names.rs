@@ -1,6 +1,7 @@
 //! What names mean at a place in a body.
 
 use crate::code::{RowSlot, Slot, Wanted};
+use crate::host::{Columns, Typed};
 use narwal_sql::ParamType;
 use narwal_syntax::ast::{CursorAttribute, Expr, Expression};
 use narwal_types::errors::codes;
@@ -21,13 +22,17 @@ struct Scope {
     cursors: Vec<(String, usize)>,
 }
 
+/// What stands for fields that are not known now: no program runs with it.
+const FIELD: &str = "field";
+const ANY: ColumnType = ColumnType::new(TypeKind::VarChar(255));
+
 /// A label in sight; `None` stands for the border of a handler's body.
 type Label = Option<(String, usize, bool)>;
 
 /// Columns of a trigger's table, and which of its rows it has.
 #[derive(Debug)]
 pub(crate) struct RowNames {
-    pub(crate) columns: Vec<(String, ColumnType)>,
+    pub(crate) columns: Columns,
     pub(crate) old: bool,
     pub(crate) new: bool,
     pub(crate) before: bool,
@@ -88,16 +93,18 @@ impl Names {
     }
 
     /// A slot without a name.
-    pub(crate) fn hidden(&mut self, name: &str, ty: ColumnType) -> usize {
+    pub(crate) fn hidden(&mut self, name: &str, ty: impl Into<Typed>) -> usize {
+        let Typed { ty, width } = ty.into();
         self.slots.push(Slot {
             name: name.to_string(),
             ty,
+            width,
         });
         self.slots.len() - 1
     }
 
     pub(crate) fn types(&self) -> Vec<ParamType> {
-        let typed = |s: &Slot| ParamType::Typed(s.ty);
+        let typed = |s: &Slot| ParamType::Typed(s.ty, s.width);
         self.slots.iter().map(typed).collect()
     }
 
@@ -114,7 +121,7 @@ impl Names {
     pub(crate) fn declare(
         &mut self,
         name: &str,
-        ty: ColumnType,
+        ty: impl Into<Typed>,
         parameter: bool,
     ) -> SqlResult<usize> {
         self.free(name, parameter)?;
@@ -128,10 +135,16 @@ impl Names {
     pub(crate) fn declare_row(
         &mut self,
         name: &str,
-        fields: Option<&[(String, ColumnType)]>,
+        fields: Option<&[(String, Typed)]>,
+        parameter: bool,
     ) -> SqlResult<Vec<usize>> {
-        self.free(name, false)?;
+        self.free(name, parameter)?;
         let known = fields.unwrap_or_default();
+        for (i, (field, _)) in known.iter().enumerate() {
+            if same(&known[..i], field) {
+                return Err(errors::DUP_FIELDNAME.with([field]));
+            }
+        }
         let list: Vec<(String, usize)> = known
             .iter()
             .map(|(n, ty)| (n.clone(), self.hidden(n, *ty)))
@@ -155,6 +168,18 @@ impl Names {
         }
     }
 
+    /// The columns of a row variable; `Some(None)` if they are not known now, `None` if it is no row.
+    pub(crate) fn row_columns(&self, name: &str) -> Option<Option<Columns>> {
+        match self.variable(name)? {
+            Variable::Row(_, true) => Some(None),
+            Variable::Row(fields, false) => {
+                let ty = |(n, s): &(String, usize)| (n.clone(), self.slots[*s].typed());
+                Some(Some(fields.iter().map(ty).collect()))
+            }
+            Variable::One(_) => None,
+        }
+    }
+
     /// The slots of a row's fields.
     pub(crate) fn row_slots(&self, name: &str) -> Option<Vec<usize>> {
         match self.variable(name)? {
@@ -167,9 +192,7 @@ impl Names {
     pub(crate) fn field(&mut self, row: &str, field: &str) -> Option<usize> {
         match self.variable(row)? {
             Variable::Row(fields, _) if same(fields, field) => find(fields, field).copied(),
-            Variable::Row(_, true) => {
-                Some(self.hidden(field, ColumnType::new(TypeKind::VarChar(255))))
-            }
+            Variable::Row(_, true) => Some(self.hidden(field, ANY)),
             _ => None,
         }
     }
@@ -276,13 +299,16 @@ impl Names {
             }
             Expr::Column(name) => match self.variable(name) {
                 Some(Variable::One(slot)) => Some(*slot),
-                Some(Variable::Row(fields, false)) if fields.len() > 1 => {
-                    let items = fields.iter().map(|(_, s)| Expr::Param(*s));
-                    *e = Expr::Row(items.collect());
+                Some(Variable::Row(fields, _)) => {
+                    let mut items: Vec<Expr> =
+                        fields.iter().map(|(_, s)| Expr::Param(*s)).collect();
+                    if items.is_empty() {
+                        // What its fields are is not known now.
+                        items.push(Expr::Param(self.hidden(FIELD, ANY)));
+                    }
+                    *e = Expr::Row(items);
                     return;
                 }
-                Some(Variable::Row(fields, false)) if fields.len() == 1 => Some(fields[0].1),
-                Some(_) => None,
                 None => {
                     let name = name.clone();
                     self.caught_slot(&name)

@@ -1,6 +1,10 @@
 //! The interpreter: it walks the steps of a program.
 
-use crate::code::{Block, Calc, Kind, Program, Repeat, SqlStep, Step, Target};
+use crate::code::{
+    Argument, Begin, Block, Calc, Kind, ParameterCode, Program, Repeat, RowCalc, SqlStep, Step,
+    Target,
+};
+use crate::compile::no_single;
 use crate::host::{Host, PackageValues, Rows};
 use crate::literal::literal;
 use crate::rewrite;
@@ -169,7 +173,52 @@ impl<'p> Run<'p, '_> {
                 self.host.env().variables.set_user(name, v);
                 Ok(())
             }
+            Target::Row(width) => Err(errors::OPERAND_COLUMNS.with([width])),
         }
+    }
+
+    /// The values of a row's fields as they are now; error 1241 for another number of them.
+    fn row(&mut self, c: &RowCalc, width: usize) -> SqlResult<Vec<Value>> {
+        let wrong = || errors::OPERAND_COLUMNS.with([&width]);
+        match c {
+            RowCalc::Null => Ok(vec![Value::Null; width]),
+            RowCalc::Single => Err(wrong()),
+            RowCalc::Fields(list) if list.len() != width => Err(wrong()),
+            RowCalc::Fields(list) => list.iter().map(|c| self.stored(c)).collect(),
+            RowCalc::Query(step) => {
+                let mut found: Option<Vec<Value>> = None;
+                let mut take = |row: &[ValueRef<'_>]| {
+                    if row.len() != width {
+                        return Err(wrong());
+                    }
+                    if found.is_some() {
+                        return Err(errors::SUBQUERY_NO_1_ROW.plain());
+                    }
+                    found = Some(row.iter().map(ValueRef::to_value).collect());
+                    Ok(())
+                };
+                self.planned(step, Rows::Take(&mut take))?;
+                Ok(found.unwrap_or_else(|| vec![Value::Null; width]))
+            }
+        }
+    }
+
+    /// Assigns a row. Its fields are computed one by one, and each sees those before it: `SET r = ROW(1, r.a)`.
+    fn set_row(&mut self, slots: &[usize], c: &RowCalc) -> SqlResult<()> {
+        if let RowCalc::Fields(list) = c
+            && list.len() == slots.len()
+        {
+            for (slot, c) in slots.iter().zip(list) {
+                let v = self.stored(c)?;
+                self.assign(*slot, v)?;
+            }
+            return Ok(());
+        }
+        let values = self.row(c, slots.len())?;
+        for (slot, v) in slots.iter().zip(values) {
+            self.assign(*slot, v)?;
+        }
+        Ok(())
     }
 
     /// A value as it is now.
@@ -379,12 +428,8 @@ impl<'p> Run<'p, '_> {
                 let v = self.stored(c)?;
                 self.assign(*slot, v)?;
             }
-            Step::SetRow(slots, calcs) => {
-                for (slot, c) in slots.iter().zip(calcs) {
-                    let v = self.stored(c)?;
-                    self.assign(*slot, v)?;
-                }
-            }
+            Step::SetRow(slots, calc) => self.set_row(slots, calc)?,
+            Step::Broken(e) => return Err(e.clone()),
             Step::SetUser(name, c) => {
                 let v = self.calc(c)?;
                 self.host.env().variables.set_user(name, v);
@@ -444,13 +489,14 @@ impl<'p> Run<'p, '_> {
     }
 
     fn within_block(&mut self, b: &'p Block) -> SqlResult<Flow> {
-        for (slot, default) in &b.variables {
-            let set = match default {
-                None => {
+        for begin in &b.variables {
+            let set = match begin {
+                Begin::Null(slot) => {
                     self.values[*slot] = Value::Null;
                     continue;
                 }
-                Some(c) => self.stored(c).and_then(|v| self.assign(*slot, v)),
+                Begin::One(slot, c) => self.stored(c).and_then(|v| self.assign(*slot, v)),
+                Begin::Row(slots, c) => self.set_row(slots, c),
             };
             if let Err(e) = set {
                 match self.catch(e)? {
@@ -721,7 +767,7 @@ impl<'p> Run<'p, '_> {
             }
         }
         self.store_package();
-        let done = self.host.other(s, text);
+        let done = self.host.other(self.program, s, text, &self.values);
         self.load_package();
         done?;
         if !targets.is_empty() {
@@ -735,7 +781,7 @@ impl<'p> Run<'p, '_> {
         Ok(())
     }
 
-    fn call(&mut self, name: &[String], arguments: &[(Calc, Option<Target>)]) -> SqlResult<()> {
+    fn call(&mut self, name: &[String], arguments: &[Argument]) -> SqlResult<()> {
         let callee = self.host.procedure(name)?;
         let full = format!("{}.{}", callee.db, callee.name);
         if callee.parameters.len() != arguments.len() {
@@ -743,27 +789,82 @@ impl<'p> Run<'p, '_> {
             return Err(errors::SP_WRONG_NO_OF_ARGS.with([&"PROCEDURE", &full, &wanted, &given]));
         }
         let mut values = Vec::with_capacity(arguments.len());
-        for (i, (mode, (calc, target))) in callee.parameters.iter().zip(arguments).enumerate() {
-            if *mode != ParameterMode::In && target.is_none() {
+        for (i, (parameter, argument)) in callee.parameters.iter().zip(arguments).enumerate() {
+            if parameter.mode != ParameterMode::In && !has_place(argument) {
                 return Err(errors::SP_NOT_VAR_ARG.with([&(i + 1), &full]));
             }
-            values.push(match mode {
-                ParameterMode::Out => Value::Null,
-                _ => self.calc(calc)?,
-            });
+            let ty = callee.slots[callee.of_package + parameter.at].ty;
+            self.argument(parameter, ty, argument, &mut values)?;
         }
         self.store_package();
         let after = self.host.call(&callee, values);
         self.load_package();
         let after = after?;
-        let back = callee.parameters.iter().zip(arguments).zip(after);
-        for ((mode, (_, target)), v) in back {
-            if let (ParameterMode::Out | ParameterMode::InOut, Some(t)) = (mode, target) {
-                self.put(t, v)?;
+        for (parameter, argument) in callee.parameters.iter().zip(arguments) {
+            if parameter.mode != ParameterMode::In {
+                let back = &after[parameter.at..parameter.at + parameter.width()];
+                self.give_back(parameter, argument, back)?;
             }
         }
         Ok(())
     }
+
+    /// Puts the values of an argument behind those of the ones before it.
+    fn argument(
+        &mut self,
+        parameter: &ParameterCode,
+        ty: ColumnType,
+        argument: &Argument,
+        values: &mut Vec<Value>,
+    ) -> SqlResult<()> {
+        if parameter.mode == ParameterMode::Out {
+            values.extend(std::iter::repeat_n(Value::Null, parameter.width()));
+            return Ok(());
+        }
+        match (parameter.fields, argument) {
+            (None, Argument::One(c, _) | Argument::Null(c)) => values.push(self.calc(c)?),
+            (None, Argument::Row(..)) => return Err(no_single(ty, &parameter.name)),
+            (Some(n), Argument::Row(c, _)) => values.extend(self.row(c, n)?),
+            (Some(n), Argument::Null(_)) => values.extend(std::iter::repeat_n(Value::Null, n)),
+            (Some(_), Argument::One(_, Some(Target::User(name)))) if name.starts_with('\u{1}') => {
+                let what = "EXECUTE ... USING ?";
+                return Err(errors::ILLEGAL_PARAMETER_DATA_TYPE_FOR_OPERATION.with([&"row", &what]));
+            }
+            (Some(n), Argument::One(..)) => return Err(errors::OPERAND_COLUMNS.with([&n])),
+        }
+        Ok(())
+    }
+
+    /// Puts what a procedure has left in a parameter where it belongs.
+    fn give_back(
+        &mut self,
+        parameter: &ParameterCode,
+        argument: &Argument,
+        back: &[Value],
+    ) -> SqlResult<()> {
+        match (parameter.fields, argument, back) {
+            (None, Argument::One(_, Some(target)), [v]) => self.put(target, v.clone()),
+            (_, Argument::Row(_, Some(slots)), _) => {
+                if parameter.fields != Some(slots.len()) {
+                    return Err(errors::OPERAND_COLUMNS.with([&slots.len()]));
+                }
+                for (slot, v) in slots.iter().zip(back) {
+                    self.assign(*slot, v.clone())?;
+                }
+                Ok(())
+            }
+            (Some(_), Argument::One(_, Some(Target::Slot(slot))), _) => {
+                let s = &self.program.slots[*slot];
+                Err(no_single(s.ty, &s.name))
+            }
+            _ => Err(errors::OPERAND_COLUMNS.with([&1])),
+        }
+    }
+}
+
+/// Something can be put where the argument comes from.
+fn has_place(a: &Argument) -> bool {
+    matches!(a, Argument::One(_, Some(_)) | Argument::Row(_, Some(_)))
 }
 
 /// 1329.

@@ -1,7 +1,8 @@
 //! The statements of a body that are no control flow.
 
-use crate::code::{Calc, Kind, SignalCode, Step, Target, Wanted};
+use crate::code::{Argument, Calc, Kind, SignalCode, Step, Target, Wanted};
 use crate::compile::{Compiler, is_planned, sqlstate};
+use crate::rewrite;
 use narwal_syntax::ast::admin::{Admin, Operand, Prepared, Scope, Set, SetItem, SetValue, Using};
 use narwal_syntax::ast::ddl::{Ddl, ProgramKind, ViewCreation};
 use narwal_syntax::ast::program::{Call, ConditionValue, GetDiagnostics, Program, Signal};
@@ -13,6 +14,12 @@ fn plain(expr: Expr) -> Expression {
         expr,
         subqueries: Vec::new(),
     }
+}
+
+/// The variable of a key cache, which has its name in front: `hot.key_buffer_size`.
+fn is_structured(name: &str) -> bool {
+    let variable = name.split_once('.').map_or("", |(_, v)| v).to_lowercase();
+    variable == "key_buffer_size" || variable.starts_with("key_cache_")
 }
 
 impl Compiler<'_> {
@@ -104,7 +111,7 @@ impl Compiler<'_> {
         list.iter()
             .map(|v| match v {
                 IntoVariable::User(name) => Ok(Target::User(name.clone())),
-                IntoVariable::Local(name, None) => self.target(name),
+                IntoVariable::Local(name, None) => self.target_of_list(name),
                 IntoVariable::Local(row, Some(field)) => self.target(&format!("{row}.{field}")),
             })
             .collect()
@@ -115,8 +122,8 @@ impl Compiler<'_> {
         Step::Other(Box::new(s), text.into())
     }
 
-    fn ddl(&mut self, d: Ddl, text: &str) -> SqlResult<Step> {
-        match &d {
+    fn ddl(&mut self, mut d: Ddl, text: &str) -> SqlResult<Step> {
+        match &mut d {
             Ddl::DropProgram(ProgramKind::Trigger | ProgramKind::Event, _) => self.no_commit()?,
             Ddl::DropProgram(kind, _) => {
                 let name = format!("{kind:?}").to_uppercase();
@@ -137,6 +144,15 @@ impl Compiler<'_> {
             return Err(SqlError::unsupported(
                 "temporary tables in functions and triggers",
             ));
+        }
+        if let Ddl::CreateTable(c) = &mut d
+            && let Some(select) = &mut c.select
+        {
+            let names = &mut self.names;
+            rewrite::select(select, &mut |e| names.replace(e));
+            if let Some(e) = self.names.error.take() {
+                return Err(e);
+            }
         }
         Ok(self.other(Statement::Ddl(Box::new(d)), text))
     }
@@ -161,6 +177,14 @@ impl Compiler<'_> {
         self.has_statements = true;
         let mut list = Vec::new();
         for mut a in c.arguments {
+            let own_row = match &a.expr {
+                Expr::Column(name) => self.names.row_slots(name),
+                _ => None,
+            };
+            if own_row.is_some() || matches!(a.expr, Expr::Row(_)) {
+                list.push(Argument::Row(self.row_calc(a)?, own_row));
+                continue;
+            }
             let row = match &a.expr {
                 Expr::Qualified(q) if q.db.is_none() => {
                     let before = self.names.trigger.as_ref().is_some_and(|t| t.before);
@@ -180,7 +204,12 @@ impl Compiler<'_> {
                 (Expr::UserVar(name), _) => Some(Target::User(name.clone())),
                 _ => None,
             };
-            list.push((self.calc_of(a), target));
+            let null = matches!(a.expr, Expr::Literal(Literal::Null));
+            let calc = self.calc_of(a);
+            list.push(match null {
+                true => Argument::Null(calc),
+                false => Argument::One(calc, target),
+            });
         }
         Ok(Step::Call(c.name, list))
     }
@@ -305,6 +334,12 @@ impl Compiler<'_> {
                 if local {
                     return self.set_local(&name, value);
                 }
+                if let Some((row, _)) = row
+                    && scope == Scope::Default
+                    && !is_structured(&name)
+                {
+                    return Err(errors::UNKNOWN_STRUCTURED_VARIABLE.with([&row]));
+                }
                 let mut value = value;
                 self.setting(&mut value)?;
                 if name == "autocommit" && self.kind.is_within_statement() {
@@ -349,13 +384,14 @@ impl Compiler<'_> {
             }
         };
         if let Some(slots) = self.names.row_slots(name) {
-            let values = self.row_values(e, slots.len())?;
+            let values = self.row_calc(e)?;
             return Ok(Step::SetRow(slots, values));
         }
-        let calc = self.calc(e)?;
         let Target::Slot(slot) = self.target(name)? else {
             return Err(errors::SP_UNDECLARED_VAR.with([&name]));
         };
+        let ty = self.names.slots[slot].ty;
+        let calc = self.single(e, Some((ty, name)))?;
         Ok(Step::Set(slot, calc))
     }
 }

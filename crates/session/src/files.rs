@@ -126,7 +126,12 @@ impl ClientSession {
             line: Vec::new(),
         };
         let from = Source::Text(&select);
-        self.run_plan(&plan, from, false, text, &[], &mut sink, false)?;
+        // Those that a prepared one is executed with.
+        let params = match plan.params() {
+            0 => Vec::new(),
+            _ => self.env.bound_params.borrow().clone(),
+        };
+        self.run_plan(&plan, from, false, text, &params, &mut sink, false)?;
         let rows = sink.rows;
         if let Err(e) = sink.finish(&self.vars) {
             return self.fail(e);

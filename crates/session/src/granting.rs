@@ -7,11 +7,13 @@ use crate::grant_texts;
 use crate::privileges::PrivilegeSet;
 use crate::session::{ClientSession, access_denied};
 use crate::users::{apply_options, no_such_grant, no_such_user, options_clause};
+use narwal_engine::Table;
 use narwal_sql::SqlMode;
 use narwal_sql::show::quote_ident;
 use narwal_types::errors;
 use narwal_types::{SqlError, SqlResult};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// What GRANT or REVOKE is about, with all names filled in.
 struct Given {
@@ -216,13 +218,15 @@ impl ClientSession {
         let catalog = self.instance.database().catalog();
         match &given.level {
             Level::Table(Some(db), t) if is_grant => {
-                if !catalog.has(db, t) {
+                let of_system = system_table(db, t);
+                if of_system.is_none() && !catalog.has(db, t) {
                     if given.whole.has(PrivilegeSet::CREATE) && given.columns.is_empty() {
                         return Ok(());
                     }
                     return Err(errors::NO_SUCH_TABLE.with([&db, &t]));
                 }
-                let known: Vec<&str> = match (catalog.table(db, t), catalog.view(db, t)) {
+                let table = catalog.table(db, t).or(of_system);
+                let known: Vec<&str> = match (table, catalog.view(db, t)) {
                     (Some(table), _) => table.columns().iter().map(|c| &*c.name).collect(),
                     (_, Some(view)) => view.columns.iter().map(|c| &**c).collect(),
                     _ => Vec::new(),
@@ -496,4 +500,11 @@ fn drop_empty_columns(columns: &mut BTreeMap<(String, String), ColumnPrivileges>
         list.retain(|_, p| !p.is_empty());
     }
     columns.retain(|_, list| !list.is_empty());
+}
+
+/// A table of the database `mysql`, which are all read-only views of what this server has.
+fn system_table(db: &str, name: &str) -> Option<&'static Arc<Table>> {
+    (db == "mysql")
+        .then(|| crate::information_schema::system_table(name))
+        .flatten()
 }

@@ -82,9 +82,10 @@ impl ClientSession {
         let options = self.parse_options();
         let statement = narwal_syntax::parse_statement(text, &options)?;
         let whole = match &statement {
-            Statement::SetStatement(_) | Statement::Program(_) | Statement::Ddl(_) => {
-                Some(statement.clone())
-            }
+            Statement::SetStatement(_)
+            | Statement::Program(_)
+            | Statement::Ddl(_)
+            | Statement::SelectInto(_) => Some(statement.clone()),
             _ => None,
         };
         let stmt = match lower::work(statement, &options)? {
@@ -98,6 +99,16 @@ impl ClientSession {
             Work::Program(p) => return Self::program_slot(p, text, self.env.sql_mode),
             Work::Sql(stmt) => stmt,
         };
+        if let Stmt::SelectInto(s) = &stmt
+            && let Some(whole) = whole
+        {
+            let count = s.select.params;
+            let info = PreparedInfo {
+                params: u16::try_from(count).map_err(|_| errors::PS_MANY_PARAM.plain())?,
+                ..PreparedInfo::default()
+            };
+            return Ok((SlotKind::Other(Arc::new(whole), count), info));
+        }
         if matches!(stmt, Stmt::LoadData(_)) {
             return Err(SqlError::unsupported("LOAD DATA as a prepared statement"));
         }
@@ -165,7 +176,7 @@ impl ClientSession {
                 "parameters in statements other than SELECT, INSERT, REPLACE, UPDATE, DELETE and DO",
             ));
         }
-        let kind = SlotKind::Other(Arc::new(statement));
+        let kind = SlotKind::Other(Arc::new(statement), 0);
         Ok((kind, PreparedInfo::default()))
     }
 
@@ -311,9 +322,19 @@ impl ClientSession {
                 }
                 self.run_program(p, text, out, more)
             }
-            SlotKind::Other(s) => {
+            SlotKind::Other(s, wanted) => {
                 let s = Statement::clone(s);
-                self.dispatch(s, text, out, more)
+                if params.len() != *wanted {
+                    return self.fail(errors::WRONG_ARGUMENTS.with([&"mysqld_stmt_execute"]));
+                }
+                if params.is_empty() {
+                    return self.dispatch(s, text, out, more);
+                }
+                let values = params.iter().map(ValueRef::to_value).collect();
+                let before = self.env.bound_params.replace(values);
+                let done = self.dispatch(s, text, out, more);
+                self.env.bound_params.replace(before);
+                done
             }
             SlotKind::Ddl(d, counter) => {
                 let (d, counter) = (d.clone(), *counter);

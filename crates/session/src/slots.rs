@@ -36,8 +36,8 @@ pub(crate) enum SlotKind {
     /// CALL and the like, and how many parameters it has.
     Program(Arc<narwal_syntax::ast::program::Program>, usize),
     Admin(Arc<Admin>),
-    /// Any other statement, which has no parameters: it runs as if it had just come.
-    Other(Arc<narwal_syntax::Statement>),
+    /// Any other statement, which runs as if it had just come; of these only SELECT ... INTO has parameters, so many.
+    Other(Arc<narwal_syntax::Statement>, usize),
 }
 
 impl Slot {

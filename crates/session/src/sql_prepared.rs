@@ -104,7 +104,7 @@ impl ClientSession {
         let text = slot.text.clone();
         let wanted = match &slot.kind {
             SlotKind::Sql { plan, .. } => plan.params(),
-            SlotKind::Program(_, wanted) => *wanted,
+            SlotKind::Program(_, wanted) | SlotKind::Other(_, wanted) => *wanted,
             _ => 0,
         };
         if wanted != values.len() {

@@ -123,6 +123,11 @@ impl ClientSession {
         for t in tables {
             let (db, name) = self.lockable(&t.table)?;
             let catalog = self.instance.database().catalog();
+            if db == "mysql" && !t.write && crate::information_schema::system_table(&name).is_some()
+            {
+                // It shows what the server has: there is nothing to lock.
+                continue;
+            }
             if let Some(v) = catalog.view(&db, &name) {
                 for (db, name) in narwal_sql::view::base_tables(v, &catalog) {
                     match names.iter_mut().find(|(d, n, _)| *d == db && *n == name) {

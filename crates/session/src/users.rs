@@ -376,9 +376,13 @@ impl ClientSession {
         let acl = instance.acl();
         let mut changes = Vec::new();
         let mut names = Vec::new();
+        let mut own = None;
         for (from, to) in pairs {
             let (user, host) = self.resolve(from);
             let (new_user, new_host) = self.resolve(to);
+            if self.is_self(&user, &host) {
+                own = Some((new_user.clone(), new_host.clone()));
+            }
             let quoted = Account::new(&user, &host).quoted();
             let Some(a) = acl.get(&user, &host) else {
                 return Err(failed("RENAME USER", &[quoted]));
@@ -393,7 +397,13 @@ impl ClientSession {
             names.push(format!("{} TO {}", ident(a), ident(&new)));
             changes.push(new.put());
         }
-        self.store(format!("RENAME USER {}", names.join(", ")), changes)
+        self.store(format!("RENAME USER {}", names.join(", ")), changes)?;
+        if let Some((user, host)) = own {
+            // What the session may do stays as it was.
+            (self.client.account_user, self.client.account_host) = (user, host);
+            self.forget_account();
+        }
+        Ok(())
     }
 
     /// SET PASSWORD. `Ok` is a hash, `Err` a plain password.

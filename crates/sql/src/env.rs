@@ -142,6 +142,17 @@ pub trait VariableSource: Send + Sync {
     }
 }
 
+/// A parameter of a stored function.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FunctionParameter {
+    /// Name.
+    pub name: String,
+    /// Its type; of a row that of its first field.
+    pub ty: Option<ColumnType>,
+    /// Of a row: the number of its fields. Each is an argument of its own.
+    pub fields: Option<usize>,
+}
+
 /// A stored function as expressions see it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredFunction {
@@ -149,8 +160,8 @@ pub struct StoredFunction {
     pub db: String,
     /// Name.
     pub name: String,
-    /// Number of parameters.
-    pub parameters: usize,
+    /// Parameters.
+    pub parameters: Vec<FunctionParameter>,
     /// The first one that is OUT or INOUT, counted from 1: it has no place in a query.
     pub out: Option<usize>,
     /// Type of the result.
@@ -409,6 +420,8 @@ pub struct StatementEnv {
     pub peeked: RefCell<Vec<Value>>,
     /// Types of the `?` of the statement that is being planned, if they are known then.
     pub param_types: RefCell<Vec<ParamType>>,
+    /// Values of parameters, for the SELECT of a CREATE TABLE that a stored program runs.
+    pub param_values: RefCell<Vec<Value>>,
     /// Which `?` of the statement that is being planned have no value, but stand for a default.
     pub param_defaults: RefCell<Vec<Option<ParamDefault>>>,
     /// How many `?` were bound while statements were planned.
@@ -516,6 +529,7 @@ impl StatementEnv {
             slots: RefCell::default(),
             peeked: RefCell::default(),
             param_types: RefCell::default(),
+            param_values: RefCell::default(),
             param_defaults: RefCell::default(),
             params_bound: Cell::new(0),
             params_typed: Cell::new(false),

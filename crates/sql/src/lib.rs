@@ -61,8 +61,9 @@ pub use ast::Stmt;
 pub use bind::{bind, scope::Scope};
 pub use ddl::{ddl_needs, execute_ddl, execute_ddl_with, is_temporary_ddl};
 pub use env::{
-    Condition, MadeRows, NoVariables, ProgramEnv, Programs, Raised, RowEvent, SessionEnv,
-    StatementEnv, StoredFunction, TriggerRow, VariableScope, VariableSource, WarningLevel,
+    Condition, FunctionParameter, MadeRows, NoVariables, ProgramEnv, Programs, Raised, RowEvent,
+    SessionEnv, StatementEnv, StoredFunction, TriggerRow, VariableScope, VariableSource,
+    WarningLevel,
 };
 pub use exec::spill::limit_spill;
 pub use narwal_syntax::ParseOptions;

@@ -7,8 +7,9 @@ use narwal_types::{TypeKind, ValueRef};
 pub enum ParamType {
     /// NULL, or not known yet.
     Null,
-    /// A variable of a stored program: its own type.
-    Typed(narwal_types::ColumnType),
+    /// A variable of a stored program: its own type, and of an integer the most characters that it is shown with, 0 for as
+    /// many as its type has.
+    Typed(narwal_types::ColumnType, u32),
     /// An integer type with its sign.
     Int(TypeKind, bool),
     /// FLOAT.

@@ -243,7 +243,8 @@ impl Prepared {
         };
         let shared = Shared::default();
         let run = Running::new(&shared);
-        let ctx = RunCtx::new(env, &[], &run);
+        let values = env.param_values.borrow();
+        let ctx = RunCtx::new(env, &values, &run);
         strictly(env, false, || {
             s.run(txn, &ctx, each)?;
             Ok(Outcome::Done {

@@ -1,7 +1,9 @@
 //! What SHOW prints about tables.
 
 pub use crate::quote::quote_ident;
+use crate::quote::with_ansi_quotes;
 use narwal_engine::{ColumnDef, DatabaseDef, DefaultDef, IndexDef, Table};
+use narwal_syntax::SqlMode;
 use narwal_types::Collation;
 use narwal_types::coltype::quoted;
 use std::fmt::Write;
@@ -22,8 +24,17 @@ pub fn show_indexes(table: &Table) -> Vec<&IndexDef> {
     v
 }
 
-/// SHOW CREATE TABLE's second column. `auto_increment`: the table's next value, shown if above 1.
-pub fn show_create_table(table: &Table, auto_increment: u64) -> String {
+/// What a statement looks like under a sql_mode: names in double quotes under ANSI_QUOTES.
+pub fn in_mode(text: String, mode: SqlMode) -> String {
+    match mode.has(SqlMode::ANSI_QUOTES) {
+        true => with_ansi_quotes(&text),
+        false => text,
+    }
+}
+
+/// SHOW CREATE TABLE's second column. `auto_increment`: the table's next value, shown if above 1. `mode`: the session's, which
+/// says how names are quoted and what is left out for other servers.
+pub fn show_create_table(table: &Table, auto_increment: u64, mode: SqlMode) -> String {
     let def = &table.def;
     let temporary = if table.temporary { "TEMPORARY " } else { "" };
     let mut out = format!("CREATE {temporary}TABLE {} (\n", quote_ident(&def.name));
@@ -31,10 +42,10 @@ pub fn show_create_table(table: &Table, auto_increment: u64) -> String {
         if i > 0 {
             out.push_str(",\n");
         }
-        show_column(&mut out, c, def.collation);
+        show_column(&mut out, c, def.collation, mode);
     }
     for i in show_indexes(table) {
-        show_index(&mut out, i, &def.columns);
+        show_index(&mut out, i, &def.columns, mode);
     }
     for k in &def.foreign_keys {
         let _ = write!(out, ",\n  {}", k.clause(&def.db));
@@ -47,7 +58,11 @@ pub fn show_create_table(table: &Table, auto_increment: u64) -> String {
             c.expr
         );
     }
-    let _ = write!(out, "\n) ENGINE={}", def.engine);
+    out.push_str("\n)");
+    if mode.has(SqlMode::NO_TABLE_OPTIONS) {
+        return in_mode(out, mode);
+    }
+    let _ = write!(out, " ENGINE={}", def.engine);
     if auto_increment > 1 && table.auto_increment.is_some() {
         let _ = write!(out, " AUTO_INCREMENT={auto_increment}");
     }
@@ -66,12 +81,18 @@ pub fn show_create_table(table: &Table, auto_increment: u64) -> String {
     if !def.comment.is_empty() {
         let _ = write!(out, " COMMENT={}", quoted(&def.comment));
     }
-    out
+    in_mode(out, mode)
 }
 
 /// The line of a column. `collation`: the table's.
-fn show_column(out: &mut String, c: &ColumnDef, collation: Collation) {
-    let _ = write!(out, "  {} {}", quote_ident(&c.name), c.type_name());
+fn show_column(out: &mut String, c: &ColumnDef, collation: Collation, mode: SqlMode) {
+    let name = c.type_name();
+    // Oracle's DATE is another type.
+    let schema = match mode.has(SqlMode::ORACLE) && name == "date" {
+        true => "mariadb_schema.",
+        false => "",
+    };
+    let _ = write!(out, "  {} {schema}{name}", quote_ident(&c.name));
     let own = c.ty.collation;
     if c.ty.has_charset() && own == Collation::Binary && collation != Collation::Binary {
         out.push_str(" CHARACTER SET binary");
@@ -99,12 +120,15 @@ fn show_column(out: &mut String, c: &ColumnDef, collation: Collation) {
     if c.invisible && c.generated.is_none() {
         out.push_str(" INVISIBLE");
     }
+    let options = !mode.has(SqlMode::NO_FIELD_OPTIONS);
     if c.auto_increment {
-        out.push_str(" AUTO_INCREMENT");
+        if options {
+            out.push_str(" AUTO_INCREMENT");
+        }
     } else if c.generated.is_none() {
         push_default(out, c);
     }
-    if let Some(f) = c.on_update {
+    if let Some(f) = c.on_update.filter(|_| options) {
         let _ = write!(out, " ON UPDATE {}", current_timestamp(f));
     }
     if !c.comment.is_empty() {
@@ -128,7 +152,7 @@ fn push_default(out: &mut String, c: &ColumnDef) {
 }
 
 /// The line of an index, with the comma behind the line before.
-fn show_index(out: &mut String, i: &IndexDef, columns: &[ColumnDef]) {
+fn show_index(out: &mut String, i: &IndexDef, columns: &[ColumnDef], mode: SqlMode) {
     out.push_str(",\n  ");
     if i.name == "PRIMARY" {
         out.push_str("PRIMARY KEY");
@@ -152,6 +176,9 @@ fn show_index(out: &mut String, i: &IndexDef, columns: &[ColumnDef]) {
         }
     }
     out.push(')');
+    if mode.has(SqlMode::NO_KEY_OPTIONS) || mode.has(SqlMode::NO_FIELD_OPTIONS) {
+        return;
+    }
     if !i.comment.is_empty() {
         let _ = write!(out, " COMMENT {}", quoted(&i.comment));
     }

@@ -52,6 +52,9 @@ impl SqlMode {
     pub const ONLY_FULL_GROUP_BY: SqlMode = SqlMode(1 << 5);
     pub const NO_UNSIGNED_SUBTRACTION: SqlMode = SqlMode(1 << 6);
     pub const ORACLE: SqlMode = SqlMode(1 << 9);
+    pub const NO_KEY_OPTIONS: SqlMode = SqlMode(1 << 13);
+    pub const NO_TABLE_OPTIONS: SqlMode = SqlMode(1 << 14);
+    pub const NO_FIELD_OPTIONS: SqlMode = SqlMode(1 << 15);
     pub const NO_AUTO_VALUE_ON_ZERO: SqlMode = SqlMode(1 << 19);
     pub const NO_BACKSLASH_ESCAPES: SqlMode = SqlMode(1 << 20);
     pub const STRICT_TRANS_TABLES: SqlMode = SqlMode(1 << 21);

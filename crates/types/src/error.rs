@@ -36,6 +36,13 @@ impl SqlError {
         ))
     }
 
+    /// Error 4078: a row where a variable takes one value, of this type (`to`).
+    pub fn no_row(to: &str, variable: &str) -> Self {
+        errors::ILLEGAL_PARAMETER_DATA_TYPES2_FOR_OPERATION.text(format!(
+            "Cannot cast 'row' as '{to}' in assignment of `{variable}`"
+        ))
+    }
+
     /// An error by its parts.
     pub fn new(code: u16, sqlstate: &[u8; 5], message: impl Into<Box<str>>) -> Self {
         SqlError {

@@ -122,3 +122,8 @@ impl VirtualTables for InformationSchema<'_> {
         Some((table, Arc::new(move |env, wanted| make(&view, env, wanted))))
     }
 }
+
+/// A table of the database `mysql`.
+pub(crate) fn system_table(name: &str) -> Option<&'static Arc<Table>> {
+    mysql::definition(name)
+}

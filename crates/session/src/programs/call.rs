@@ -15,6 +15,7 @@ use narwal_program::{Head, Host, Kind, PackageValues, Program, Rows, SqlStep, co
 use narwal_sql::{Prepared, SqlMode, StatementEnv, WarningLevel};
 use narwal_syntax::Statement;
 use narwal_syntax::ast::admin::SetItem;
+use narwal_syntax::ast::ddl::Ddl;
 use narwal_syntax::ast::program as ast;
 use narwal_types::{Collation, ResultSink, SqlError, SqlResult, Value};
 use std::sync::Arc;
@@ -166,6 +167,14 @@ impl ClientSession {
             env: &self.env,
             lenient: false,
         };
+        if !matches!(body, ast::Body::Statement(..)) {
+            // What is wrong with it as it stands is told before any of it runs.
+            let definition = Now {
+                lenient: true,
+                ..now
+            };
+            compile(&head, body.clone(), text, &self.env, &definition)?;
+        }
         let program = compile(&head, body, text, &self.env, &now)?;
         let mut host = AtSession::new(self, out);
         narwal_program::run(&program, &mut host, Vec::new()).map(drop)
@@ -375,9 +384,29 @@ impl Host for AtSession<'_> {
         self.session.program_rows += 1;
     }
 
-    fn other(&mut self, statement: Statement, text: &str) -> SqlResult<()> {
+    fn other(
+        &mut self,
+        program: &Program,
+        statement: Statement,
+        text: &str,
+        values: &[Value],
+    ) -> SqlResult<()> {
         let mut sink = Forward(&mut *self.out);
-        self.session.dispatch(statement, text, &mut sink, true)?;
+        let reads = match &statement {
+            Statement::Ddl(d) => matches!(&**d, Ddl::CreateTable(c) if c.select.is_some()),
+            _ => false,
+        };
+        if reads {
+            // Its SELECT sees the program's variables.
+            self.session.env.param_types.replace(program.types.clone());
+            self.session.env.param_values.replace(values.to_vec());
+        }
+        let done = self.session.dispatch(statement, text, &mut sink, true);
+        if reads {
+            self.session.env.param_types.take();
+            self.session.env.param_values.take();
+        }
+        done?;
         self.count_rows();
         Ok(())
     }

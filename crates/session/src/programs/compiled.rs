@@ -4,16 +4,18 @@ use super::definition::{self, Definition, Stored};
 use super::store::Store;
 use ahash::AHashMap;
 use narwal_engine::Table;
-use narwal_program::{Head, Kind, Lookup, PackageValues, Program, TriggerHead, compile};
+use narwal_program::{
+    Columns, Head, Kind, Lookup, PackageValues, Program, TriggerHead, Typed, compile,
+};
 use narwal_sql::ast::TableName;
 use narwal_sql::{
-    ParamType, ParseOptions, Prepared, ProgramEnv, RowEvent, SqlMode, StatementEnv, Stmt,
-    StoredFunction, VariableScope,
+    ParamType, ParseOptions, ProgramEnv, RowEvent, SqlMode, StatementEnv, Stmt, StoredFunction,
+    VariableScope,
 };
 use narwal_syntax::Statement;
 use narwal_syntax::ast::program as ast;
 use narwal_types::errors;
-use narwal_types::{Collation, ColumnType, SqlError, SqlResult, TypeKind, Value};
+use narwal_types::{Collation, ColumnType, ResultColumn, SqlError, SqlResult, TypeKind, Value};
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -131,20 +133,13 @@ fn variable_type(ty: ColumnType) -> ColumnType {
 pub(crate) struct Now<'a> {
     pub(crate) store: &'a Store,
     pub(crate) env: &'a StatementEnv,
-    /// What can't be found is not known: a program may be made before its tables.
+    /// A program is being defined, maybe before its tables: what they are is not known.
     pub(crate) lenient: bool,
 }
 
 impl Now<'_> {
-    fn found<T>(&self, r: SqlResult<T>) -> SqlResult<Option<T>> {
-        match r {
-            Ok(t) => Ok(Some(t)),
-            Err(_) if self.lenient => Ok(None),
-            Err(e) => Err(e),
-        }
-    }
-
-    fn columns(&self, name: &TableName) -> SqlResult<Vec<(String, ColumnType)>> {
+    /// The columns of a table.
+    pub(crate) fn columns(&self, name: &TableName) -> SqlResult<Columns> {
         let catalog = self.store.database().catalog();
         let db = match &name.db {
             Some(d) => d.as_str(),
@@ -159,30 +154,34 @@ impl Now<'_> {
         };
         let columns = table.def.columns.iter();
         Ok(columns
-            .map(|c| (c.name.clone(), variable_type(c.ty)))
+            .map(|c| {
+                let ty = Typed::with_width(variable_type(c.ty), c.display_width);
+                (c.name.clone(), ty)
+            })
             .collect())
     }
 }
 
 impl Lookup for Now<'_> {
-    fn table(&self, name: &TableName) -> SqlResult<Option<Vec<(String, ColumnType)>>> {
-        let r = self.columns(name);
-        self.found(r)
+    fn is_definition(&self) -> bool {
+        self.lenient
     }
 
-    fn query(
-        &self,
-        stmt: &Stmt,
-        types: &[ParamType],
-    ) -> SqlResult<Option<Vec<(String, ColumnType)>>> {
-        let plan = self.store.plan_program(stmt, types, self.env);
-        let columns = |p: Prepared| {
-            let columns = p.columns().iter();
-            columns
-                .map(|c| (c.name.clone(), variable_type(c.ty)))
-                .collect()
-        };
-        self.found(plan.map(columns))
+    fn table(&self, name: &TableName) -> SqlResult<Option<Columns>> {
+        match self.lenient {
+            true => Ok(None),
+            false => self.columns(name).map(Some),
+        }
+    }
+
+    fn query(&self, stmt: &Stmt, types: &[ParamType]) -> SqlResult<Option<Columns>> {
+        if self.lenient {
+            return Ok(None);
+        }
+        let plan = self.store.plan_program(stmt, types, self.env)?;
+        let columns = plan.columns().iter();
+        let column = |c: &ResultColumn| (c.name.clone(), Typed::from(variable_type(c.ty)));
+        Ok(Some(columns.map(column).collect()))
     }
 }
 
@@ -191,7 +190,7 @@ pub(crate) fn compile_definition(
     def: &Definition,
     env: &StatementEnv,
     lookup: &dyn Lookup,
-    columns: Option<Vec<(String, ColumnType)>>,
+    columns: Option<Columns>,
 ) -> SqlResult<Program> {
     let text = match def.kind {
         // Its times don't matter to its body, which is a procedure's.
@@ -244,6 +243,13 @@ pub(crate) fn compile_definition(
     }
 }
 
+/// Names with points between them.
+fn quoted(names: &[Option<&str>]) -> String {
+    let names = names.iter().flatten();
+    let list: Vec<String> = names.map(|n| narwal_sql::show::quote_ident(n)).collect();
+    list.join(".")
+}
+
 /// A routine's parameters: how each is passed, its name and its type.
 pub(crate) fn parameters_of(def: &Definition) -> SqlResult<Vec<(&'static str, String, String)>> {
     let text = def.create("CREATE");
@@ -267,9 +273,18 @@ pub(crate) fn parameters_of(def: &Definition) -> SqlResult<Vec<(&'static str, St
         let ty = match &p.ty {
             ast::VariableType::Data(ty, c) => {
                 let default = Collation::from_name(&def.charset.2).unwrap_or_default();
-                narwal_sql::lower::variable_type(ty, c.as_deref(), default, def.mode())?.sql_name()
+                narwal_sql::lower::variable_type(ty, c.as_deref(), default, def.mode())?
+                    .0
+                    .sql_name()
             }
-            _ => String::new(),
+            ast::VariableType::Row(_) => "ROW".into(),
+            ast::VariableType::RowTypeOf(t) => {
+                format!("ROW TYPE OF {}", quoted(&[t.db.as_deref(), Some(&t.name)]))
+            }
+            ast::VariableType::TypeOf(names) => {
+                let names: Vec<_> = names.iter().map(|n| Some(n.as_str())).collect();
+                format!("TYPE OF {}", quoted(&names))
+            }
         };
         list.push((mode, p.name, ty));
     }

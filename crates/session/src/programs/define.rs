@@ -9,7 +9,6 @@ use crate::privileges::PrivilegeSet;
 use crate::session::{ClientSession, unknown_database};
 use crate::status;
 use narwal_engine::{CatalogChange, Ddl};
-use narwal_program::Lookup;
 use narwal_sql::VariableSource;
 use narwal_syntax::ast::TableName;
 use narwal_syntax::ast::ddl::{
@@ -293,6 +292,8 @@ impl ClientSession {
             options.time_zone = Some(self.session_text("time_zone").into());
         }
         let done = self.instance.database().ddl(ddl, &options)?;
+        // As in MariaDB, whose cache of programs begins anew: variables of packages go with it.
+        self.programs.state.lock().packages.clear();
         self.note_gtid(done.gtid);
         Ok(())
     }
@@ -394,11 +395,11 @@ impl ClientSession {
             env: &env,
             lenient: true,
         };
-        let columns = now.table(&TableName {
+        let columns = now.columns(&TableName {
             db: Some(def.db.clone()),
             name: table.clone(),
         })?;
-        compile_definition(&def, &env, &now, columns)?;
+        compile_definition(&def, &env, &now, Some(columns))?;
         self.commit_open()?;
         let catalog = self.instance.database().catalog();
         let old = definition::find(&catalog, Stored::Trigger, &def.db, &def.name)?;

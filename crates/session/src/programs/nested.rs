@@ -162,7 +162,7 @@ impl Host for Nested<'_> {
         Ok(())
     }
 
-    fn other(&mut self, statement: Statement, _: &str) -> SqlResult<()> {
+    fn other(&mut self, _: &Program, statement: Statement, _: &str, _: &[Value]) -> SqlResult<()> {
         let Statement::Admin(a) = &statement else {
             return Err(errors::COMMIT_NOT_ALLOWED_IN_SF_OR_TRG.plain());
         };

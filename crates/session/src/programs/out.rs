@@ -46,15 +46,15 @@ impl ClientSession {
         self.out_values = vec![None; count];
         let mut columns = Vec::new();
         let mut values = Vec::new();
-        for (i, (mode, param)) in program.parameters.iter().zip(params).enumerate() {
+        for (parameter, param) in program.parameters.iter().zip(params) {
             let Some(n) = param else { continue };
             let v = self.vars.user(&variable(*n));
             self.vars.set_user(&variable(*n), Value::Null);
-            if *mode == ParameterMode::In {
+            if parameter.mode == ParameterMode::In {
                 continue;
             }
             self.out_values[*n] = Some(v.clone());
-            let slot = &program.slots[i];
+            let slot = &program.slots[program.of_package + parameter.at];
             columns.push(column(&slot.name, slot.ty));
             values.push(v);
         }

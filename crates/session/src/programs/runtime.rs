@@ -4,7 +4,8 @@ use super::compiled::{Inside, SessionPrograms, Unit, kind_bit};
 use super::definition::{self, Definition, Stored};
 use super::nested::Nested;
 use narwal_engine::{CatalogChange, Table, Transaction};
-use narwal_sql::{Programs, RowEvent, StatementEnv, StoredFunction, TriggerRow};
+use narwal_program::{ParameterCode, Program};
+use narwal_sql::{FunctionParameter, Programs, RowEvent, StatementEnv, StoredFunction, TriggerRow};
 use narwal_syntax::ast::program::ParameterMode;
 use narwal_types::errors;
 use narwal_types::{ColumnType, SqlError, SqlResult, Value};
@@ -25,9 +26,22 @@ fn hand_over(from: &StatementEnv, to: &StatementEnv) {
 }
 
 /// The first parameter that gives something back, counted from 1.
-fn out_parameter(modes: &[ParameterMode]) -> Option<usize> {
-    let first = modes.iter().position(|m| *m != ParameterMode::In)?;
+fn out_parameter(parameters: &[ParameterCode]) -> Option<usize> {
+    let first = parameters
+        .iter()
+        .position(|p| p.mode != ParameterMode::In)?;
     Some(first + 1)
+}
+
+/// A function's parameters as expressions see them.
+fn parameters(program: &Program) -> Vec<FunctionParameter> {
+    let list = program.parameters.iter();
+    let one = |p: &ParameterCode| FunctionParameter {
+        name: p.name.clone(),
+        ty: program.slots.get(program.of_package + p.at).map(|s| s.ty),
+        fields: p.fields,
+    };
+    list.map(one).collect()
 }
 
 impl SessionPrograms {
@@ -64,7 +78,7 @@ impl SessionPrograms {
         Arc::new(StoredFunction {
             db: unit.def.db.clone(),
             name: unit.def.name.clone(),
-            parameters: unit.program.parameters.len(),
+            parameters: parameters(&unit.program),
             out: out_parameter(&unit.program.parameters),
             returns: unit.program.returns.unwrap_or_else(ColumnType::bigint),
             // The first use of a package may run statements.

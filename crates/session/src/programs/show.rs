@@ -323,6 +323,12 @@ fn routines_of(view: &View) -> Vec<Definition> {
 
 /// The word that a type begins with.
 fn data_type(ty: &str) -> String {
+    // Rows have a type of their own, in capitals as in MariaDB.
+    for row in ["ROW TYPE OF", "ROW"] {
+        if ty.starts_with(row) {
+            return row.to_string();
+        }
+    }
     let word = ty.split(['(', ' ']).next().unwrap_or_default();
     word.to_lowercase()
 }

@@ -355,7 +355,11 @@ impl ClientSession {
             .text("collation_connection", 64);
         g.row(vec![
             Value::str(v.name.as_str()),
-            Value::str(view::show_create(v, self.env.db.as_deref())?),
+            Value::str(view::show_create(
+                v,
+                self.env.db.as_deref(),
+                self.env.sql_mode,
+            )?),
             Value::str(v.charset.0.as_str()),
             Value::str(v.charset.1.as_str()),
         ]);
@@ -385,7 +389,7 @@ impl ClientSession {
             .any("Create Table", TypeKind::Text(BlobSize::Medium), false);
         g.row(vec![
             Value::str(t.def.name.as_str()),
-            Value::str(show::show_create_table(&t, next)),
+            Value::str(show::show_create_table(&t, next, self.env.sql_mode)),
         ]);
         Ok(g)
     }
@@ -401,7 +405,10 @@ impl ClientSession {
             .any("Create Table", TypeKind::Text(BlobSize::Medium), false);
         g.row(vec![
             Value::str(t.def.name.as_str()),
-            Value::str(narwal_sql::ddl::show_create_sequence(&t, &row)),
+            Value::str(show::in_mode(
+                narwal_sql::ddl::show_create_sequence(&t, &row),
+                self.env.sql_mode,
+            )),
         ]);
         Ok(g)
     }
@@ -420,6 +427,7 @@ impl ClientSession {
             let d = catalog.database(&db).ok_or_else(|| unknown_database(&db))?;
             show::show_create_database(d)
         };
+        let text = show::in_mode(text, self.env.sql_mode);
         let text = if if_not_exists {
             text.replacen(
                 "CREATE DATABASE ",

@@ -3,7 +3,7 @@
 use crate::bind::operand::{as_subquery, not_a_row, row_items, wrong_columns};
 use crate::bind::param::no_default_here;
 use crate::bind::scope::{Clause, Scope, Source};
-use crate::env::{STORED_FUNCTIONS, StatementEnv, VariableScope};
+use crate::env::{FunctionParameter, STORED_FUNCTIONS, StatementEnv, VariableScope};
 use crate::expr::IntervalUnit;
 use crate::expr::fixed;
 use crate::expr::func::Func;
@@ -506,7 +506,7 @@ impl Binder<'_> {
         }
         env.params_bound.set(env.params_bound.get() + 1);
         let ty = match env.param_types.borrow().get(n) {
-            Some(t @ crate::ParamType::Typed(_)) => {
+            Some(t @ crate::ParamType::Typed(..)) => {
                 return Ok(make(ExprKind::Param(n), t.expr_type()));
             }
             Some(t) => t.expr_type(),
@@ -773,6 +773,14 @@ impl Binder<'_> {
             B::Shr => ArithOp::ShiftRight,
             _ => return Err(SqlError::unsupported("this operator")),
         };
+        if row_items(left).is_some() || row_items(right).is_some() {
+            let side = |e: &Ast| match row_items(e) {
+                Some(_) => Ok(None),
+                None => self.expr(e).map(Some),
+            };
+            let (l, r) = (side(left)?, side(right)?);
+            return Err(not_a_row(l.as_ref(), r.as_ref(), arith.symbol()));
+        }
         // date + INTERVAL 1 DAY, INTERVAL 1 DAY + date
         if let Ast::Interval { value, unit } = right
             && matches!(arith, ArithOp::Add | ArithOp::Sub)
@@ -1384,6 +1392,9 @@ impl Binder<'_> {
             }
             _ => {}
         }
+        if functions::lookup(&name).is_none() {
+            return self.stored(f, None);
+        }
         let mut args = Vec::with_capacity(list.len());
         for ast in list {
             let e = self.expr(ast)?;
@@ -1424,22 +1435,62 @@ impl Binder<'_> {
             let name = format!("{}.{}", function.db, function.name);
             return Err(errors::WRONG_PARAMETERS_TO_STORED_FCT.with([&name]));
         }
-        if function.parameters != f.args.len() {
+        if function.parameters.len() != f.args.len() {
             let name = format!("{}.{}", function.db, function.name);
-            let (wanted, given) = (function.parameters, f.args.len());
+            let (wanted, given) = (function.parameters.len(), f.args.len());
             return Err(errors::SP_WRONG_NO_OF_ARGS.with([&"FUNCTION", &name, &wanted, &given]));
         }
         self.differs_elsewhere(STORED_FUNCTIONS);
         if let Some(n) = function.out {
             return Err(errors::SF_OUT_INOUT_ARG_NOT_ALLOWED.with([&n, &function.name]));
         }
-        let args = f.args.iter().map(|a| self.expr(a));
-        let args = args.collect::<SqlResult<Vec<_>>>()?;
+        let mut args = Vec::with_capacity(f.args.len());
+        for (parameter, arg) in function.parameters.iter().zip(&f.args) {
+            self.stored_argument(parameter, arg, &mut args)?;
+        }
         let ty = ExprType::of_column(function.returns, true);
         Ok(make(
             ExprKind::Stored(Box::new(StoredCall { function, args })),
             ty,
         ))
+    }
+
+    /// An argument of a stored function: of a row each field.
+    fn stored_argument(
+        &self,
+        parameter: &FunctionParameter,
+        arg: &Ast,
+        out: &mut Vec<Expr>,
+    ) -> SqlResult<()> {
+        let items = row_items(arg);
+        let Some(fields) = parameter.fields else {
+            if items.is_some() {
+                let to = parameter.ty.map_or_else(String::new, |t| t.family_name());
+                return Err(SqlError::no_row(&to, &parameter.name));
+            }
+            out.push(self.expr(arg)?);
+            return Ok(());
+        };
+        match (items, arg) {
+            (Some(items), _) if items.len() == fields => {
+                for item in items {
+                    out.push(self.expr(item)?);
+                }
+                Ok(())
+            }
+            (None, Ast::Literal(Literal::Null)) => {
+                for _ in 0..fields {
+                    out.push(self.expr(arg)?);
+                }
+                Ok(())
+            }
+            (None, Ast::Param(_)) => {
+                let what = "EXECUTE ... USING ?";
+                Err(errors::ILLEGAL_PARAMETER_DATA_TYPE_FOR_OPERATION.with([&"row", &what]))
+            }
+            (None, Ast::Subquery(_)) => Err(SqlError::unsupported("a query as a ROW parameter")),
+            _ => Err(wrong_columns(fields)),
+        }
     }
 
     fn insert_value(&self, ast: &Ast) -> SqlResult<Expr> {

@@ -32,7 +32,10 @@ impl ParamType {
         };
         match self {
             ParamType::Null => ExprType::null(),
-            ParamType::Typed(ty) => ExprType::of_column(ty, true),
+            ParamType::Typed(ty, width) => ExprType {
+                width,
+                ..ExprType::of_column(ty, true)
+            },
             ParamType::Int(kind, unsigned) => number(kind, unsigned),
             ParamType::Float => number(TypeKind::Float, false),
             ParamType::Double => number(TypeKind::Double, false),

@@ -99,7 +99,8 @@ impl Run<'_> {
         or_replace: bool,
         def: &TableDef,
     ) -> SqlResult<String> {
-        let shown = show_create_table(&*Table::made(def.clone())?, 0);
+        let made = Table::made(def.clone())?;
+        let shown = show_create_table(&made, 0, narwal_syntax::SqlMode::default());
         let (_, body) = shown.split_once(" (").unwrap_or_default();
         let name = match &table.db {
             Some(db) => format!("{}.{}", quote_ident(db), quote_ident(&table.name)),

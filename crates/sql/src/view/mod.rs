@@ -21,6 +21,7 @@ use crate::quote::quote_ident;
 use crate::view_def::{MAX_DEPTH, is_mergeable, name_columns, parsed};
 use crate::virtual_tables::VirtualTables;
 use narwal_engine::{Catalog, CheckOption, Database, ViewAlgorithm, ViewDef};
+use narwal_syntax::SqlMode;
 use narwal_syntax::ast::{Expr as AstExpr, Select, SelectItem, TableName};
 use narwal_types::SqlResult;
 use narwal_types::errors;
@@ -135,7 +136,8 @@ pub fn base_tables(def: &ViewDef, catalog: &Catalog) -> Vec<(String, String)> {
 }
 
 /// SHOW CREATE VIEW's second column. `current`: the session's default database.
-pub fn show_create(def: &ViewDef, current: Option<&str>) -> SqlResult<String> {
+/// `mode`: the session's. Where it is another server's, what only MariaDB has is left out.
+pub fn show_create(def: &ViewDef, current: Option<&str>, mode: SqlMode) -> SqlResult<String> {
     let mut select = *parsed(def)?;
     if names::only_of(&select, &def.db) && current == Some(&def.db) {
         names::without_database(&mut select);
@@ -148,11 +150,15 @@ pub fn show_create(def: &ViewDef, current: Option<&str>) -> SqlResult<String> {
         CheckOption::None => String::new(),
         c => format!(" WITH {} CHECK OPTION", c.name()),
     };
-    Ok(format!(
-        "CREATE {}VIEW {name} AS {}{check}",
-        attributes(def),
+    let attributes = match mode.has(SqlMode::ORACLE) {
+        true => String::new(),
+        false => attributes(def),
+    };
+    let text = format!(
+        "CREATE {attributes}VIEW {name} AS {}{check}",
         print::select(&select)
-    ))
+    );
+    Ok(crate::show::in_mode(text, mode))
 }
 
 /// A definer as statements name it. A role has no host.

@@ -36,7 +36,7 @@ pub fn variable_type(
     collation: Option<&str>,
     default: Collation,
     sql_mode: SqlMode,
-) -> SqlResult<ColumnType> {
+) -> SqlResult<(ColumnType, Option<u8>)> {
     let (kind, ty) = data_type(t, "", sql_mode)?;
     let kind = match kind {
         TypeKind::Timestamp(n) => TypeKind::DateTime(n),
@@ -58,7 +58,7 @@ pub fn variable_type(
             c
         };
     }
-    Ok(column)
+    Ok((column, ty.width))
 }
 
 /// COMPRESSED knows one method.
@@ -75,9 +75,6 @@ pub(super) fn data_type(
     column: &str,
     sql_mode: SqlMode,
 ) -> SqlResult<(TypeKind, Type)> {
-    if t.schema.is_some() {
-        return unsupported(format!("type {} of a schema", t.word));
-    }
     let mut ty = Type::default();
     let kind = kind(t, column, sql_mode, &mut ty)?;
     let mut zerofill = false;

@@ -72,8 +72,6 @@ pub enum TypeAttribute {
 /// A data type as written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DataType {
-    /// The schema before it: `mariadb_schema.date`.
-    pub schema: Option<String>,
     /// Its name.
     pub name: TypeName,
     /// The name in the text, in upper case if it is no name of its own.

@@ -71,21 +71,22 @@ impl Parser<'_> {
                 let t = self.bump();
                 return Err(unknown_type(&format!("{name}.{}", self.name_of(t))));
             }
-            schema = Some(name);
+            schema = Some(name.to_ascii_lowercase());
         }
         let at = self.here();
         let t = self.bump();
         let (name, form) = match t.tok {
             Tok::Word(word) => match word {
                 // Behind a dot no word is a keyword.
-                Kw::Plain if schema.is_some() => self.type_of_word(Kw::of(self.token_text(t)))?,
-                _ => self.type_of_word(word)?,
+                Kw::Plain if schema.is_some() => {
+                    self.type_of_word(Kw::of(self.token_text(t)), schema.as_deref())?
+                }
+                _ => self.type_of_word(word, schema.as_deref())?,
             },
             Tok::QuotedIdent => (TypeName::Named, Form::Named),
             _ => return Err(self.error_at(at)),
         };
         let mut ty = DataType {
-            schema,
             name,
             word: self.name_of(t),
             length: None,
@@ -124,11 +125,17 @@ impl Parser<'_> {
     }
 
     /// What type a keyword names, its further words taken.
-    fn type_of_word(&mut self, word: Kw) -> SqlResult<(TypeName, Form)> {
+    /// `schema`: whose type it is, where that is said.
+    fn type_of_word(&mut self, word: Kw, schema: Option<&str>) -> SqlResult<(TypeName, Form)> {
         use TypeName as N;
-        if self.mode.has(SqlMode::ORACLE)
-            && let Some(found) = self.oracle_type(word)
-        {
+        let oracle = match schema {
+            None => self.mode.has(SqlMode::ORACLE),
+            Some(s) => s == "oracle_schema",
+        };
+        if word == Kw::TIMESTAMP && schema == Some("maxdb_schema") {
+            return Ok((N::DateTime, Form::Length));
+        }
+        if oracle && let Some(found) = self.oracle_type(word) {
             return Ok(found);
         }
         Ok(match word {
