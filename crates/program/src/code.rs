@@ -1,14 +1,13 @@
 //! A program as it is run: a tree of steps. Variables are numbered slots, labels are numbers, expressions are bound, and
 //! statements keep their plans. Nothing in it is parsed or looked up by name when it runs.
 
-use crate::host::Typed;
 use narwal_sql::expr::Expr;
 use narwal_sql::{ParamType, Prepared, Stmt};
 use narwal_syntax::Statement;
 use narwal_syntax::ast::CursorAttribute;
 use narwal_syntax::ast::admin::SetItem;
 use narwal_syntax::ast::program::ParameterMode;
-use narwal_types::{ColumnType, SqlError, Value};
+use narwal_types::{ColumnType, SqlError, TypeKind, Value};
 use parking_lot::Mutex;
 use std::sync::Arc;
 
@@ -44,6 +43,43 @@ impl Kind {
         matches!(self, Kind::Function | Kind::Trigger)
     }
 }
+
+/// The type of a variable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Typed {
+    /// The type.
+    pub ty: ColumnType,
+    /// Of an integer that was declared with a width: the most characters that it is shown with. 0: as many as its type has.
+    pub width: u32,
+}
+
+impl From<ColumnType> for Typed {
+    fn from(ty: ColumnType) -> Typed {
+        Typed { ty, width: 0 }
+    }
+}
+
+impl Typed {
+    /// A type with the width that it was declared with.
+    pub fn with_width(ty: ColumnType, declared: Option<u8>) -> Typed {
+        // The digits of the greatest value, and a sign; of MEDIUMINT MariaDB counts no sign.
+        let least = match ty.kind {
+            TypeKind::TinyInt => 4 - u32::from(ty.unsigned),
+            TypeKind::SmallInt => 6 - u32::from(ty.unsigned),
+            TypeKind::MediumInt => 8,
+            TypeKind::Int => 11 - u32::from(ty.unsigned),
+            TypeKind::BigInt => 20,
+            _ => return ty.into(),
+        };
+        Typed {
+            ty,
+            width: declared.map_or(0, |w| u32::from(w).max(least)),
+        }
+    }
+}
+
+/// Names with their types.
+pub type Columns = Vec<(String, Typed)>;
 
 /// A variable.
 #[derive(Debug, Clone)]

@@ -1,10 +1,10 @@
 //! From a body's tree to its compiled form.
 
 use crate::code::{
-    Begin, Block, Calc, CursorCode, Handler, Kind, ParameterCode, Program, Repeat, RowCalc,
-    SqlStep, Step, Target, Wanted,
+    Begin, Block, Calc, Columns, CursorCode, Handler, Kind, ParameterCode, Program, Repeat,
+    RowCalc, SqlStep, Step, Target, Typed, Wanted,
 };
-use crate::host::{Columns, Lookup, Typed};
+use crate::host::Lookup;
 use crate::names::{Names, RowNames};
 use crate::rewrite;
 use narwal_sql::expr::ExprKind;

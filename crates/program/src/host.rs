@@ -1,11 +1,11 @@
 //! What a program needs of its surroundings.
 
-use crate::code::{Program, SqlStep};
+use crate::code::{Columns, Program, SqlStep};
 use narwal_sql::{ParamType, StatementEnv, Stmt};
 use narwal_syntax::Statement;
 use narwal_syntax::ast::TableName;
 use narwal_syntax::ast::admin::SetItem;
-use narwal_types::{ColumnType, SqlResult, TypeKind, Value, ValueRef};
+use narwal_types::{SqlResult, Value, ValueRef};
 use parking_lot::Mutex;
 use std::sync::Arc;
 
@@ -19,43 +19,6 @@ pub enum Rows<'a> {
 
 /// Values of a package's variables, which live as long as the session.
 pub type PackageValues = Arc<Mutex<Vec<Value>>>;
-
-/// The type of a variable.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Typed {
-    /// The type.
-    pub ty: ColumnType,
-    /// Of an integer that was declared with a width: the most characters that it is shown with. 0: as many as its type has.
-    pub width: u32,
-}
-
-impl From<ColumnType> for Typed {
-    fn from(ty: ColumnType) -> Typed {
-        Typed { ty, width: 0 }
-    }
-}
-
-impl Typed {
-    /// A type with the width that it was declared with.
-    pub fn with_width(ty: ColumnType, declared: Option<u8>) -> Typed {
-        // The digits of the greatest value, and a sign; of MEDIUMINT MariaDB counts no sign.
-        let least = match ty.kind {
-            TypeKind::TinyInt => 4 - u32::from(ty.unsigned),
-            TypeKind::SmallInt => 6 - u32::from(ty.unsigned),
-            TypeKind::MediumInt => 8,
-            TypeKind::Int => 11 - u32::from(ty.unsigned),
-            TypeKind::BigInt => 20,
-            _ => return ty.into(),
-        };
-        Typed {
-            ty,
-            width: declared.map_or(0, |w| u32::from(w).max(least)),
-        }
-    }
-}
-
-/// Names with their types.
-pub type Columns = Vec<(String, Typed)>;
 
 /// What a body's compilation asks for.
 pub trait Lookup {

@@ -22,8 +22,8 @@ pub mod rewrite;
 mod run;
 mod statement;
 
-pub use code::{Calc, Kind, ParameterCode, Program, RowSlot, Slot, SqlStep};
+pub use code::{Calc, Columns, Kind, ParameterCode, Program, RowSlot, Slot, SqlStep, Typed};
 pub use compile::{Head, TriggerHead, compile};
-pub use host::{Columns, Host, Lookup, PackageValues, Rows, Typed};
+pub use host::{Host, Lookup, PackageValues, Rows};
 pub use literal::{count_params, fill_params, with_params};
 pub use run::{Finished, run};

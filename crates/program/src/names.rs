@@ -1,7 +1,6 @@
 //! What names mean at a place in a body.
 
-use crate::code::{RowSlot, Slot, Wanted};
-use crate::host::{Columns, Typed};
+use crate::code::{Columns, RowSlot, Slot, Typed, Wanted};
 use narwal_sql::ParamType;
 use narwal_syntax::ast::{CursorAttribute, Expr, Expression};
 use narwal_types::errors::codes;
