@@ -855,6 +855,11 @@ impl Applier {
             this.log_without_effect(group, sql, db, sql_mode, q.thread_id)
                 .map(|()| true)
         };
+        // What MySQL alone knows is nothing for those who read this server's log either.
+        if group.is_mysqls() && (is_sources_own(sql, words) || makes_expression_index(sql)) {
+            self.log_without_effect(group, EMPTY_TRANSACTION, "", sql_mode, q.thread_id)?;
+            return Ok(true);
+        }
         // What was prepared is ended, whatever the default database is.
         let xa = words.first() == Some(&"XA");
         if !xa && self.options.ignore_databases.contains(db)
@@ -862,11 +867,6 @@ impl Applier {
             || changes_nothing(words)
         {
             return without_effect(self);
-        }
-        // Nor is it for those who read this server's log.
-        if group.is_mysqls() && (is_sources_own(sql, words) || makes_expression_index(sql)) {
-            self.log_without_effect(group, EMPTY_TRANSACTION, "", sql_mode, q.thread_id)?;
-            return Ok(true);
         }
         if matches!(words, ["CREATE", "DATABASE" | "SCHEMA", ..])
             && let Some(id) = vars.collation_server

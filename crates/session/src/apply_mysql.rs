@@ -58,7 +58,14 @@ pub(crate) fn from_mysql<'t>(sql: &'t str, settings: &MysqlSettings) -> Cow<'t, 
 
 /// Statements about things that are the source's alone: accounts, files, loadable code.
 pub(crate) fn is_sources_own(sql: &str, words: &[&str]) -> bool {
+    let histogram = || {
+        let tokens = glance::tokens(sql, SqlMode::DEFAULT);
+        tokens
+            .iter()
+            .any(|t| t.of(sql).eq_ignore_ascii_case("HISTOGRAM"))
+    };
     narwal_binlog::is_account_statement(sql.as_bytes())
+        || words.first() == Some(&"ANALYZE") && histogram()
         || matches!(
             words,
             [
@@ -642,9 +649,17 @@ mod tests {
                 &["DROP", "UNDO", "TABLESPACE", "X"],
             ),
             ("INSTALL COMPONENT 'x'", &["INSTALL", "COMPONENT"]),
+            (
+                "ANALYZE TABLE t UPDATE HISTOGRAM ON c",
+                &["ANALYZE", "TABLE", "T"],
+            ),
         ] {
             assert!(is_sources_own(sql, words), "{sql}");
         }
+        assert!(!is_sources_own(
+            "ANALYZE TABLE t",
+            &["ANALYZE", "TABLE", "T"]
+        ));
         assert!(!is_sources_own(
             "CREATE TABLE user (a INT)",
             &["CREATE", "TABLE", "USER"]
