@@ -28,7 +28,7 @@ impl ClientSession {
     }
 
     /// A GTID was written (empty: none was): it is the last one, and `gtid_seq_no` is used up.
-    pub(crate) fn note_gtid(&self, gtid: impl Display) {
+    pub(crate) fn note_gtid(&mut self, gtid: impl Display) {
         let mut last = self.vars.facts.last_gtid.lock();
         let before = last.len();
         // Its place is used again: there is one for each commit. Writing to a String does not fail.
@@ -36,6 +36,7 @@ impl ClientSession {
         if last.len() > before {
             last.drain(..before);
             self.vars.facts.gtid_seq_no.store(0, Ordering::Relaxed);
+            self.track.gtid();
         }
     }
 

@@ -7,7 +7,7 @@
 use crate::open_transaction::Open;
 use crate::session::ClientSession;
 use crate::settings::TransactionInfo;
-use crate::tracker::{Done, NO_TRANSACTION, WatchedRows};
+use crate::tracker::{Done, LAST_GTID, NO_TRANSACTION, WatchedRows};
 use crate::variables::VARIABLES;
 use narwal_engine::Isolation;
 use narwal_types::{ResultSink, SessionChange};
@@ -52,10 +52,12 @@ impl ClientSession {
         set.sort_unstable();
         set.dedup();
         for i in set {
-            changes.push(SessionChange::Variable(
-                VARIABLES[i].name,
-                vars.get(i).show(),
-            ));
+            let name = VARIABLES[i].name;
+            let value = match name {
+                LAST_GTID => vars.facts.last_gtid.lock().clone(),
+                _ => vars.get(i).show(),
+            };
+            changes.push(SessionChange::Variable(name, value));
         }
         if std::mem::take(&mut t.schema_changed) && t.schema {
             let db = self.env.db.as_deref().unwrap_or_default();

@@ -33,6 +33,9 @@ pub(crate) struct Done {
     pub(crate) sent_rows: bool,
 }
 
+/// The variable that is set by commits.
+pub(crate) const LAST_GTID: &str = "last_gtid";
+
 pub(crate) const NO_TRANSACTION: [u8; 8] = *b"________";
 
 /// What is watched, and what is to be told with the next answer.
@@ -41,6 +44,8 @@ pub(crate) struct Tracker {
     /// The client wants to be told.
     pub(crate) on: bool,
     pub(crate) watched: WatchedRows,
+    /// `last_gtid` is watched.
+    gtids: bool,
     pub(crate) schema: bool,
     pub(crate) state: bool,
     pub(crate) transaction: TransactionInfo,
@@ -77,6 +82,13 @@ impl Tracker {
         self.schema = wanted.schema;
         self.state = wanted.state;
         self.watched = WatchedRows::of(&wanted.variables);
+        self.gtids = match &self.watched {
+            WatchedRows::None => false,
+            WatchedRows::All => true,
+            WatchedRows::These(these) => {
+                variables::index(LAST_GTID).is_some_and(|i| these.contains(&i))
+            }
+        };
         let info = wanted.transaction;
         if info != self.transaction {
             // What watches from now on says how it stands.
@@ -109,6 +121,15 @@ impl Tracker {
             && let Some(index) = variables::index(name)
         {
             self.variable(index);
+        }
+    }
+
+    /// A transaction of the session's has got a GTID: a proxy that reads from replicas waits for it there.
+    #[inline]
+    pub(crate) fn gtid(&mut self) {
+        if self.gtids {
+            self.set.extend(variables::index(LAST_GTID));
+            self.due = true;
         }
     }
 

@@ -198,8 +198,9 @@ impl ClientSession {
         };
         let options = self.txn_options(self.settings.isolation, false);
         self.refuse_under_read_lock()?;
-        let _permit = self.instance.read_lock.enter(true, &self.patience())?;
+        let permit = self.instance.read_lock.enter(true, &self.patience())?;
         let done = self.instance.store_accounts(sql, changes, ddl, &options)?;
+        drop(permit);
         self.note_gtid(done.gtid);
         Ok(())
     }
