@@ -11,6 +11,7 @@ usage:
   narwal stream [DIR] [options]    changes of rows as JSON lines, as they happen, of a data folder or of a server
   narwal diverge --from=HOST       where this server's history and another's part, what only this one has
   narwal rejoin --from=HOST        take that back, and follow the other server again
+  narwal promote --servers=A,B,C   make one of several servers the primary, the others its replicas
   narwal replica --from HOST       make a replica of a running Narwal or MariaDB, in one step
   narwal archive list|verify|fetch what a server has archived of its log, in a folder or a bucket
   narwal backup --to=DIR           copy a running server's data, whole or what has changed; narwal backup verify DIR

@@ -17,6 +17,7 @@ mod local;
 mod machine;
 mod options;
 mod page_pool;
+mod promote;
 mod rejoin;
 mod repair;
 mod replica;
@@ -87,6 +88,7 @@ fn run(args: &[String]) -> Result<(), Failure> {
             Some("serve") => show(help::SERVE),
             Some("binlog") => binlog::run(&["--help".to_owned()]),
             Some("diverge") => diverge::run(&["--help".to_owned()]),
+            Some("promote") => promote::run(&["--help".to_owned()]),
             Some("rejoin") => rejoin::run(&["--help".to_owned()]),
             Some("backup") => backup::run(&["--help".to_owned()]),
             Some("restore") => restore::run(&["--help".to_owned()]),
@@ -114,6 +116,7 @@ fn run(args: &[String]) -> Result<(), Failure> {
         "check" => check::run(rest),
         "repair" => repair::run(rest),
         "diverge" => diverge::run(rest),
+        "promote" => promote::run(rest),
         "rejoin" => rejoin::run(rest),
         "stream" => stream::run(rest),
         "archive" => archive::run(rest),
@@ -134,6 +137,7 @@ fn run(args: &[String]) -> Result<(), Failure> {
                     "restore",
                     "check",
                     "diverge",
+                    "promote",
                     "rejoin",
                     "stream",
                     "archive",

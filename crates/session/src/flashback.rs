@@ -176,6 +176,14 @@ impl ClientSession {
         if let Some(name) = self.instance.replica_control().and_then(|c| c.running()) {
             return Err(errors::SLAVE_MUST_STOP.with([&name, &name]));
         }
+        let waiting = self.instance.database().held().commits;
+        if waiting > 0 {
+            // They would be answered as if they stayed.
+            return Err(error(format!(
+                "{waiting} commits wait for replicas to acknowledge them: end their connections and switch \
+                 rpl_semi_sync_master_enabled off, or restart this server"
+            )));
+        }
         let had = self.locks.global_read;
         self.take_global_read_lock()?;
         let done = self.take_back(wanted);

@@ -29,11 +29,11 @@ pub struct OtherArgs {
     pub ssl_ca: Option<PathBuf>,
 }
 
-/// `HOST`, `HOST:PORT`, `[V6]:PORT`, or the path of a socket.
-fn address(text: &str) -> Result<Options, Failure> {
+/// `HOST`, `HOST:PORT`, `[V6]:PORT`, or the path of a socket, given by `option`.
+pub(crate) fn address(option: &str, text: &str) -> Result<Options, Failure> {
     let bad = || {
         Failure::Usage(format!(
-            "--from={text}: a host, HOST:PORT, or the path of a socket"
+            "{option}={text}: a host, HOST:PORT, or the path of a socket"
         ))
     };
     if text.contains('/') {
@@ -63,7 +63,7 @@ fn address(text: &str) -> Result<Options, Failure> {
 impl OtherArgs {
     /// How to connect; `program`: as what.
     pub fn options(&self, program: &str) -> Result<Options, Failure> {
-        let mut connect = address(&self.from)?;
+        let mut connect = address("--from", &self.from)?;
         connect.user.clone_from(&self.user);
         connect.password = password(self.password_file.as_deref())?;
         connect.program = program.to_owned();
@@ -169,7 +169,7 @@ mod tests {
     #[test]
     fn addresses() {
         let of = |text| {
-            address(text)
+            address("--from", text)
                 .map(|o| o.address.to_string())
                 .unwrap_or_default()
         };
@@ -179,7 +179,7 @@ mod tests {
         assert_eq!(of("::1"), "[::1]:3306");
         assert_eq!(of("/run/mysqld.sock"), "/run/mysqld.sock");
         for bad in ["", ":3306", "db:x", "[::1"] {
-            assert!(address(bad).is_err(), "{bad}");
+            assert!(address("--from", bad).is_err(), "{bad}");
         }
     }
 }

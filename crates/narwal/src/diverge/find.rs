@@ -88,6 +88,8 @@ pub fn find(here: &Side, there: &Side) -> Result<Found, Failure> {
     let found = starts.iter().rposition(has);
     starts.truncate(found.map_or(0, |i| i + 1));
     let mut step = 1;
+    // Where one of the logs begins there may be nothing left to compare: FLASHBACK begins a log so. Then names have to do.
+    let mut by_name = None;
     let mut last_try = starts.is_empty();
     let mut start = match starts.pop() {
         Some(start) => start,
@@ -108,10 +110,21 @@ pub fn find(here: &Side, there: &Side) -> Result<Found, Failure> {
                     there: other,
                 });
             }
-            Ok(_) => "what follows that differs at once".to_owned(),
+            Ok(domains) => {
+                by_name = Some((start.clone(), domains));
+                "what follows that differs at once".to_owned()
+            }
             Err(Failure::Gone(why)) => why,
             Err(e) => return Err(e),
         };
+        if last_try && let Some((start, domains)) = by_name {
+            return Ok(Found {
+                start,
+                domains,
+                here: state,
+                there: other,
+            });
+        }
         if last_try {
             return Err(Failure::Gone(format!(
                 "no transaction was found that both logs still have and that is the same in both: the histories part before \

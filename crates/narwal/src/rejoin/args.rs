@@ -35,6 +35,7 @@ Examples:
   narwal rejoin --from=db1 --user=repl --password-file=pw --socket=/run/narwal.sock --local-user=root
   narwal rejoin --from=db1:3307 --datadir=/var/lib/narwal --yes       its socket is /var/lib/narwal/narwal.sock
   narwal rejoin --from=db1 --datadir=/var/lib/narwal -- --server-id=2 it does not run; with this option it does
+  narwal rejoin --from=db2 --datadir=/var/lib/narwal --fence --yes    a former primary, behind narwal promote
   narwal rejoin --from=db1 --datadir=/var/lib/narwal --refetch        it does not run; if there is DDL to be undone
 
 Exit status: 0 it follows; 1 could not be done, nothing is lost; 2 wrong options; 4 the logs do not go back far enough.
@@ -72,6 +73,10 @@ pub(super) struct RejoinArgs {
     /// Name of the connection (CHANGE MASTER 'NAME' TO)
     #[arg(long, value_name = "NAME", default_value = "", help_heading = HEADING)]
     pub(super) connection: String,
+    /// It was a primary, and may think that it is one: first make it read-only, end its clients' connections, and switch
+    /// rpl_semi_sync_master_enabled off
+    #[arg(long, help_heading = HEADING)]
+    pub(super) fence: bool,
     /// Do not ask
     #[arg(short, long, help_heading = HEADING)]
     pub(super) yes: bool,

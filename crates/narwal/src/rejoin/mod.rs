@@ -94,6 +94,10 @@ fn change_master(args: &RejoinArgs, other: &Options) -> Result<String, Failure> 
         quoted(user),
         quoted(&password)
     );
+    if args.fence {
+        // One of a group: who can't acknowledge for a minute may be missed.
+        sql.push_str(", MASTER_CONNECT_RETRY=1");
+    }
     use narwal_client::TlsMode as T;
     match &other.tls {
         T::Disabled | T::Preferred => {}
@@ -295,6 +299,23 @@ fn stopped(
     }
 }
 
+/// Where `narwal promote` is used: the other server must have been chosen for the newest term. To another one's history things would
+/// be taken back that were acknowledged, and a primary that was replaced would get acknowledgements from here.
+fn refuse_an_older_term(c: &mut Connection, other: &Options) -> Result<(), Failure> {
+    let own = crate::promote::newest(c)?;
+    if own == 0 {
+        return Ok(());
+    }
+    let theirs = crate::promote::chosen(&mut connect(other)?)?;
+    if own <= theirs {
+        return Ok(());
+    }
+    Err(Failure::Run(format!(
+        "{} is not the primary: this server knows of a newer term ({own}) than that one was chosen for ({theirs})",
+        other.address
+    )))
+}
+
 /// Everything, over a connection.
 fn running_server(
     args: &RejoinArgs,
@@ -310,6 +331,13 @@ fn running_server(
              on by hand",
             options.address
         )));
+    }
+    crate::promote::take_lock(&mut c, false, Duration::ZERO)?;
+    refuse_an_older_term(&mut c, &other)?;
+    if args.fence {
+        // What waits here for a replica must never be answered: it is taken back.
+        crate::promote::silence(&mut c, Duration::from_secs(60))?;
+        execute(&mut c, "SET GLOBAL rpl_semi_sync_master_enabled = OFF")?;
     }
     let (here, there) = (Side::server(options), Side::server(other));
     let running = running(&mut c)?;
