@@ -33,6 +33,8 @@ pub struct Instance {
 
 /// Opens the data folder, with recovery if it needs that.
 pub fn open(o: &Serve) -> Result<Instance, Failure> {
+    // Defaults depend on it.
+    narwal_types::face::set_mysql(o.mysql_face);
     let mut startup = Startup::new();
     for (name, value) in &o.settings {
         startup
@@ -261,8 +263,11 @@ struct Front {
 
 impl Backend for Front {
     fn greeting_version(&self) -> String {
-        // The prefix is MariaDB's own, for replicas and clients that compare the first digit.
-        format!("5.5.5-{}", self.instance.version())
+        match narwal_types::face::is_mysql() {
+            true => self.instance.version().to_string(),
+            // The prefix is MariaDB's own, for replicas and clients that compare the first digit.
+            false => format!("5.5.5-{}", self.instance.version()),
+        }
     }
 
     fn limits(&self) -> Limits {
@@ -283,6 +288,9 @@ impl Backend for Front {
             .account(user, &peer.host, peer.ip.as_deref())?;
         let auth = if a.plugin == narwal_server::auth::SHA2 {
             AuthMethod::CachingSha2(a.auth.clone().into_bytes())
+        } else if a.auth.is_empty() && narwal_types::face::is_mysql() {
+            // Without a password any method will do, and MySQL 9's clients have no other.
+            AuthMethod::CachingSha2(Vec::new())
         } else if a.auth.is_empty() {
             AuthMethod::Native(None)
         } else {

@@ -50,6 +50,14 @@ const OWN: &[(&str, bool, Take)] = &[
         b.serve.log_level = Some(g.required()?.to_owned());
         Ok(())
     }),
+    ("narwal-dialect", true, |b, g| {
+        b.serve.mysql_face = match g.required()?.to_ascii_lowercase().as_str() {
+            "mysql" => true,
+            "mariadb" => false,
+            other => return Err(g.error(format!("{other:?} is neither mysql nor mariadb"))),
+        };
+        Ok(())
+    }),
     ("no-defaults", false, |_, _| Ok(())),
     ("port", true, |b, g| {
         let port = g.required()?;
@@ -127,6 +135,7 @@ impl Building {
                 tls: true,
                 tls_files: TlsFiles::default(),
                 tls_versions: String::new(),
+                mysql_face: false,
                 log_level: None,
                 settings: Vec::new(),
             },
@@ -180,6 +189,8 @@ pub struct Serve {
     pub tls_files: TlsFiles,
     /// `tls_version` as given.
     pub tls_versions: String,
+    /// `narwal_dialect=MYSQL`.
+    pub mysql_face: bool,
     /// Filter for log messages.
     pub log_level: Option<String>,
     /// System variables, in the order given; later ones win. No value: as a switch.

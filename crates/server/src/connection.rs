@@ -19,6 +19,7 @@ use crate::socket::Socket;
 use crate::statements::{self, Statements};
 use crate::stream::Stream;
 use narwal_syntax::{Kw, SqlMode, glance};
+use narwal_types::face::is_mysql;
 use narwal_types::{Discard, OkInfo, SqlError, SqlResult, errors};
 use std::mem::take;
 use std::ops::Range;
@@ -252,6 +253,7 @@ impl Connection<'_> {
                 ..
             }) => SHA2,
             // An unknown user is asked for a proof like everyone else.
+            None if is_mysql() => SHA2,
             _ => NATIVE,
         };
         let mut response = login.auth;

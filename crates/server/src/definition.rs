@@ -6,6 +6,7 @@
 use crate::codec::put_lenenc_bytes;
 use crate::protocol::{column_flag, wire};
 use narwal_types::coltype::MAX_CHAR_BYTES;
+use narwal_types::face::is_mysql;
 use narwal_types::{Charset, Collation, ColumnType, ResultColumn, TypeKind};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -134,7 +135,7 @@ fn column_flags(c: &ResultColumn, ty: u8) -> u16 {
         c.ty.unsigned || fixed && c.decimals == 0,
         column_flag::UNSIGNED,
     );
-    set(ty == wire::BLOB, column_flag::BLOB);
+    set(matches!(ty, wire::BLOB | wire::JSON), column_flag::BLOB);
     let temporal = matches!(
         c.ty.kind,
         TypeKind::Date | TypeKind::Time(_) | TypeKind::DateTime(_) | TypeKind::Timestamp(_)
@@ -152,7 +153,7 @@ fn column_flags(c: &ResultColumn, ty: u8) -> u16 {
     ) && c.ty.collation.is_bin();
     let fixed = fixed && !c.org_name.is_empty();
     set(
-        temporal || bytes || fixed || c.null_type,
+        temporal || bytes || fixed || c.null_type || ty == wire::JSON,
         column_flag::BINARY,
     );
     set(matches!(c.ty.kind, TypeKind::Enum(_)), column_flag::ENUM);
@@ -169,6 +170,8 @@ fn column_flags(c: &ResultColumn, ty: u8) -> u16 {
 pub fn column_wire_type(c: &ResultColumn) -> u8 {
     if c.null_type {
         wire::NULL
+    } else if c.json && matches!(c.ty.kind, TypeKind::Text(_)) && is_mysql() {
+        wire::JSON
     } else {
         c.ty.mysql_type()
     }
@@ -199,7 +202,7 @@ pub fn put_column(out: &mut Vec<u8>, c: &ResultColumn, form: Form) {
         put_extended(out, c);
     }
     out.push(0x0C);
-    let collation = if is_text(&c.ty) && !c.null_type {
+    let collation = if is_text(&c.ty) && !c.null_type && ty != wire::JSON {
         form.collation(&c.ty).id()
     } else {
         BINARY_COLLATION

@@ -3,23 +3,26 @@
 //! Source of the formats: MySQL client/server protocol documentation, "Protocol::HandshakeV10",
 //! "Protocol::HandshakeResponse41", "COM_CHANGE_USER"; MariaDB knowledge base, "Connecting".
 
-use crate::auth::{NATIVE, SCRAMBLE_LEN};
+use crate::auth::{NATIVE, SCRAMBLE_LEN, SHA2};
 use crate::backend::status;
 use crate::codec::{Cursor, Malformed};
 use crate::protocol::{Capabilities as Cap, mariadb_capability};
+use narwal_types::face::is_mysql;
 
 /// Longest packet that a client may send before it is authenticated, in bytes.
 pub const MAX_HANDSHAKE_PACKET: usize = 64 * 1024;
 const MAX_ATTRIBUTES: usize = 128;
 const DEFAULT_COLLATION: u8 = 45;
+/// utf8mb4_0900_ai_ci.
+const MYSQLS_COLLATION: u8 = 255;
 
 /// What the server can do of what only MariaDB's dialect has.
 pub const MARIADB_CAPABILITIES: u32 = mariadb_capability::BULK_OPERATIONS
     | mariadb_capability::EXTENDED_METADATA
     | mariadb_capability::CACHE_METADATA;
 
-/// What the server can do. CLIENT_LONG_PASSWORD is left out: that is how a server says that it speaks MariaDB's
-/// dialect, and that the greeting's last reserved bytes are MariaDB's own capabilities ([`MARIADB_CAPABILITIES`]).
+/// What the server can do. Under MariaDB's face CLIENT_LONG_PASSWORD is left out: that is how a server says that it speaks
+/// MariaDB's dialect, and that the greeting's last reserved bytes are MariaDB's own capabilities ([`MARIADB_CAPABILITIES`]).
 pub fn server_capabilities(tls: bool) -> Cap {
     let mut caps = Cap::FOUND_ROWS
         | Cap::LONG_FLAG
@@ -44,6 +47,9 @@ pub fn server_capabilities(tls: bool) -> Cap {
     if tls {
         caps |= Cap::SSL;
     }
+    if is_mysql() {
+        caps |= Cap::LONG_PASSWORD;
+    }
     caps
 }
 
@@ -63,15 +69,21 @@ pub fn put_greeting(
     out.extend_from_slice(&scramble[..8]);
     out.push(0);
     out.extend_from_slice(&(caps as u16).to_le_bytes());
-    out.push(DEFAULT_COLLATION);
+    out.push(if is_mysql() {
+        MYSQLS_COLLATION
+    } else {
+        DEFAULT_COLLATION
+    });
     out.extend_from_slice(&status::AUTOCOMMIT.to_le_bytes());
     out.extend_from_slice(&((caps >> 16) as u16).to_le_bytes());
     out.push(SCRAMBLE_LEN as u8 + 1);
     out.extend_from_slice(&[0; 6]);
-    out.extend_from_slice(&MARIADB_CAPABILITIES.to_le_bytes());
+    let own = if is_mysql() { 0 } else { MARIADB_CAPABILITIES };
+    out.extend_from_slice(&own.to_le_bytes());
     out.extend_from_slice(&scramble[8..]);
     out.push(0);
-    out.extend_from_slice(NATIVE.as_bytes());
+    // What most accounts prove themselves by: others are asked again.
+    out.extend_from_slice(if is_mysql() { SHA2 } else { NATIVE }.as_bytes());
     out.push(0);
 }
 
@@ -141,7 +153,7 @@ pub fn parse_answer(payload: &[u8], tls: bool, offered: bool) -> Result<Answer, 
     let collation = c.u8()?;
     c.bytes(19)?;
     let own = c.u32()?;
-    let mariadb_caps = if asked.contains(Cap::LONG_PASSWORD) {
+    let mariadb_caps = if asked.contains(Cap::LONG_PASSWORD) || is_mysql() {
         0
     } else {
         own & MARIADB_CAPABILITIES

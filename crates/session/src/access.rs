@@ -237,14 +237,20 @@ impl ClientSession {
         self.refuse_under_read_only()
     }
 
-    /// Error 1290: `read_only` is on, and the account is not above it. Appliers are.
+    /// Error 1290: `read_only` is on, and the account is not above it; or `super_read_only`, which none is above but
+    /// the server itself. Appliers are.
     pub(crate) fn refuse_under_read_only(&mut self) -> SqlResult<()> {
-        if self.instance.switches.read_only.load(Ordering::Relaxed)
-            && !self.account().global.has(PrivilegeSet::READ_ONLY_ADMIN)
-        {
-            return Err(errors::OPTION_PREVENTS_STATEMENT.with([&"--read-only"]));
+        let switches = &self.instance.switches;
+        if !switches.read_only.load(Ordering::Relaxed) {
+            return Ok(());
         }
-        Ok(())
+        if switches.super_read_only.load(Ordering::Relaxed) && !self.internal {
+            return Err(errors::OPTION_PREVENTS_STATEMENT.with([&"--super-read-only"]));
+        }
+        match self.account().global.has(PrivilegeSet::READ_ONLY_ADMIN) {
+            true => Ok(()),
+            false => Err(errors::OPTION_PREVENTS_STATEMENT.with([&"--read-only"])),
+        }
     }
 }
 

@@ -180,7 +180,8 @@ pub(crate) enum Show {
     },
     Collation(Filter),
     CharacterSet(Filter),
-    MasterStatus,
+    /// True: MySQL's SHOW BINARY LOG STATUS.
+    MasterStatus(bool),
     BinaryLogs,
     BinlogEvents(EventRange),
     ReplicaStatus(Target),
@@ -229,7 +230,7 @@ impl Show {
             Self::Engine { .. } => "Com_show_engine_mutex",
             Self::Collation(_) => "Com_show_collations",
             Self::CharacterSet(_) => "Com_show_charsets",
-            Self::MasterStatus => "Com_show_binlog_status",
+            Self::MasterStatus(_) => "Com_show_binlog_status",
             Self::BinaryLogs => "Com_show_binlogs",
             Self::BinlogEvents(_) => "Com_show_binlog_events",
             Self::ReplicaStatus(_) => "Com_show_slave_status",
@@ -452,7 +453,11 @@ pub(crate) enum BinlogStatement {
     /// PURGE BINARY LOGS BEFORE.
     PurgeBefore(Operand),
     /// RESET MASTER [TO n].
-    Reset(Option<u64>),
+    Reset {
+        first: Option<u64>,
+        /// MySQL's RESET BINARY LOGS AND GTIDS: what was applied of sources is forgotten too.
+        gtids: bool,
+    },
     /// FLASHBACK BINARY LOGS GTIDS: the list.
     Flashback(String),
 }
@@ -462,7 +467,7 @@ impl BinlogStatement {
         match self {
             Self::PurgeTo(_) => "Com_purge",
             Self::PurgeBefore(_) => "Com_purge_before_date",
-            Self::Reset(_) | Self::Flashback(_) => "Com_reset",
+            Self::Reset { .. } | Self::Flashback(_) => "Com_reset",
         }
     }
 }
@@ -585,7 +590,10 @@ impl Admin {
             Admin::Transaction(t) => matches!(t, TransactionStatement::Begin { .. }),
             Admin::Account(a) => a.changes_accounts(),
             Admin::Binlog(b) => {
-                matches!(b, BinlogStatement::Reset(_) | BinlogStatement::Flashback(_))
+                matches!(
+                    b,
+                    BinlogStatement::Reset { .. } | BinlogStatement::Flashback(_)
+                )
             }
             Admin::Replica(r) => matches!(r, ReplicaStatement::Reset { .. }),
             Admin::Flush(_) | Admin::LockTables(_) | Admin::Maintain { .. } | Admin::Plugin(_) => {

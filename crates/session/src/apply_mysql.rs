@@ -308,7 +308,7 @@ impl<'t> Edits<'t> {
             }
             _ => return,
         };
-        let ours = self.settings.utf8mb4.and_then(Collation::of_mysql_id);
+        let ours = self.settings.utf8mb4.and_then(Collation::from_id);
         if let Some(ours) = ours.filter(|_| name.eq_ignore_ascii_case("utf8mb4"))
             && !self.has_collate(at + 1)
         {
@@ -347,7 +347,7 @@ impl<'t> Edits<'t> {
             (0..last).for_each(|n| self.charset(n));
             return;
         }
-        if let Some(ours) = self.settings.server.and_then(Collation::of_mysql_id) {
+        if let Some(ours) = self.settings.server.and_then(Collation::from_id) {
             let end = self.tokens[last - 1].end as usize;
             self.edits
                 .push((end..end, format!(" COLLATE {}", ours.name())));

@@ -5,6 +5,7 @@ use crate::gtids::{gtid_inside_transaction, gtid_list};
 use crate::privileges::PrivilegeSet;
 use crate::rows::Grid;
 use crate::session::ClientSession;
+use crate::variables::forget_applied;
 use narwal_engine::{GtidChoice, PurgeReport};
 use narwal_syntax::ast::{CastType, Expr};
 use narwal_types::errors::codes;
@@ -64,7 +65,12 @@ impl ClientSession {
         match b {
             BinlogStatement::PurgeTo(file) => self.purge_to(file)?,
             BinlogStatement::PurgeBefore(time) => self.purge_before(time)?,
-            BinlogStatement::Reset(first) => self.reset_master(*first)?,
+            BinlogStatement::Reset { first, gtids } => {
+                self.reset_master(*first)?;
+                if *gtids {
+                    forget_applied(self.instance.database())?;
+                }
+            }
             BinlogStatement::Flashback(list) => return Ok(Some(self.flashback(list)?)),
         }
         Ok(None)

@@ -32,8 +32,9 @@ pub(crate) fn collation_of(name: &str, set: Charset) -> SqlResult<Collation> {
 
 /// The collation of a handshake's collation id; utf8mb4_general_ci for one that there is not.
 pub(crate) fn from_handshake(id: u16) -> Collation {
+    // Ids that only MySQL has mean something under its face alone.
     Collation::from_id(id)
-        .filter(|c| c.charset().for_clients())
+        .filter(|c| c.id() == id && c.charset().for_clients())
         .unwrap_or_default()
 }
 

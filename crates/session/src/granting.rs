@@ -11,6 +11,7 @@ use narwal_engine::Table;
 use narwal_sql::SqlMode;
 use narwal_sql::show::quote_ident;
 use narwal_types::errors;
+use narwal_types::face::is_mysql;
 use narwal_types::{SqlError, SqlResult};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -118,6 +119,9 @@ impl ClientSession {
             None if host.is_empty() => Account::role(&user),
             None => {
                 // NO_AUTO_CREATE_USER: an account is not made by accident.
+                if spec.auth.is_none() && is_mysql() {
+                    return Err(errors::CANT_CREATE_USER_WITH_GRANT.plain());
+                }
                 if spec.auth.is_none() && self.env.sql_mode.has(SqlMode::NO_AUTO_CREATE_USER) {
                     return Err(no_such_user());
                 }

@@ -26,8 +26,16 @@ use std::time::Duration;
 /// Narwal's own version.
 pub const NARWAL_VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// The version that clients see: MariaDB's series whose dialect is spoken, and Narwal's own version.
+/// The version that clients see: the series of MariaDB or MySQL whose dialect is spoken, and Narwal's own version.
 pub fn server_version() -> String {
+    match narwal_types::face::is_mysql() {
+        true => format!("8.4.0-narwal-{NARWAL_VERSION}"),
+        false => mariadb_version(),
+    }
+}
+
+/// The version in what MariaDB's readers get: they choose its dialect by it. Those that are MySQL's get another.
+fn mariadb_version() -> String {
     format!("10.11.0-MariaDB-narwal-{NARWAL_VERSION}")
 }
 
@@ -103,13 +111,16 @@ impl Instance {
         };
         put("version", VarValue::text(server_version()));
         put("innodb_version", VarValue::text(NARWAL_VERSION));
+        if narwal_types::face::is_mysql() {
+            put("narwal_dialect", VarValue::text("MYSQL"));
+        }
         put(
             "version_compile_machine",
             VarValue::text(std::env::consts::ARCH),
         );
         put("version_compile_os", VarValue::text(std::env::consts::OS));
         let instance = Instance {
-            source: Source::new(db.clone(), server_version()),
+            source: Source::new(db.clone(), mariadb_version()),
             db,
             globals: RwLock::new(Arc::new(values)),
             acl: RwLock::new(Arc::new(acl)),

@@ -330,7 +330,7 @@ impl ClientSession {
     /// USE.
     pub(crate) fn use_db(&mut self, db: &str) -> SqlResult<()> {
         if is_virtual(db) {
-            self.set_db(Some("information_schema".into()));
+            self.set_db(Some(db.to_ascii_lowercase().into()));
             return Ok(());
         }
         let account = self.account();
@@ -395,7 +395,9 @@ pub(crate) fn unknown_database(db: &str) -> SqlError {
     errors::BAD_DB_ERROR.with([&db])
 }
 
-/// True for `information_schema`, which everyone may see.
+/// True for `information_schema`, which everyone may see, and for what MySQL has beside it. Their tables show what the
+/// account may see.
 pub(crate) fn is_virtual(db: &str) -> bool {
     db.eq_ignore_ascii_case("information_schema")
+        || (narwal_types::face::is_mysql() && db.eq_ignore_ascii_case("performance_schema"))
 }

@@ -13,6 +13,7 @@ use narwal_engine::{CatalogChange, Ddl};
 use narwal_sql::show::quote_ident;
 use narwal_types::errors;
 use narwal_types::errors::codes;
+use narwal_types::face::is_mysql;
 use narwal_types::{SqlError, SqlResult};
 use std::sync::Arc;
 
@@ -54,6 +55,7 @@ fn authenticate(a: &mut Account, auth: &AuthSpec) -> SqlResult<()> {
         }
     };
     let (plugin, auth) = match auth {
+        AuthSpec::Password(p) if is_mysql() => (SHA2, password::sha2_hash(p)),
         AuthSpec::Password(p) => (NATIVE, password::native_hash(p)),
         AuthSpec::Hash(h) => (NATIVE, native_stored(h)?),
         AuthSpec::Plugin {

@@ -3,17 +3,19 @@
 pub use crate::quote::quote_ident;
 use crate::quote::with_ansi_quotes;
 use narwal_engine::{ColumnDef, DatabaseDef, DefaultDef, IndexDef, Table};
-use narwal_syntax::SqlMode;
-use narwal_types::Collation;
+use narwal_syntax::{SqlMode, is_word_byte};
 use narwal_types::coltype::quoted;
+use narwal_types::face::is_mysql;
+use narwal_types::{Charset, Collation, TypeKind};
 use std::fmt::Write;
 
 /// CURRENT_TIMESTAMP as SHOW prints it.
 pub(crate) fn current_timestamp(digits: u8) -> String {
-    if digits == 0 {
-        "current_timestamp()".to_string()
-    } else {
-        format!("current_timestamp({digits})")
+    match (digits, is_mysql()) {
+        (0, false) => "current_timestamp()".to_string(),
+        (_, false) => format!("current_timestamp({digits})"),
+        (0, true) => "CURRENT_TIMESTAMP".to_string(),
+        (_, true) => format!("CURRENT_TIMESTAMP({digits})"),
     }
 }
 
@@ -53,9 +55,9 @@ pub fn show_create_table(table: &Table, auto_increment: u64, mode: SqlMode) -> S
     for c in &def.checks {
         let _ = write!(
             out,
-            ",\n  CONSTRAINT {} CHECK ({})",
+            ",\n  CONSTRAINT {} CHECK {}",
             quote_ident(&c.name),
-            c.expr
+            enclosed(&c.expr)
         );
     }
     out.push_str("\n)");
@@ -71,12 +73,13 @@ pub fn show_create_table(table: &Table, auto_increment: u64, mode: SqlMode) -> S
     } else if def.collation == Collation::Binary {
         out.push_str(" DEFAULT CHARSET=binary");
     } else {
-        let _ = write!(
-            out,
-            " DEFAULT CHARSET={} COLLATE={}",
-            def.collation.charset().name(),
-            def.collation.name()
-        );
+        let set = def.collation.charset();
+        let _ = write!(out, " DEFAULT CHARSET={}", set.name());
+        // MySQL leaves a set's default out, but for the set whose default has changed.
+        let implied = def.collation == set.default_collation() && set != Charset::Utf8mb4;
+        if !is_mysql() || !implied {
+            let _ = write!(out, " COLLATE={}", def.collation.name());
+        }
     }
     if !def.comment.is_empty() {
         let _ = write!(out, " COMMENT={}", quoted(&def.comment));
@@ -94,7 +97,10 @@ fn show_column(out: &mut String, c: &ColumnDef, collation: Collation, mode: SqlM
     };
     let _ = write!(out, "  {} {schema}{name}", quote_ident(&c.name));
     let own = c.ty.collation;
-    if c.ty.has_charset() && own == Collation::Binary && collation != Collation::Binary {
+    let json = is_mysql() && c.is_json();
+    if json {
+        // It has no character set there.
+    } else if c.ty.has_charset() && own == Collation::Binary && collation != Collation::Binary {
         out.push_str(" CHARACTER SET binary");
     } else if c.ty.has_charset() && own != collation {
         let _ = write!(
@@ -106,18 +112,18 @@ fn show_column(out: &mut String, c: &ColumnDef, collation: Collation, mode: SqlM
     }
     if let Some(g) = &c.generated {
         let kind = if g.stored { "STORED" } else { "VIRTUAL" };
-        let _ = write!(out, " GENERATED ALWAYS AS ({}) {kind}", g.expr);
-        if c.invisible {
+        let _ = write!(out, " GENERATED ALWAYS AS {} {kind}", enclosed(&g.expr));
+        if c.invisible && !is_mysql() {
             out.push_str(" INVISIBLE");
         }
     }
-    let timestamp = matches!(c.ty.kind, narwal_types::TypeKind::Timestamp(_));
+    let timestamp = matches!(c.ty.kind, TypeKind::Timestamp(_));
     if !c.nullable {
         out.push_str(" NOT NULL");
     } else if timestamp && c.generated.is_none() {
         out.push_str(" NULL");
     }
-    if c.invisible && c.generated.is_none() {
+    if c.invisible && c.generated.is_none() && !is_mysql() {
         out.push_str(" INVISIBLE");
     }
     let options = !mode.has(SqlMode::NO_FIELD_OPTIONS);
@@ -134,18 +140,37 @@ fn show_column(out: &mut String, c: &ColumnDef, collation: Collation, mode: SqlM
     if !c.comment.is_empty() {
         let _ = write!(out, " COMMENT {}", quoted(&c.comment));
     }
-    if let Some(check) = &c.check {
-        let _ = write!(out, " CHECK ({check})");
+    if c.invisible && is_mysql() {
+        out.push_str(" /*!80023 INVISIBLE */");
+    }
+    if let Some(check) = c.check.as_ref().filter(|_| !json) {
+        let _ = write!(out, " CHECK {}", enclosed(check));
+    }
+}
+
+/// An expression in parentheses; MySQL's operators have a pair of their own.
+fn enclosed(expr: &str) -> String {
+    let call = expr.ends_with(')')
+        && (expr.bytes().take_while(|b| is_word_byte(*b)).count() > 0)
+        && expr.matches('(').count() == 1;
+    match is_mysql() && !call {
+        true => format!("(({expr}))"),
+        false => format!("({expr})"),
     }
 }
 
 fn push_default(out: &mut String, c: &ColumnDef) {
+    // Texts have none that MySQL shows.
+    let long = c.ty.is_blob() && is_mysql() && !c.is_json();
     let shown = match &c.default {
+        DefaultDef::None | DefaultDef::Null if long => return,
         DefaultDef::None | DefaultDef::Null if c.nullable => "NULL".to_string(),
         DefaultDef::None | DefaultDef::Null => return,
         DefaultDef::CurrentTimestamp(f) => current_timestamp(*f),
-        DefaultDef::Text(t) if c.ty.is_numeric() => t.to_string(),
+        DefaultDef::Text(t) if matches!(c.ty.kind, TypeKind::Bit(_)) => t.to_string(),
+        DefaultDef::Text(t) if c.ty.is_numeric() && !is_mysql() => t.to_string(),
         DefaultDef::Text(t) => quoted(t),
+        DefaultDef::Expr(e) if is_mysql() => format!("({e})"),
         DefaultDef::Expr(e) => e.to_string(),
     };
     let _ = write!(out, " DEFAULT {shown}");
@@ -183,7 +208,10 @@ fn show_index(out: &mut String, i: &IndexDef, columns: &[ColumnDef], mode: SqlMo
         let _ = write!(out, " COMMENT {}", quoted(&i.comment));
     }
     if i.ignored {
-        out.push_str(" IGNORED");
+        out.push_str(match is_mysql() {
+            true => " /*!80000 INVISIBLE */",
+            false => " IGNORED",
+        });
     }
 }
 
@@ -197,7 +225,9 @@ pub fn show_create_database(db: &DatabaseDef) -> String {
         "CREATE DATABASE {} /*!40100 DEFAULT CHARACTER SET {charset} */",
         quote_ident(&db.name)
     );
-    if !db.comment.is_empty() {
+    if is_mysql() {
+        out.push_str(" /*!80016 DEFAULT ENCRYPTION='N' */");
+    } else if !db.comment.is_empty() {
         let _ = write!(out, " COMMENT {}", quoted(&db.comment));
     }
     out
@@ -261,10 +291,19 @@ fn extra_of_value(column: &ColumnDef) -> String {
         format!("{kind} GENERATED")
     } else if column.auto_increment {
         "auto_increment".to_string()
-    } else if let Some(f) = column.on_update {
-        format!("on update {}", current_timestamp(f))
     } else {
-        String::new()
+        let made = matches!(
+            column.default,
+            DefaultDef::Expr(_) | DefaultDef::CurrentTimestamp(_)
+        );
+        let mut extra = Vec::new();
+        if made && is_mysql() {
+            extra.push("DEFAULT_GENERATED".to_string());
+        }
+        if let Some(f) = column.on_update {
+            extra.push(format!("on update {}", current_timestamp(f)));
+        }
+        extra.join(" ")
     }
 }
 

@@ -8,6 +8,9 @@ use std::sync::Arc;
 /// The schema of the virtual tables. Its name and theirs are compared without case.
 pub const INFORMATION_SCHEMA: &str = "information_schema";
 
+/// The schema that a server with MySQL's face has beside it.
+pub const PERFORMANCE_SCHEMA: &str = "performance_schema";
+
 /// What a statement wants of a virtual table, as far as it is known before the rows are made: a hint, since the
 /// conditions are checked on the rows too.
 #[derive(Debug, Clone, Default)]

@@ -4,10 +4,13 @@ use crate::keyword::{self, Kw};
 use crate::sql_mode::SqlMode;
 use crate::token::{Tok, Token};
 use narwal_types::errors;
+use narwal_types::face::is_mysql;
 use narwal_types::{SqlError, SqlResult};
 
 /// Our version as executable comments compare it: `/*!NNNNN` runs on servers of at least that version.
 const EXECUTABLE_VERSION: u32 = 101_100;
+/// The same under MySQL's face.
+const MYSQLS_VERSION: u32 = 80_400;
 /// Versions of MySQL that MariaDB does not take for its own.
 const OTHERS_VERSIONS: std::ops::RangeInclusive<u32> = 50_700..=99_999;
 /// `?` of one statement at most.
@@ -460,6 +463,8 @@ impl Lexer<'_> {
     fn operator(&mut self, first: u8) -> Tok {
         let (tok, len) = match (first, self.peek(1), self.peek(2)) {
             (b'<', b'=', b'>') => (Tok::NullSafeEq, 3),
+            (b'-', b'>', b'>') if is_mysql() => (Tok::LongArrow, 3),
+            (b'-', b'>', _) if is_mysql() => (Tok::Arrow, 2),
             (b'<', b'=', _) => (Tok::Le, 2),
             (b'<', b'>', _) | (b'!', b'=', _) => (Tok::Ne, 2),
             (b'<', b'<', _) => (Tok::Shl, 2),
@@ -501,7 +506,7 @@ impl Lexer<'_> {
 fn mark(comment: &[u8]) -> usize {
     match comment {
         [b'/', b'*', b'!', ..] => 3,
-        [b'/', b'*', b'M', b'!', ..] => 4,
+        [b'/', b'*', b'M', b'!', ..] if !is_mysql() => 4,
         _ => 0,
     }
 }
@@ -520,7 +525,12 @@ fn executable(comment: &[u8], mark: usize) -> Option<usize> {
     let version = comment[mark..][..digits]
         .iter()
         .fold(0u32, |v, d| v * 10 + u32::from(d - b'0'));
-    let runs = version <= EXECUTABLE_VERSION && (mark == 4 || !OTHERS_VERSIONS.contains(&version));
+    let runs = match is_mysql() {
+        true => version <= MYSQLS_VERSION,
+        false => {
+            version <= EXECUTABLE_VERSION && (mark == 4 || !OTHERS_VERSIONS.contains(&version))
+        }
+    };
     runs.then_some(mark + digits)
 }
 

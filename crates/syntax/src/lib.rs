@@ -12,6 +12,7 @@
 //! | `builtin.rs` | built-in functions whose names are keywords |
 //! | `parser.rs` | the cursor that all of the grammar reads with |
 //! | `ast/` | the trees |
+//! | `row_alias.rs` | what an INSERT of MySQL's calls its row |
 //! | `parse/` | the grammar, a file for each kind of statement |
 //! | `literal_rows.rs` | rows of a long INSERT, kept as text |
 //! | `text.rs` | a text of several statements |
@@ -27,6 +28,7 @@ mod lexer;
 pub mod literal_rows;
 mod parse;
 mod parser;
+mod row_alias;
 pub mod scan;
 pub mod secrets;
 pub mod sql_mode;

@@ -4,6 +4,7 @@ use crate::ast::{Select, TableName};
 use crate::keyword::Kw;
 use crate::lexer::{self, ident_value, lex, string_value};
 use crate::literal_rows::LiteralRows;
+use crate::row_alias::RowAlias;
 use crate::sql_mode::SqlMode;
 use crate::token::{Tok, Token};
 use narwal_types::errors;
@@ -62,6 +63,8 @@ pub(crate) struct Parser<'a> {
     pub(crate) in_program: bool,
     /// A type may have no length where it needs one elsewhere.
     pub(crate) default_lengths: bool,
+    /// What the row to be inserted is called, in ON DUPLICATE KEY UPDATE.
+    pub(crate) row_alias: Option<RowAlias>,
     depth: usize,
     select_depth: usize,
     pub(crate) into: Option<FoundInto>,
@@ -116,6 +119,7 @@ impl<'a> Parser<'a> {
             query_depth: 0,
             in_program: false,
             default_lengths: false,
+            row_alias: None,
             depth: 0,
             select_depth: 0,
             into: None,
@@ -578,8 +582,12 @@ pub fn syntax_error(text: &str, at: usize) -> SqlError {
         .chars()
         .take(NEAR)
         .collect();
+    let server = match narwal_types::face::is_mysql() {
+        true => "MySQL",
+        false => "MariaDB",
+    };
     SqlError::syntax(format!(
-        "check the manual that corresponds to your MariaDB server version for the right syntax to use near '{near}' at line {line}"
+        "check the manual that corresponds to your {server} server version for the right syntax to use near '{near}' at line {line}"
     ))
 }
 

@@ -63,6 +63,10 @@ pub enum Tok {
     Bang,
     Shl,
     Shr,
+    /// `->`, under MySQL's face; as the next.
+    Arrow,
+    /// `->>`
+    LongArrow,
     /// Rows of literals behind VALUES of a long INSERT, which are kept as text.
     Rows,
     /// What belongs to no token: a string without its end, a byte that no statement has.

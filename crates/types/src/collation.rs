@@ -23,6 +23,7 @@ mod chars;
 mod latin1;
 mod list;
 mod mysql;
+mod mysql_names;
 mod uca;
 mod watched;
 

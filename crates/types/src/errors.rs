@@ -25,6 +25,14 @@ impl<const N: usize> ErrorKind<N> {
     #[cold]
     pub fn with(&self, args: [&dyn Display; N]) -> SqlError {
         let mut text = String::new();
+        // The server that the text speaks of is the one that is shown.
+        if crate::face::is_mysql() && self.template.contains("The MariaDB server") {
+            let template = self.template.replace("MariaDB", "MySQL");
+            let shown = args
+                .iter()
+                .fold(template, |t, a| t.replacen("{}", &a.to_string(), 1));
+            return self.text(shown);
+        }
         let mut parts = self.template.split("{}");
         text.push_str(parts.next().unwrap_or_default());
         for (arg, part) in args.iter().zip(parts) {
@@ -580,6 +588,8 @@ errors! {
         "Data too long for column '{}' at row {}";
     SP_BAD_SQLSTATE: 1 = 1407, b"42000", "ER_SP_BAD_SQLSTATE",
         "Bad SQLSTATE: '{}'";
+    CANT_CREATE_USER_WITH_GRANT: 0 = 1410, b"42000", "ER_CANT_CREATE_USER_WITH_GRANT",
+        "You are not allowed to create a user with GRANT";
     WRONG_VALUE_FOR_TYPE: 3 = 1411, b"HY000", "ER_WRONG_VALUE_FOR_TYPE",
         "Incorrect {} value: '{}' for function {}";
     TABLE_DEF_CHANGED: 0 = 1412, b"HY000", "ER_TABLE_DEF_CHANGED",

@@ -15,6 +15,7 @@
 //! | `member.rs` | [`Members`], [`Member`], [`Bits`]: values of ENUM, SET and BIT |
 //! | `fixed.rs` | [`Fixed`]: values of UUID, INET4 and INET6 |
 //! | `convert.rs` | storing a value into a column: coercion, range, strict mode |
+//! | `face.rs` | which server a process shows itself as, MariaDB or MySQL |
 //! | `zone.rs` | [`Zone`]: time zones |
 //! | `error.rs` | [`SqlError`]: error code, SQLSTATE, message |
 //! | `result.rs` | [`ResultSink`]: where result sets go |
@@ -27,6 +28,7 @@ pub mod convert;
 pub mod decimal;
 pub mod error;
 pub mod errors;
+pub mod face;
 pub mod fixed;
 pub mod key;
 pub mod key_decode;

@@ -1,6 +1,6 @@
 //! Databases and tables as they are stored.
 
-use narwal_types::{Collation, ColumnType};
+use narwal_types::{Collation, ColumnType, TypeKind};
 use serde::{Deserialize, Serialize};
 
 /// A database (schema).
@@ -118,6 +118,9 @@ pub struct ForeignKeyDef {
 impl ColumnDef {
     /// The type as SHOW COLUMNS prints it.
     pub fn type_name(&self) -> String {
+        if narwal_types::face::is_mysql() {
+            return self.mysql_type_name();
+        }
         let mut name = self.ty.sql_name();
         if self.compressed {
             name.push_str(" /*M!100301 COMPRESSED*/");
@@ -128,6 +131,34 @@ impl ColumnDef {
             }
             _ => name,
         }
+    }
+
+    /// The same as MySQL shows it: numbers have a width with ZEROFILL only, and `tinyint(1)` keeps its one.
+    fn mysql_type_name(&self) -> String {
+        if self.is_json() {
+            return "json".into();
+        }
+        let name = self.ty.sql_name();
+        let (Some(from), Some(to)) = (name.find('('), name.find(')')) else {
+            return name;
+        };
+        let has_width = self.ty.is_integer() || matches!(self.ty.kind, TypeKind::Year);
+        match self.display_width {
+            _ if !has_width => name,
+            Some(n) if self.ty.form.zeros > 0 => format!("{}({n}{}", &name[..from], &name[to..]),
+            _ if self.ty.form.zeros > 0 => name,
+            Some(1) if self.ty.kind == TypeKind::TinyInt && !self.ty.unsigned => {
+                "tinyint(1)".into()
+            }
+            _ => format!("{}{}", &name[..from], &name[to + 1..]),
+        }
+    }
+
+    /// True for a column that was declared as JSON: a text that only JSON fits into.
+    pub fn is_json(&self) -> bool {
+        let valid =
+            |check: &str| check == format!("json_valid(`{}`)", self.name.replace('`', "``"));
+        self.ty.collation == Collation::Utf8mb4Bin && self.check.as_deref().is_some_and(valid)
     }
 }
 

@@ -1,12 +1,16 @@
 //! Which virtual tables there are, without their rows.
 
-use super::{columns, innodb_columns, mysql, performance, uncounted_columns};
+use super::{
+    columns, innodb_columns, mysql, mysql_columns, mysql_performance, performance,
+    uncounted_columns,
+};
 use crate::replica::show;
 use columns::TABLES;
 use narwal_engine::{Table, TableDef};
-use narwal_sql::virtual_tables::INFORMATION_SCHEMA;
+use narwal_sql::virtual_tables::{INFORMATION_SCHEMA, PERFORMANCE_SCHEMA};
 use narwal_sql::{VirtualRows, VirtualTables};
 use narwal_types::Collation;
+use narwal_types::face::is_mysql;
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
@@ -17,35 +21,42 @@ pub(super) const REPLICA_STATUS: &str = "NARWAL_REPLICA_STATUS";
 pub(super) fn definitions() -> &'static BTreeMap<&'static str, Arc<Table>> {
     static MADE: OnceLock<BTreeMap<&'static str, Arc<Table>>> = OnceLock::new();
     MADE.get_or_init(|| {
+        let mysqls: (&[_], &[_]) = match is_mysql() {
+            true => (mysql_columns::TABLES, mysql_columns::COLUMNS),
+            false => (&[], &[]),
+        };
         let replica =
             show::table_columns().map(|(name, ty, nullable)| columns::def(name, ty, nullable));
-        (TABLES
-            .iter()
-            .chain(innodb_columns::TABLES)
-            .chain(uncounted_columns::TABLES))
-        .map(|(name, columns)| (*name, columns.iter().map(columns::Column::def).collect()))
-        .chain([(REPLICA_STATUS, replica.collect())])
-        .filter_map(|(name, columns)| {
-            let def = TableDef {
-                id: 0,
-                db: INFORMATION_SCHEMA.into(),
-                name: name.into(),
-                columns,
-                indexes: Vec::new(),
-                hidden_index_id: 0,
-                collation: Collation::Utf8mb4GeneralCi,
-                comment: String::new(),
-                auto_increment_start: 0,
-                engine: "MEMORY".into(),
-                created: 0,
-                checks: Vec::new(),
-                foreign_keys: Vec::new(),
-                sequence: false,
-            };
-            // The definitions are constants; a test makes them all.
-            Some((name, Table::made(def).ok()?))
-        })
-        .collect()
+        (TABLES.iter().chain(innodb_columns::TABLES))
+            .chain(uncounted_columns::TABLES)
+            .chain(mysqls.0)
+            .map(|(name, columns)| {
+                let more = mysqls.1.iter().filter(|m| m.0 == *name).flat_map(|m| m.1);
+                let all = columns.iter().chain(more);
+                (*name, all.map(columns::Column::def).collect())
+            })
+            .chain([(REPLICA_STATUS, replica.collect())])
+            .filter_map(|(name, columns)| {
+                let def = TableDef {
+                    id: 0,
+                    db: INFORMATION_SCHEMA.into(),
+                    name: name.into(),
+                    columns,
+                    indexes: Vec::new(),
+                    hidden_index_id: 0,
+                    collation: Collation::Utf8mb4GeneralCi,
+                    comment: String::new(),
+                    auto_increment_start: 0,
+                    engine: "MEMORY".into(),
+                    created: 0,
+                    checks: Vec::new(),
+                    foreign_keys: Vec::new(),
+                    sequence: false,
+                };
+                // The definitions are constants; a test makes them all.
+                Some((name, Table::made(def).ok()?))
+            })
+            .collect()
     })
 }
 
@@ -66,7 +77,10 @@ impl VirtualTables for Definitions {
     fn table(&self, db: &str, name: &str) -> Option<(Arc<Table>, VirtualRows)> {
         let table = match db {
             mysql::MYSQL => mysql::definition(name)?.clone(),
-            _ if db.eq_ignore_ascii_case(performance::PERFORMANCE_SCHEMA) => {
+            _ if db.eq_ignore_ascii_case(PERFORMANCE_SCHEMA) && is_mysql() => {
+                mysql_performance::definition(name)?.clone()
+            }
+            _ if db.eq_ignore_ascii_case(PERFORMANCE_SCHEMA) => {
                 performance::definition(name)?.clone()
             }
             _ if db.eq_ignore_ascii_case(INFORMATION_SCHEMA) => definition(name)?.clone(),

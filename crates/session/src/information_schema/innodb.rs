@@ -9,7 +9,7 @@ use crate::view::View;
 use narwal_engine::{ForeignAction, ForeignKeyDef, LockMode, LockWaiting, Locked, Table};
 use narwal_sql::StatementEnv;
 use narwal_sql::virtual_tables::Wanted;
-use narwal_types::{SqlResult, Value};
+use narwal_types::{DateTime, SqlResult, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -212,6 +212,67 @@ pub(super) fn tables(view: &View, _: &StatementEnv, _: &Wanted) -> SqlResult<Row
         ]
     };
     Ok(all_tables(view)?.iter().map(row).collect())
+}
+
+/// Bytes of a page, as `innodb_page_size` has them.
+const PAGE: u64 = 16_384;
+
+/// Each table with its rows and, roughly, its pages.
+fn pages(view: &View) -> SqlResult<Vec<(Arc<Table>, u64, u64)>> {
+    let size = |t: Arc<Table>| {
+        let rows = view.instance.database().table_rows(&t);
+        let bytes = super::tables::data_length(&view.instance, &t);
+        (t, rows, bytes.div_ceil(PAGE).max(1))
+    };
+    Ok(all_tables(view)?.into_iter().map(size).collect())
+}
+
+/// `mysql.innodb_table_stats`.
+pub(super) fn kept_table_stats(view: &View) -> SqlResult<Rows> {
+    let row = |(t, rows, pages): (Arc<Table>, u64, u64)| {
+        vec![
+            text(&t.def.db),
+            text(&t.def.name),
+            Value::DateTime(DateTime::default()),
+            Value::UInt(rows),
+            Value::UInt(pages),
+            Value::UInt(0),
+        ]
+    };
+    Ok(pages(view)?.into_iter().map(row).collect())
+}
+
+/// `mysql.innodb_index_stats`: the sizes.
+pub(super) fn kept_index_stats(view: &View) -> SqlResult<Rows> {
+    let mut rows = Vec::new();
+    for (t, _, pages) in pages(view)? {
+        for i in &t.indexes {
+            rows.push(vec![
+                text(&t.def.db),
+                text(&t.def.name),
+                text(if i.name.is_empty() {
+                    "GEN_CLUST_INDEX"
+                } else {
+                    &i.name
+                }),
+                Value::DateTime(DateTime::default()),
+                text("size"),
+                Value::UInt(pages),
+                Value::Null,
+                text("Number of pages in the index"),
+            ]);
+        }
+    }
+    Ok(rows)
+}
+
+/// Id, name and rough size in bytes of each table.
+pub(super) fn sizes(view: &View) -> SqlResult<Vec<(u64, Value, u64)>> {
+    let size = |t: &Arc<Table>| {
+        let bytes = super::tables::data_length(&view.instance, t);
+        (t.def.id, path(&t.def.db, &t.def.name), bytes)
+    };
+    Ok(all_tables(view)?.iter().map(size).collect())
 }
 
 /// INNODB_SYS_TABLESTATS.

@@ -12,6 +12,8 @@
 //! | `views.rs` | VIEWS |
 //! | `mysql.rs`, `mysql.sql` | the schema `mysql` |
 //! | `performance.rs`, `performance_schema.sql` | the schema `performance_schema` |
+//! | `mysql_columns.rs`, `mysql_rows.rs` | what MySQL's `information_schema` has beyond MariaDB's, under MySQL's face |
+//! | `mysql_performance.rs`, `mysql_performance.sql` | `performance_schema` under MySQL's face |
 //! | `readers.rs` | NARWAL_BINLOG_READERS |
 //! | `innodb_columns.rs`, `innodb.rs` | INNODB_TRX, INNODB_LOCKS, INNODB_LOCK_WAITS, INNODB_SYS_* and the other INNODB tables |
 //!
@@ -23,6 +25,9 @@ mod grants;
 mod innodb;
 mod innodb_columns;
 mod mysql;
+mod mysql_columns;
+pub(crate) mod mysql_performance;
+mod mysql_rows;
 mod performance;
 mod readers;
 mod rows;
@@ -38,9 +43,10 @@ pub(crate) use crate::view::View;
 use definitions::REPLICA_STATUS;
 pub(crate) use definitions::{Definitions, all, definition};
 use narwal_engine::Table;
-use narwal_sql::virtual_tables::{INFORMATION_SCHEMA, Wanted};
+use narwal_sql::virtual_tables::{INFORMATION_SCHEMA, PERFORMANCE_SCHEMA, Wanted};
 use narwal_sql::{StatementEnv, VirtualRows, VirtualTables};
 use narwal_types::SqlResult;
+use narwal_types::face::is_mysql;
 use rows::Rows;
 use std::sync::Arc;
 
@@ -92,6 +98,8 @@ fn maker(name: &str) -> Maker {
         "INNODB_SYS_FIELDS" => innodb::fields,
         "INNODB_SYS_FOREIGN" => innodb::foreign,
         "INNODB_SYS_FOREIGN_COLS" => innodb::foreign_columns,
+        "INNODB_TABLES" => mysql_rows::tables,
+        "INNODB_TABLESPACES" => mysql_rows::spaces,
         name if name.starts_with("INNODB_") => |view, _, _| innodb::nothing(view),
         REPLICA_STATUS => |view, _, _| show::table_rows(view),
         // Of what Narwal has none: files.
@@ -107,9 +115,21 @@ impl VirtualTables for InformationSchema<'_> {
         if db == mysql::MYSQL {
             let table = mysql::definition(name)?.clone();
             let (view, of) = (self.0.view(), table.clone());
-            return Some((table, Arc::new(move |_, _| mysql::rows(&view, &of))));
+            let make: VirtualRows = Arc::new(move |_, _| match of.def.name.as_str() {
+                "innodb_table_stats" => innodb::kept_table_stats(&view),
+                "innodb_index_stats" => innodb::kept_index_stats(&view),
+                _ => mysql::rows(&view, &of),
+            });
+            return Some((table, make));
         }
-        if db.eq_ignore_ascii_case(performance::PERFORMANCE_SCHEMA) {
+        if db.eq_ignore_ascii_case(PERFORMANCE_SCHEMA) && is_mysql() {
+            let table = mysql_performance::definition(name)?.clone();
+            let (view, of) = (self.0.view(), table.clone());
+            let make: VirtualRows =
+                Arc::new(move |env, wanted| mysql_performance::rows(&view, env, wanted, &of));
+            return Some((table, make));
+        }
+        if db.eq_ignore_ascii_case(PERFORMANCE_SCHEMA) {
             let table = performance::definition(name)?.clone();
             return Some((table, Arc::new(|_, _| Ok(Vec::new()))));
         }
@@ -119,7 +139,15 @@ impl VirtualTables for InformationSchema<'_> {
         let table = definition(name)?.clone();
         let make = maker(&table.def.name);
         let view = self.0.view();
-        Some((table, Arc::new(move |env, wanted| make(&view, env, wanted))))
+        let of = table.clone();
+        let make: VirtualRows = Arc::new(move |env, wanted| {
+            let mut rows = make(&view, env, wanted)?;
+            if is_mysql() {
+                mysql_rows::extend(&of.def.name, &mut rows);
+            }
+            Ok(rows)
+        });
+        Some((table, make))
     }
 }
 

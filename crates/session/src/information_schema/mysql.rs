@@ -19,11 +19,23 @@ pub(crate) const MYSQL: &str = "mysql";
 /// The tables by name.
 fn definitions() -> &'static BTreeMap<String, Arc<Table>> {
     static MADE: OnceLock<BTreeMap<String, Arc<Table>>> = OnceLock::new();
-    MADE.get_or_init(|| made(MYSQL, "Aria", include_str!("mysql.sql")))
+    MADE.get_or_init(|| {
+        made(
+            MYSQL,
+            "Aria",
+            Collation::Utf8mb3Bin,
+            include_str!("mysql.sql"),
+        )
+    })
 }
 
-/// The tables of a schema that are made by these statements.
-pub(super) fn made(db: &str, engine: &str, statements: &str) -> BTreeMap<String, Arc<Table>> {
+/// The tables of a schema that are made by these statements; their texts have the collation.
+pub(super) fn made(
+    db: &str,
+    engine: &str,
+    collation: Collation,
+    statements: &str,
+) -> BTreeMap<String, Arc<Table>> {
     let tables = statements.split(";\n").filter_map(|text| {
         let at = text.find("CREATE TABLE")?;
         // The text is a constant; a test makes all tables.
@@ -38,7 +50,7 @@ pub(super) fn made(db: &str, engine: &str, statements: &str) -> BTreeMap<String,
             id: 0,
             db: db.into(),
             name: c.table.name.clone(),
-            columns: columns.map(|c| column(c.def)).collect(),
+            columns: columns.map(|c| column(c.def, collation)).collect(),
             indexes: Vec::new(),
             hidden_index_id: 0,
             collation: Collation::default(),
@@ -55,10 +67,10 @@ pub(super) fn made(db: &str, engine: &str, statements: &str) -> BTreeMap<String,
     tables.collect()
 }
 
-/// A column as it was parsed, with the collation that these tables have.
-fn column(mut c: ColumnDef) -> ColumnDef {
+/// A column as it was parsed, with the collation that a schema's tables have.
+fn column(mut c: ColumnDef, collation: Collation) -> ColumnDef {
     if c.ty.is_character() {
-        c.ty.collation = Collation::Utf8mb3Bin;
+        c.ty.collation = collation;
     }
     c
 }

@@ -28,6 +28,12 @@ CREATE TABLE help_relation (`help_topic_id` int(10) unsigned NOT NULL, `help_key
 CREATE TABLE help_topic (`help_topic_id` int(10) unsigned NOT NULL, `name` char(64) NOT NULL,
   `help_category_id` smallint(5) unsigned NOT NULL, `description` text NOT NULL, `example` text NOT NULL,
   `url` text NOT NULL);
+CREATE TABLE innodb_index_stats (`database_name` varchar(64) NOT NULL, `table_name` varchar(199) NOT NULL,
+  `index_name` varchar(64) NOT NULL, `last_update` timestamp NOT NULL, `stat_name` varchar(64) NOT NULL,
+  `stat_value` bigint(20) unsigned NOT NULL, `sample_size` bigint(20) unsigned, `stat_description` varchar(1024) NOT NULL);
+CREATE TABLE innodb_table_stats (`database_name` varchar(64) NOT NULL, `table_name` varchar(199) NOT NULL,
+  `last_update` timestamp NOT NULL, `n_rows` bigint(20) unsigned NOT NULL,
+  `clustered_index_size` bigint(20) unsigned NOT NULL, `sum_of_other_index_sizes` bigint(20) unsigned NOT NULL);
 CREATE TABLE plugin (`name` varchar(64) NOT NULL, `dl` varchar(128) NOT NULL);
 CREATE TABLE proc (`db` char(64) NOT NULL, `name` char(64) NOT NULL, `type` varchar(32) NOT NULL,
   `specific_name` char(64) NOT NULL, `language` varchar(32) NOT NULL, `sql_data_access` varchar(32) NOT NULL,

@@ -2,17 +2,21 @@
 
 use super::mysql;
 use narwal_engine::Table;
+use narwal_sql::virtual_tables::PERFORMANCE_SCHEMA;
+use narwal_types::Collation;
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
-
-/// The schema's name.
-pub(crate) const PERFORMANCE_SCHEMA: &str = "performance_schema";
 
 fn definitions() -> &'static BTreeMap<String, Arc<Table>> {
     static MADE: OnceLock<BTreeMap<String, Arc<Table>>> = OnceLock::new();
     MADE.get_or_init(|| {
         let statements = include_str!("performance_schema.sql");
-        mysql::made(PERFORMANCE_SCHEMA, PERFORMANCE_SCHEMA, statements)
+        mysql::made(
+            PERFORMANCE_SCHEMA,
+            PERFORMANCE_SCHEMA,
+            Collation::Utf8mb3Bin,
+            statements,
+        )
     })
 }
 

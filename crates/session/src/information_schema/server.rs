@@ -153,10 +153,13 @@ fn variables(view: &View, scope: VariableScope) -> SqlResult<Rows> {
         if scope == VariableScope::Global && !d.has_global() {
             continue;
         }
-        rows.push(vec![
-            Value::str(d.name.to_ascii_uppercase()),
-            Value::str(view.vars.read(scope, i)?.show()),
-        ]);
+        let value = view.vars.read(scope, i)?.show();
+        for name in d.shown_names() {
+            rows.push(vec![
+                Value::str(name.to_ascii_uppercase()),
+                Value::str(value.as_str()),
+            ]);
+        }
     }
     Ok(rows)
 }
@@ -238,6 +241,13 @@ pub(super) fn system_variables(view: &View, _: &StatementEnv, _: &Wanted) -> Sql
         ]);
     }
     Ok(rows)
+}
+
+/// Status variables with their names as SHOW STATUS writes them.
+pub(super) fn status_as_shown(view: &View, global: bool) -> SqlResult<Rows> {
+    let pairs = show::status_pairs(view, global, &crate::admin::Filter::None)?;
+    let row = |(n, v): (String, String)| vec![Value::str(n), Value::str(v)];
+    Ok(pairs.into_iter().map(row).collect())
 }
 
 fn status(view: &View, global: bool) -> SqlResult<Rows> {

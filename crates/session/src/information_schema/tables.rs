@@ -9,7 +9,8 @@ use narwal_engine::{ColumnDef, ForeignKeyDef, IndexDef, Table, ViewDef};
 use narwal_sql::StatementEnv;
 use narwal_sql::show;
 use narwal_sql::view::describe;
-use narwal_sql::virtual_tables::{INFORMATION_SCHEMA, Wanted};
+use narwal_sql::virtual_tables::{INFORMATION_SCHEMA, PERFORMANCE_SCHEMA, Wanted};
+use narwal_types::face::is_mysql;
 use narwal_types::{Collation, DateTime, SqlResult, TypeKind, Value, Zone};
 use std::sync::Arc;
 
@@ -131,6 +132,9 @@ pub(super) fn schemata(view: &View, _: &StatementEnv, wanted: &Wanted) -> SqlRes
         ]
     };
     let mut rows = vec![row(INFORMATION_SCHEMA, Collation::Utf8mb4GeneralCi, "")];
+    if is_mysql() {
+        rows.push(row(PERFORMANCE_SCHEMA, Collation::Utf8mb4GeneralCi, ""));
+    }
     let catalog = view.instance.database().catalog();
     for name in visible_databases(&view.instance, &view.account) {
         if same(wanted.value(1), &name)
@@ -175,6 +179,12 @@ pub(super) fn unix_time(seconds: u64, zone: Zone) -> Value {
         .map_or(Value::Null, Value::DateTime)
 }
 
+/// Roughly the bytes of a stored table's rows.
+pub(super) fn data_length(instance: &Instance, t: &Table) -> u64 {
+    let rows = instance.database().table_rows(t);
+    rows.saturating_mul(average_row_length(t))
+}
+
 /// Engine to Temporary: what SHOW TABLE STATUS and TABLES tell of a table.
 pub(crate) fn table_status(instance: &Instance, t: &Table, zone: Zone) -> Vec<Value> {
     let engine = instance.database();
@@ -185,6 +195,7 @@ pub(crate) fn table_status(instance: &Instance, t: &Table, zone: Zone) -> Vec<Va
         engine.table_rows(t)
     };
     let average = average_row_length(t);
+    let size = data_length(instance, t);
     vec![
         text(&t.def.engine),
         Value::UInt(if virtual_table { 11 } else { 10 }),
@@ -195,7 +206,7 @@ pub(crate) fn table_status(instance: &Instance, t: &Table, zone: Zone) -> Vec<Va
             Value::UInt(rows)
         },
         Value::UInt(if rows == 0 { 0 } else { average }),
-        Value::UInt(rows.saturating_mul(average)),
+        Value::UInt(if virtual_table { 0 } else { size }),
         Value::UInt(0),
         Value::UInt(0),
         Value::UInt(0),
@@ -270,6 +281,8 @@ pub(crate) fn column_privileges(account: &Account, t: &Table, column: &str) -> S
 /// strings in quotes.
 pub(crate) fn default_expression(c: &ColumnDef) -> Value {
     match show::show_default(c) {
+        // Under MySQL's face as SHOW COLUMNS has it.
+        shown if is_mysql() => shown.map_or(Value::Null, Value::str),
         None if c.nullable => text("NULL"),
         None => Value::Null,
         Some(d) => {
@@ -326,7 +339,10 @@ fn column_row(account: &Account, t: &Table, i: usize, c: &ColumnDef) -> Vec<Valu
         TypeKind::Time(f) | TypeKind::DateTime(f) | TypeKind::Timestamp(f) => Some(u64::from(f)),
         _ => None,
     };
-    let (set, collation) = if ty.has_charset() {
+    // A JSON column of MySQL's has no character set.
+    let json = is_mysql() && c.is_json();
+    let (chars, bytes) = if json { (None, None) } else { (chars, bytes) };
+    let (set, collation) = if ty.has_charset() && !json {
         (text(charset(ty.collation)), text(ty.collation.name()))
     } else {
         (Value::Null, Value::Null)
@@ -357,7 +373,12 @@ fn column_row(account: &Account, t: &Table, i: usize, c: &ColumnDef) -> Vec<Valu
         } else {
             "NEVER"
         }),
-        (c.generated.as_ref()).map_or(Value::Null, |g| text(&g.expr)),
+        match &c.generated {
+            Some(g) if is_mysql() => Value::str(format!("({})", g.expr)),
+            Some(g) => text(&g.expr),
+            None if is_mysql() => text(""),
+            None => Value::Null,
+        },
     ]
 }
 

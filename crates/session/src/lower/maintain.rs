@@ -52,7 +52,13 @@ pub(super) fn cache(op: Maintenance, tables: Vec<ast::CacheTable>) -> Admin {
 
 pub(super) fn reset(mut items: Vec<ast::Reset>) -> SqlResult<Admin> {
     match (items.pop(), items.is_empty()) {
-        (Some(ast::Reset::Master(first)), true) => Ok(Admin::Binlog(BinlogStatement::Reset(first))),
+        (Some(ast::Reset::Master(first)), true) => Ok(Admin::Binlog(BinlogStatement::Reset {
+            first,
+            gtids: false,
+        })),
+        (Some(ast::Reset::BinaryLogs(first)), true) => {
+            Ok(Admin::Binlog(BinlogStatement::Reset { first, gtids: true }))
+        }
         (Some(ast::Reset::Slave { connection, all }), true) => {
             Ok(Admin::Replica(ReplicaStatement::Reset {
                 target: replication::target(connection)?,

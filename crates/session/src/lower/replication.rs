@@ -170,6 +170,8 @@ fn set_number(m: &mut ChangeMaster, name: &'static str, n: u64) -> SqlResult<()>
         "SOURCE_AUTO_POSITION" => {
             m.use_gtid = Some(match n {
                 0 => UseGtid::No,
+                // What a MySQL has executed includes what it wrote itself, as a source that has become a replica.
+                _ if narwal_types::face::is_mysql() => UseGtid::CurrentPos,
                 _ => UseGtid::SlavePos,
             });
         }

@@ -139,7 +139,7 @@ pub(super) fn show(given: ast::Show) -> SqlResult<Show> {
         },
         S::Collation(f) => Show::Collation(filter(f)?),
         S::CharacterSet(f) => Show::CharacterSet(filter(f)?),
-        S::MasterStatus => Show::MasterStatus,
+        S::MasterStatus(mysql) => Show::MasterStatus(mysql),
         S::BinaryLogs => Show::BinaryLogs,
         S::BinlogEvents(range) => {
             let (offset, limit) = limit(range.limit)?;

@@ -1,11 +1,14 @@
 //! SHOW SLAVE STATUS and SHOW ALL SLAVES STATUS.
 
-use super::{ConnectionStatus, IoRunning, Lag, Until, Which};
+use super::{ConnectionStatus, IoRunning, Lag, Until, UseGtid, Which};
 use crate::admin::Target;
+use crate::gtids::{gtid_executed, gtid_position};
 use crate::privileges::PrivilegeSet;
 use crate::rows::{Grid, column};
 use crate::session::ClientSession;
 use crate::view::View;
+use narwal_binlog::{GtidSet, gtid_uuid};
+use narwal_types::face::is_mysql;
 use narwal_types::{ColumnType, SqlResult, TypeKind, Value};
 use std::collections::BTreeSet;
 
@@ -101,6 +104,87 @@ const COLUMNS: &[Column] = &[
     Column("Narwal_queued_transactions", Big(20), All),
 ];
 
+/// Columns of MySQL's SHOW REPLICA STATUS that MariaDB has none for.
+const MYSQLS: &[(&str, Kind)] = &[
+    ("Source_UUID", Text(36)),
+    ("Source_Info_File", Text(512)),
+    ("Source_Retry_Count", Big(20)),
+    ("Source_Bind", Text(255)),
+    ("Last_IO_Error_Timestamp", Text(20)),
+    ("Last_SQL_Error_Timestamp", Text(20)),
+    ("Retrieved_Gtid_Set", Text(1024)),
+    ("Executed_Gtid_Set", Text(1024)),
+    ("Auto_Position", Int(1)),
+    ("Channel_Name", Text(64)),
+    ("Source_TLS_Version", Text(64)),
+    ("Source_public_key_path", Text(512)),
+    ("Get_Source_public_key", Int(1)),
+    ("Network_Namespace", Text(64)),
+];
+
+/// The columns in MySQL's order, by its names.
+const MYSQLS_ORDER: &str = "Replica_IO_State Source_Host Source_User Source_Port Connect_Retry Source_Log_File \
+    Read_Source_Log_Pos Relay_Log_File Relay_Log_Pos Relay_Source_Log_File Replica_IO_Running Replica_SQL_Running \
+    Replicate_Do_DB Replicate_Ignore_DB Replicate_Do_Table Replicate_Ignore_Table Replicate_Wild_Do_Table \
+    Replicate_Wild_Ignore_Table Last_Errno Last_Error Skip_Counter Exec_Source_Log_Pos Relay_Log_Space Until_Condition \
+    Until_Log_File Until_Log_Pos Source_SSL_Allowed Source_SSL_CA_File Source_SSL_CA_Path Source_SSL_Cert \
+    Source_SSL_Cipher Source_SSL_Key Seconds_Behind_Source Source_SSL_Verify_Server_Cert Last_IO_Errno Last_IO_Error \
+    Last_SQL_Errno Last_SQL_Error Replicate_Ignore_Server_Ids Source_Server_Id Source_UUID Source_Info_File SQL_Delay \
+    SQL_Remaining_Delay Replica_SQL_Running_State Source_Retry_Count Source_Bind Last_IO_Error_Timestamp \
+    Last_SQL_Error_Timestamp Source_SSL_Crl Source_SSL_Crlpath Retrieved_Gtid_Set Executed_Gtid_Set Auto_Position \
+    Replicate_Rewrite_DB Channel_Name Source_TLS_Version Source_public_key_path Get_Source_public_key Network_Namespace";
+
+/// MariaDB's name of a column of MySQL's.
+fn mariadbs_name(mysqls: &str) -> String {
+    mysqls
+        .replace("Source", "Master")
+        .replace("Replica_", "Slave_")
+}
+
+/// The columns of MySQL's SHOW REPLICA STATUS: name, kind, and MariaDB's name of it.
+fn mysql_columns() -> impl Iterator<Item = (&'static str, Kind, String)> {
+    MYSQLS_ORDER.split_ascii_whitespace().filter_map(|name| {
+        let other = mariadbs_name(name);
+        let own = MYSQLS.iter().find(|c| c.0 == name).map(|c| c.1);
+        let shared = COLUMNS.iter().find(|c| c.0 == other).map(|c| c.1);
+        Some((name, own.or(shared)?, other))
+    })
+}
+
+/// `server_uuid` of a connection's source, if it is a Narwal; empty before there was a link.
+pub(crate) fn source_uuid(s: &ConnectionStatus, domain: u32) -> String {
+    match s.channel.master_server_id {
+        0 => String::new(),
+        server => gtid_uuid(domain, server).to_string(),
+    }
+}
+
+/// What a connection has received, as MySQL names it.
+pub(crate) fn received_set(s: &ConnectionStatus) -> GtidSet {
+    let mut set = GtidSet::new();
+    let received = gtid_position(&s.channel.gtid_io_pos).unwrap_or_default();
+    for g in received.values() {
+        set.add(gtid_uuid(g.domain, g.server), 1, g.seq);
+    }
+    set
+}
+
+/// The value of a column that only MySQL has.
+fn mysql_value(name: &str, s: &ConnectionStatus, executed: &GtidSet, domain: u32) -> Value {
+    let c = &s.config;
+    match name {
+        "Source_UUID" => Value::str(source_uuid(s, domain)),
+        "Source_Info_File" => Value::str("the log"),
+        "Source_Retry_Count" => Value::UInt(c.retry_count),
+        "Retrieved_Gtid_Set" => Value::str(received_set(s).to_string()),
+        "Executed_Gtid_Set" => Value::str(executed.to_string()),
+        "Auto_Position" => Value::UInt(u64::from(c.use_gtid != UseGtid::No)),
+        "Channel_Name" => Value::str(c.name.as_str()),
+        "Get_Source_public_key" => Value::UInt(u64::from(c.server_key)),
+        _ => Value::str(""),
+    }
+}
+
 /// Columns that are NULL when there is nothing to be said.
 const NULLABLE: [&str; 6] = [
     "Seconds_Behind_Master",
@@ -116,10 +200,13 @@ fn columns(all: bool) -> impl Iterator<Item = &'static Column> {
 }
 
 fn grid(all: bool) -> Grid {
+    made_grid(columns(all).map(|Column(name, kind, _)| (*name, *kind, NULLABLE.contains(name))))
+}
+
+fn made_grid(columns: impl Iterator<Item = (&'static str, Kind, bool)>) -> Grid {
     let mut g = Grid::new();
-    for Column(name, kind, _) in columns(all) {
-        let nullable = NULLABLE.contains(name);
-        let c = match *kind {
+    for (name, kind, nullable) in columns {
+        let c = match kind {
             Text(len) => column(
                 name,
                 TypeKind::VarChar(len),
@@ -269,17 +356,41 @@ impl ClientSession {
         self.need_any(PrivilegeSet::SUPER.with(PrivilegeSet::SLAVE_MONITOR))?;
         let name = self.target_name(target);
         let all = name.is_none();
-        let mut g = grid(all);
         let which = name.as_deref().map_or(Which::All, Which::Named);
         let found = match (self.instance.replica_control(), &name) {
             (Some(c), _) => c.status(which)?,
             (None, Some(n)) if !n.is_empty() => return Err(super::no_connection(n)),
             (None, _) => Vec::new(),
         };
+        if is_mysql() && !all {
+            return Ok(self.mysql_replica_status(&found));
+        }
+        let mut g = grid(all);
         for s in &found {
             g.row(columns(all).map(|c| value(c.0, s)).collect());
         }
         Ok(g)
+    }
+
+    /// SHOW REPLICA STATUS in MySQL's words. A connection that has no source is none there.
+    fn mysql_replica_status(&self, found: &[ConnectionStatus]) -> Grid {
+        let mut g = made_grid(
+            mysql_columns()
+                .map(|(name, kind, other)| (name, kind, NULLABLE.contains(&other.as_str()))),
+        );
+        let executed = gtid_executed(self.instance.database());
+        let domain = self.instance.global_value("gtid_domain_id").as_u32();
+        for s in found.iter().filter(|s| !s.config.host.is_empty()) {
+            let row =
+                mysql_columns().map(
+                    |(name, _, other)| match MYSQLS.iter().any(|c| c.0 == name) {
+                        true => mysql_value(name, s, &executed, domain),
+                        false => value(&other, s),
+                    },
+                );
+            g.row(row.collect());
+        }
+        g
     }
 }
 

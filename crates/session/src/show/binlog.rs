@@ -1,16 +1,19 @@
 //! SHOW statements about the binary log: where it stands, its files, its events.
 
 use crate::admin::Filter;
+use crate::gtids::gtid_executed;
 use crate::privileges::PrivilegeSet;
 use crate::rows::{Grid, column};
 use crate::session::ClientSession;
 use crate::view::View;
+use narwal_binlog::gtid_uuid;
 use narwal_source::ReaderInfo;
+use narwal_types::face::is_mysql;
 use narwal_types::{SqlResult, TypeKind, Value};
 
 impl ClientSession {
     /// SHOW MASTER STATUS, SHOW BINLOG STATUS.
-    pub(super) fn show_master_status(&mut self) -> SqlResult<Grid> {
+    pub(super) fn show_master_status(&mut self, mysql: bool) -> SqlResult<Grid> {
         self.need_any(PrivilegeSet::SUPER.with(PrivilegeSet::BINLOG_MONITOR))?;
         let db = self.instance.database();
         let at = db.durable_binlog_position()?;
@@ -20,12 +23,17 @@ impl ClientSession {
             .uint("Position", false)
             .text("Binlog_Do_DB", 255)
             .text("Binlog_Ignore_DB", 255);
-        g.row(vec![
+        let mut row = vec![
             Value::str(at.file),
             Value::UInt(at.offset),
             Value::str(filter.do_db.join(",")),
             Value::str(filter.ignore_db.join(",")),
-        ]);
+        ];
+        if mysql {
+            g.text("Executed_Gtid_Set", 1024);
+            row.push(Value::str(gtid_executed(db).to_string()));
+        }
+        g.row(row);
         Ok(g)
     }
 
@@ -43,22 +51,41 @@ impl ClientSession {
     /// SHOW REPLICA HOSTS: replicas that have registered and are connected.
     pub(super) fn show_replica_hosts(&mut self) -> SqlResult<Grid> {
         self.need_any(PrivilegeSet::REPLICATION_MASTER_ADMIN)?;
+        let mysql = is_mysql();
         let mut g = Grid::new();
-        g.columns
-            .push(column("Server_id", TypeKind::Int, true, 10, false));
+        g.columns.push(column(
+            if mysql { "Server_Id" } else { "Server_id" },
+            TypeKind::Int,
+            true,
+            10,
+            false,
+        ));
         g.text("Host", 20);
         g.columns
             .push(column("Port", TypeKind::Int, true, 7, false));
-        g.columns
-            .push(column("Master_id", TypeKind::Int, true, 10, false));
+        g.columns.push(column(
+            if mysql { "Source_Id" } else { "Master_id" },
+            TypeKind::Int,
+            true,
+            10,
+            false,
+        ));
+        if mysql {
+            g.text("Replica_UUID", 36);
+        }
         let me = self.instance.global_value("server_id").as_u64();
+        let domain = self.instance.global_value("gtid_domain_id").as_u32();
         for r in self.instance.source().replicas() {
-            g.row(vec![
+            let mut row = vec![
                 Value::UInt(u64::from(r.server_id)),
                 Value::str(r.host),
                 Value::UInt(u64::from(r.port)),
                 Value::UInt(me),
-            ]);
+            ];
+            if mysql {
+                row.push(Value::str(gtid_uuid(domain, r.server_id).to_string()));
+            }
+            g.row(row);
         }
         Ok(g)
     }
@@ -68,9 +95,13 @@ impl ClientSession {
 pub(super) fn semi_sync_status(view: &View, pairs: &mut Vec<(String, String)>) {
     let s = view.instance.source().semi_sync().status();
     let average = s.tx_wait_micros.checked_div(s.tx_waits).unwrap_or(0);
-    // MySQL's names beside MariaDB's.
+    // MySQL's names beside MariaDB's; a tool that looks for either takes two for two.
+    let sides: &[&str] = match is_mysql() {
+        true => &["source"],
+        false => &["master", "source"],
+    };
     let mut pair = |name: &str, value: String| {
-        for side in ["master", "source"] {
+        for side in sides {
             pairs.push((format!("Rpl_semi_sync_{side}_{name}"), value.clone()));
         }
     };

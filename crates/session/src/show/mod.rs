@@ -80,7 +80,7 @@ impl ClientSession {
             Show::Engine { engine, status } => self.show_engine(engine.as_deref(), *status),
             Show::Collation(f) => server::collations(f),
             Show::CharacterSet(f) => server::character_sets(f),
-            Show::MasterStatus => self.show_master_status(),
+            Show::MasterStatus(mysql) => self.show_master_status(*mysql),
             Show::BinaryLogs => self.show_binary_logs(),
             Show::BinlogEvents(_) => Ok(events::events_grid()),
             Show::ReplicaStatus(target) => self.show_replica_status(target),

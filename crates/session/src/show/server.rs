@@ -11,6 +11,7 @@ use crate::status::{self, Counters, NAMES};
 use crate::variables::{VARIABLES, index};
 use crate::view::View;
 use narwal_sql::{VariableScope, WarningLevel, engine_name};
+use narwal_types::face::is_mysql;
 use narwal_types::{Charset, Collation, SqlResult, TypeKind, Value, errors};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -100,7 +101,7 @@ impl ClientSession {
     pub(super) fn show_variables(&mut self, global: bool, filter: &Filter) -> SqlResult<Grid> {
         let mut pairs = Vec::new();
         for d in VARIABLES.iter() {
-            if !filter.may_match(d.name) || (global && !d.has_global()) {
+            if !d.shown_names().any(|n| filter.may_match(n)) || (global && !d.has_global()) {
                 continue;
             }
             let scope = if global {
@@ -109,8 +110,11 @@ impl ClientSession {
                 VariableScope::Any
             };
             let Some(i) = index(d.name) else { continue };
-            pairs.push((d.name.to_string(), self.vars.read(scope, i)?.show()));
+            let value = self.vars.read(scope, i)?.show();
+            pairs.extend(d.shown_names().map(|n| (n.to_string(), value.clone())));
         }
+        // MySQL's names stand where their order wants them.
+        pairs.sort_unstable();
         name_value(filter, pairs)
     }
 
@@ -337,7 +341,9 @@ pub(crate) fn all_collations() -> Grid {
         .text("Compiled", 3)
         .int("Sortlen", false);
     for c in Collation::all() {
-        if let Some(name) = c.shared_name() {
+        // What MySQL has a name for is no kin of others there.
+        let shared = c.shared_name().filter(|n| c.name().ends_with(n));
+        if let Some(name) = shared {
             // Once for all character sets.
             if c.charset() == Charset::Utf8mb4 {
                 let mut row = vec![Value::str(name), Value::Null, Value::Null, Value::Null];
@@ -353,10 +359,29 @@ pub(crate) fn all_collations() -> Grid {
             Value::Int(i64::from(c.id())),
             Value::str(if default { "Yes" } else { "" }),
             Value::str("Yes"),
-            Value::Int(c.sort_length().into()),
+            Value::Int(match c.name().contains("_0900_a") {
+                true => 0,
+                false => c.sort_length().into(),
+            }),
         ]);
     }
+    if is_mysql() {
+        add_padding(&mut g);
+    }
     g
+}
+
+/// MySQL's column Pad_attribute, and its order.
+fn add_padding(g: &mut Grid) {
+    g.text("Pad_attribute", 9);
+    for row in &mut g.rows {
+        let pads = match &row[0] {
+            Value::Str(name) => Collation::from_name(name).is_none_or(Collation::pads),
+            _ => true,
+        };
+        row.push(Value::str(if pads { "PAD SPACE" } else { "NO PAD" }));
+    }
+    g.rows.sort_by_cached_key(|row| format!("{:?}", row[0]));
 }
 
 /// SHOW CHARACTER SET: those that columns can have.

@@ -12,10 +12,11 @@ use crate::rows::{Grid, opt};
 use crate::session::{ClientSession, is_virtual, unknown_database};
 use crate::show::title;
 use narwal_engine::{Catalog, Table, ViewDef};
-use narwal_sql::virtual_tables::INFORMATION_SCHEMA;
+use narwal_sql::virtual_tables::{INFORMATION_SCHEMA, PERFORMANCE_SCHEMA};
 use narwal_sql::{show, view};
 use narwal_types::errors;
 use narwal_types::errors::codes;
+use narwal_types::face::is_mysql;
 use narwal_types::{BlobSize, SqlError, SqlResult, TypeKind, Value};
 use std::sync::Arc;
 
@@ -98,6 +99,9 @@ impl ClientSession {
         let account = self.account();
         let mut names = visible_databases(&self.instance, &account);
         names.push(INFORMATION_SCHEMA.into());
+        if is_mysql() {
+            names.push(PERFORMANCE_SCHEMA.into());
+        }
         names.sort_unstable();
         let mut g = Grid::new();
         g.text(&title("Database", filter), 64);
@@ -116,6 +120,11 @@ impl ClientSession {
 
     /// The tables that the account sees in a database.
     fn tables_of(&mut self, db: &str) -> Vec<Arc<Table>> {
+        if is_virtual(db) && db.eq_ignore_ascii_case(PERFORMANCE_SCHEMA) {
+            return information_schema::mysql_performance::all()
+                .cloned()
+                .collect();
+        }
         if is_virtual(db) {
             return information_schema::all().cloned().collect();
         }

@@ -55,11 +55,15 @@ fn fit(d: &VariableDef, given: &str, v: u64, clipped: bool) -> Accepted {
 impl VariableDef {
     /// The default value.
     pub fn default_value(&self) -> VarValue {
+        let text = match self.hooks.mysql_default {
+            Some(mysqls) if narwal_types::face::is_mysql() => mysqls,
+            _ => self.default,
+        };
         match self.kind {
-            Kind::Bool => VarValue::Bool(self.default == "ON"),
-            Kind::UInt(..) => VarValue::UInt(self.default.parse().unwrap_or(0)),
-            Kind::Double(..) => VarValue::Double(self.default.parse().unwrap_or(0.0)),
-            _ => VarValue::text(self.default),
+            Kind::Bool => VarValue::Bool(text == "ON"),
+            Kind::UInt(..) => VarValue::UInt(text.parse().unwrap_or(0)),
+            Kind::Double(..) => VarValue::Double(text.parse().unwrap_or(0.0)),
+            _ => VarValue::text(text),
         }
     }
 

@@ -101,6 +101,7 @@ pub(super) static ROWS: &[VariableDef] = &[
         Live,
         "Collation of literals; sets `character_set_connection` with it.",
     )
+    .mysql_default("utf8mb4_0900_ai_ci")
     .session(|s, v| s.collation = Collation::from_name(v.as_str()).unwrap_or_default())
     .not_for_one_statement()
     .twin(|v| {
@@ -115,6 +116,7 @@ pub(super) static ROWS: &[VariableDef] = &[
         Computed,
         "Collation of the default database.",
     )
+    .mysql_default("utf8mb4_0900_ai_ci")
     .read_session(|s| VarValue::text(s.database_collation().name())),
     row(
         "collation_server",
@@ -124,6 +126,7 @@ pub(super) static ROWS: &[VariableDef] = &[
         Live,
         "Collation of new databases; sets `character_set_server` with it.",
     )
+    .mysql_default("utf8mb4_0900_ai_ci")
     .session(|s, v| s.server_collation = Collation::from_name(v.as_str()).unwrap_or_default())
     .not_for_one_statement()
     .twin(|v| {

@@ -113,6 +113,7 @@ pub(crate) type CheckOption = fn(&VarValue) -> Result<(), String>;
 pub(crate) struct Hooks {
     pub alias_of: Option<&'static str>,
     pub mysql_name: Option<&'static str>,
+    pub mysql_default: Option<&'static str>,
     pub twin: Option<TwinOf>,
     pub session: Option<fn(&mut Settings, &VarValue)>,
     pub before: Option<Before>,
@@ -183,6 +184,7 @@ pub(super) const fn row(
         hooks: Hooks {
             alias_of: None,
             mysql_name: None,
+            mysql_default: None,
             twin: None,
             session: None,
             before: None,
@@ -261,6 +263,12 @@ impl VariableDef {
     /// MySQL's name of it.
     pub(super) const fn mysql(mut self, name: &'static str) -> Self {
         self.hooks.mysql_name = Some(name);
+        self
+    }
+
+    /// The default under MySQL's face.
+    pub(super) const fn mysql_default(mut self, default: &'static str) -> Self {
+        self.hooks.mysql_default = Some(default);
         self
     }
 
@@ -446,6 +454,15 @@ impl VariableDef {
     /// True if there is a session value.
     pub fn has_session(&self) -> bool {
         self.scope != Scope::Global
+    }
+
+    /// The names under which lists of variables show it. Under MySQL's face that is MySQL's too; of semi-synchronous
+    /// replication MySQL's alone, since a tool that finds either form works with it.
+    pub(crate) fn shown_names(&self) -> impl Iterator<Item = &'static str> {
+        let mysqls = self.hooks.mysql_name;
+        let shown = mysqls.filter(|_| narwal_types::face::is_mysql());
+        let own = shown.is_none() || !self.name.starts_with("rpl_semi_sync");
+        own.then_some(self.name).into_iter().chain(shown)
     }
 
     /// Its name as an option of the command line, without the dashes before it.

@@ -46,10 +46,14 @@ fn markdown() -> String {
             "\n### {heading}\n\n| Variable | Scope | Values | Default | Setting it | What it is for |\n|---|---|---|---|---|---|\n"
         ));
         for d in *rows {
-            let default = match d.default {
+            let quoted = |text| match text {
                 "" => String::new(),
                 text => format!("`{text}`"),
             };
+            let mut default = quoted(d.default);
+            if let Some(mysqls) = d.hooks.mysql_default {
+                default = format!("{default} (MySQL's face: {})", quoted(mysqls));
+            }
             s.push_str(&format!(
                 "| `{}` | {} | {} | {default} | {} | {} |\n",
                 d.name,

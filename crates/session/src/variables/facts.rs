@@ -1,7 +1,7 @@
 //! Variables: facts about the server and its files.
 
 use super::def::Effect::{Computed, Startup};
-use super::def::Kind::{Bool, Text};
+use super::def::Kind::{Bool, Enum, Text};
 use super::def::Scope::Global;
 use super::def::{VariableDef, row};
 
@@ -168,13 +168,22 @@ pub(super) static ROWS: &[VariableDef] = &[
         "Whether file names ignore case.",
     ),
     row(
+        "narwal_dialect",
+        Global,
+        Enum(&["MARIADB", "MYSQL"]),
+        "MARIADB",
+        Startup,
+        "Which server Narwal shows itself as: version, defaults, names of collations, comments that are run.",
+    ),
+    row(
         "performance_schema",
         Global,
         Bool,
         "OFF",
         Startup,
         "Whether there is a performance schema.",
-    ),
+    )
+    .mysql_default("ON"),
     row(
         "pid_file",
         Global,
@@ -198,7 +207,8 @@ pub(super) static ROWS: &[VariableDef] = &[
         "/tmp",
         Startup,
         "Folder for LOAD DATA of MariaDB's log, for tools that ask.",
-    ),
+    )
+    .mysql("replica_load_tmpdir"),
     row(
         "tmpdir",
         Global,

@@ -274,9 +274,18 @@ fn set_applied(db: &Database, text: &str) -> SqlResult<()> {
     if adds || !set.is_empty() {
         set.merge(&db.replica_state().mysql);
     }
+    store_applied(db, None, &set)
+}
+
+/// Nothing counts as applied any more, of whatever source.
+pub(crate) fn forget_applied(db: &Database) -> SqlResult<()> {
+    store_applied(db, Some(String::new()), &GtidSet::new())
+}
+
+fn store_applied(db: &Database, slave_pos: Option<String>, set: &GtidSet) -> SqlResult<()> {
     let ddl = Ddl {
         changes: vec![CatalogChange::SetReplicaState {
-            slave_pos: None,
+            slave_pos,
             channel: None,
             mysql: Some(set.to_string()),
         }],

@@ -25,6 +25,7 @@ mod facts;
 mod gtid;
 mod innodb;
 mod logging;
+mod mysql;
 mod optimizer;
 pub(crate) mod parts;
 mod replica;
@@ -39,6 +40,7 @@ mod without_effect;
 pub use accept::{Accepted, parse_size, unknown};
 pub(crate) use def::AtStart;
 pub use def::{Effect, Kind, Scope, VariableDef};
+pub(crate) use gtid::forget_applied;
 pub use value::VarValue;
 
 use crate::settings::Settings;
@@ -69,6 +71,7 @@ static SUBJECTS: &[(&str, &[VariableDef])] = &[
         without_effect::schema_sizes::ROWS,
     ),
     ("Clusters", without_effect::cluster::ROWS),
+    ("Of MySQL alone", mysql::ROWS),
 ];
 
 /// All system variables, sorted by name.

@@ -15,6 +15,8 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 pub(crate) struct Switches {
     /// `read_only`.
     pub read_only: AtomicBool,
+    /// `super_read_only`.
+    pub super_read_only: AtomicBool,
     /// `gtid_strict_mode`.
     pub gtid_strict: AtomicBool,
 }

@@ -46,6 +46,7 @@ pub(super) static ROWS: &[VariableDef] = &[
         Fixed,
         "Statements that a replica's applier runs first; only none.",
     )
+    .mysql("init_replica")
     .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
     row(
         "log_slave_updates",
@@ -55,6 +56,7 @@ pub(super) static ROWS: &[VariableDef] = &[
         Startup,
         "What a replica applies is in its log; only ON.",
     )
+    .mysql("log_replica_updates")
     .at_start(AtStart::Refused(
         "what a replica applies is in its log, which is also where it is stored; \
          there is no second one",
@@ -273,7 +275,8 @@ pub(super) static ROWS: &[VariableDef] = &[
         "OFF",
         Startup,
         "Connections to sources do not start with the server.",
-    ),
+    )
+    .mysql("skip_replica_start"),
     row(
         "slave_compressed_protocol",
         Global,
@@ -282,6 +285,7 @@ pub(super) static ROWS: &[VariableDef] = &[
         Fixed,
         "Compresses what a source sends; only OFF.",
     )
+    .mysql("replica_compressed_protocol")
     .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
     row(
         "slave_ddl_exec_mode",
@@ -309,6 +313,7 @@ pub(super) static ROWS: &[VariableDef] = &[
         Live,
         "Forgives rows that are there already or missing (`IDEMPOTENT`).",
     )
+    .mysql("replica_exec_mode")
     .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
     inert(
         "slave_max_allowed_packet",
@@ -317,6 +322,7 @@ pub(super) static ROWS: &[VariableDef] = &[
         "1073741824",
         "MariaDB's longest event of a source.",
     )
+    .mysql("replica_max_allowed_packet")
     .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
     row(
         "slave_max_statement_time",
@@ -335,6 +341,7 @@ pub(super) static ROWS: &[VariableDef] = &[
         Live,
         "Seconds without a sign of its source after which a replica connects anew.",
     )
+    .mysql("replica_net_timeout")
     .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
     inert(
         "slave_parallel_max_queued",
@@ -380,6 +387,7 @@ pub(super) static ROWS: &[VariableDef] = &[
         Live,
         "MySQL's name of `slave_parallel_threads`.",
     )
+    .mysql("replica_parallel_workers")
     .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN)
     .twin(|v| Ok(("slave_parallel_threads", v.clone())))
     .allowed(while_replicas_stand),
@@ -399,6 +407,7 @@ pub(super) static ROWS: &[VariableDef] = &[
         Startup,
         "Errors that a replica passes over; only OFF.",
     )
+    .mysql("replica_skip_errors")
     .at_start(AtStart::Refused(
         "a replica that passes over errors has other data than its source from \
          then on. slave_exec_mode=IDEMPOTENT forgives rows that are there or \
@@ -412,6 +421,7 @@ pub(super) static ROWS: &[VariableDef] = &[
         "ON",
         "Checks the checksums of events; always done.",
     )
+    .mysql("replica_sql_verify_checksum")
     .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
     row(
         "slave_transaction_retries",
@@ -421,6 +431,7 @@ pub(super) static ROWS: &[VariableDef] = &[
         Live,
         "Attempts to apply a transaction that met a deadlock or a lock wait.",
     )
+    .mysql("replica_transaction_retries")
     .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
     row(
         "slave_transaction_retry_errors",
@@ -447,6 +458,7 @@ pub(super) static ROWS: &[VariableDef] = &[
         Live,
         "Which other types a replica's columns may have than the source's.",
     )
+    .mysql("replica_type_conversions")
     .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
     row(
         "sql_slave_skip_counter",
@@ -456,6 +468,7 @@ pub(super) static ROWS: &[VariableDef] = &[
         State,
         "Event groups that the default connection's applier is to leave out yet.",
     )
+    .mysql("sql_replica_skip_counter")
     .session_needs(PrivilegeSet::SUPER)
     .read_in_any_scope(|s| {
         let connection = s.value("default_master_connection").show();
@@ -474,6 +487,7 @@ pub(super) static ROWS: &[VariableDef] = &[
         "10000",
         "MariaDB's files of a replica's position.",
     )
+    .mysql("sync_source_info")
     .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
     inert(
         "sync_relay_log",

@@ -83,6 +83,7 @@ pub(super) static ROWS: &[VariableDef] = &[
     )
     .needs(PrivilegeSet::REPLICATION_MASTER_ADMIN)
     .mysql("rpl_semi_sync_source_wait_point")
+    .mysql_default("AFTER_SYNC")
     .global_from_start(apply),
     inert(
         "rpl_semi_sync_slave_delay_master",

@@ -249,6 +249,10 @@ pub(super) static ROWS: &[VariableDef] = &[
         Live,
         "What statements mean and how strict they are.",
     )
+    .mysql_default(
+        "ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,\
+         ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION",
+    )
     .session(|s, v| s.sql_mode = SqlMode::parse(v.as_str()).unwrap_or(SqlMode::DEFAULT)),
     inert(
         "sql_notes",

@@ -4,11 +4,13 @@ use super::def::Effect::{Computed, Fixed, Live, Startup};
 use super::def::Kind::{Bool, Enum, UInt};
 use super::def::Scope::{Both, Global, Session};
 use super::def::{VariableDef, inert, row};
+use super::parts::SessionParts;
 use super::value::VarValue;
 use crate::privileges::PrivilegeSet;
 use crate::replica::errors::locked_or_in_transaction;
 use crate::settings::Completion;
 use narwal_engine::Isolation;
+use narwal_types::SqlResult;
 use std::sync::atomic::Ordering;
 
 /// The rows.
@@ -161,10 +163,30 @@ pub(super) static ROWS: &[VariableDef] = &[
     )
     .needs_exactly(PrivilegeSet::READ_ONLY_ADMIN)
     .global_from_start(|s, v| s.switches().read_only.store(v.as_bool(), Ordering::SeqCst))
-    .allowed(|s, _| match s.in_transaction() || s.has_locked_tables() {
-        true => Err(locked_or_in_transaction()),
-        false => Ok(()),
-    }),
+    // Nobody is refused more than that who is above it.
+    .twin(|v| match v.as_bool() {
+        true => Ok(("read_only", v.clone())),
+        false => Ok(("super_read_only", v.clone())),
+    })
+    .allowed(read_only_may_change),
+    row(
+        "super_read_only",
+        Global,
+        Bool,
+        "OFF",
+        Live,
+        "Refuses writes of all clients; sets `read_only` with it. MySQL's.",
+    )
+    .needs_exactly(PrivilegeSet::READ_ONLY_ADMIN)
+    .global_from_start(|s, v| {
+        let switches = s.switches();
+        switches.super_read_only.store(v.as_bool(), Ordering::SeqCst);
+    })
+    .twin(|v| match v.as_bool() {
+        true => Ok(("read_only", v.clone())),
+        false => Ok(("super_read_only", v.clone())),
+    })
+    .allowed(read_only_may_change),
     inert(
         "transaction_alloc_block_size",
         Both,
@@ -233,6 +255,13 @@ const ISOLATION: &[&str] = &[
     "REPEATABLE-READ",
     "SERIALIZABLE",
 ];
+
+fn read_only_may_change(s: &dyn SessionParts, _global: bool) -> SqlResult<()> {
+    match s.in_transaction() || s.has_locked_tables() {
+        true => Err(locked_or_in_transaction()),
+        false => Ok(()),
+    }
+}
 /// Seconds.
 const YEAR: u64 = 31_536_000;
 

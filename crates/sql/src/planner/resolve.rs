@@ -9,7 +9,7 @@ use crate::planner::sequence_table::sequence_table;
 use crate::privilege::Through;
 use crate::privilege::{Needs, Privilege};
 use crate::view_def::wrong_kind;
-use crate::virtual_tables::{INFORMATION_SCHEMA, VirtualTables};
+use crate::virtual_tables::{INFORMATION_SCHEMA, PERFORMANCE_SCHEMA, VirtualTables};
 use narwal_engine::{Catalog, Database, Table};
 use narwal_syntax::ast::Cte;
 use narwal_syntax::ast::{TableName, TableRef};
@@ -90,7 +90,7 @@ impl<'a> Resolver<'a> {
                 rows: Rows::Virtual(rows),
             });
         }
-        let made = db == "mysql" || db.eq_ignore_ascii_case("performance_schema");
+        let made = db == "mysql" || db.eq_ignore_ascii_case(PERFORMANCE_SCHEMA);
         if made
             && self.catalog.database(&db).is_none()
             && let Some((table, rows)) =

@@ -9,6 +9,7 @@ use crate::parse::expr::level;
 use crate::parser::Parser;
 use crate::token::Tok;
 use narwal_types::SqlResult;
+use narwal_types::face::is_mysql;
 
 impl Parser<'_> {
     pub(super) fn insert(&mut self) -> SqlResult<Statement> {
@@ -36,11 +37,17 @@ impl Parser<'_> {
         let partitions = self.partitions()?;
         let (columns, source) = self.insert_source()?;
         let mut on_duplicate = Vec::new();
+        let alias = match replace {
+            true => None,
+            false => self.row_alias(columns.as_deref())?,
+        };
         if !replace && self.eat(Kw::ON) {
             self.expect(Kw::DUPLICATE)?;
             self.expect(Kw::KEY)?;
             self.expect(Kw::UPDATE)?;
+            self.row_alias = alias;
             on_duplicate = self.comma_separated(Self::column_assignment)?;
+            self.row_alias = None;
         }
         Ok(Insert {
             replace,
@@ -95,6 +102,7 @@ impl Parser<'_> {
                     false => self.rows()?,
                 }
             }
+            Tok::Word(Kw::TABLE) if is_mysql() => InsertSource::Select(Box::new(self.query()?)),
             Tok::LParen | Tok::Word(Kw::SELECT | Kw::WITH) => {
                 InsertSource::Select(Box::new(self.query()?))
             }
@@ -119,6 +127,7 @@ impl Parser<'_> {
     }
 
     fn row(&mut self) -> SqlResult<Vec<SetValue>> {
+        self.eat_row();
         self.expect_tok(Tok::LParen)?;
         if self.eat_tok(Tok::RParen) {
             return Ok(Vec::new());

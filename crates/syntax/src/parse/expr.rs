@@ -374,6 +374,7 @@ impl Parser<'_> {
     /// An operand and its COLLATE.
     fn collated(&mut self) -> SqlResult<Expr> {
         let mut e = self.primary()?;
+        e = self.json_path(e)?;
         while self.eat(Kw::COLLATE) {
             let collation = match self.peek() {
                 Tok::String => self.string()?,
@@ -572,7 +573,11 @@ impl Parser<'_> {
             Tok::Dot => {}
             Tok::LParen => return self.call(None, first),
             _ if sysdate => return Ok(super::call::call_without_arguments(first)),
-            _ => return Ok(Expr::Column(first)),
+            _ => {
+                return Ok(self
+                    .of_row_alias(None, &first)
+                    .unwrap_or(Expr::Column(first)));
+            }
         }
         self.bump();
         let second = self.ident()?;
@@ -597,11 +602,14 @@ impl Parser<'_> {
             _ if self.oracle() && Self::of_sequence(&second).is_some() => {
                 Ok(self.number_of_sequence(None, first, &second))
             }
-            _ => Ok(Expr::Qualified(Box::new(Qualified {
-                db: None,
-                table: first,
-                column: second,
-            }))),
+            _ => Ok(match self.of_row_alias(Some(&first), &second) {
+                Some(of_row) => of_row,
+                None => Expr::Qualified(Box::new(Qualified {
+                    db: None,
+                    table: first,
+                    column: second,
+                })),
+            }),
         }
     }
 }

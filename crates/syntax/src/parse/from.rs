@@ -165,6 +165,7 @@ impl Parser<'_> {
         if self.tables > MAX_TABLES {
             return Err(errors::TOO_MANY_TABLES.with([&MAX_TABLES]));
         }
+        self.refuse_lateral()?;
         if self.query_in_parens(0, true) {
             return self.derived_table();
         }
@@ -191,7 +192,7 @@ impl Parser<'_> {
     }
 
     fn derived_table(&mut self) -> SqlResult<From> {
-        let query = self.query_in_parentheses(true)?;
+        let mut query = self.query_in_parentheses(true)?;
         // A table of the past may be asked for of views and derived tables too.
         let time = self.system_time()?;
         if time.is_some() {
@@ -208,6 +209,7 @@ impl Parser<'_> {
             false if self.oracle() => format!("__unnamed_derived_{}", self.behind()),
             false => return Err(self.error()),
         };
+        self.derived_columns(&mut query)?;
         Ok(From::Query {
             query: Box::new(query),
             alias,

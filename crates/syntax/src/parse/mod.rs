@@ -19,6 +19,7 @@ mod dml;
 mod expr;
 mod from;
 mod load;
+mod mysql;
 mod program;
 mod query;
 #[cfg(test)]
@@ -30,6 +31,7 @@ use crate::parser::{ParseOptions, Parser};
 use crate::token::Tok;
 use narwal_types::SqlResult;
 use narwal_types::errors;
+use narwal_types::face::is_mysql;
 
 /// Parses one statement; semicolons may follow it. 1064 for what is no statement of MariaDB's.
 ///
@@ -91,6 +93,7 @@ impl Parser<'_> {
             Tok::LParen => self.query_statement(),
             Tok::Word(k) => match k {
                 Kw::SELECT | Kw::WITH | Kw::VALUES => self.query_statement(),
+                Kw::TABLE if is_mysql() => self.query_statement(),
                 Kw::INSERT | Kw::REPLACE => self.insert(),
                 Kw::UPDATE => self.update(),
                 Kw::DELETE => self.delete(),

@@ -8,6 +8,7 @@ use crate::keyword::Kw;
 use crate::parser::Parser;
 use crate::token::Tok;
 use narwal_types::errors;
+use narwal_types::face::is_mysql;
 use narwal_types::{SqlError, SqlResult};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -162,7 +163,10 @@ impl Parser<'_> {
                 self.bump();
                 Ok((self.table_values()?, true))
             }
-            _ => Ok((self.simple_select()?, false)),
+            _ => match self.whole_table()? {
+                Some(all) => Ok((all, false)),
+                None => Ok((self.simple_select()?, false)),
+            },
         }
     }
 
@@ -191,6 +195,7 @@ impl Parser<'_> {
         }
         match self.peek_at(n + open) {
             Tok::Word(Kw::SELECT | Kw::WITH) => {}
+            Tok::Word(Kw::TABLE) if is_mysql() => {}
             // `(VALUES(a) + 1)` is an expression; `(VALUES (1))` is one value either way.
             Tok::Word(Kw::VALUES) if values => {}
             Tok::Word(Kw::VALUES) => return open == 1 && self.is_table_values(n + 1),
@@ -227,6 +232,9 @@ impl Parser<'_> {
 
     /// True for `VALUES (literal ...`, which is no call of the function VALUES.
     fn is_table_values(&self, n: usize) -> bool {
+        if is_mysql() && self.peek_at(n + 1) == Tok::Word(Kw::ROW) {
+            return true;
+        }
         self.peek_at(n + 1) == Tok::LParen
             && !matches!(
                 self.peek_at(n + 2),
@@ -262,6 +270,7 @@ impl Parser<'_> {
     /// Behind VALUES: rows, as SELECTs put together.
     fn table_values(&mut self) -> SqlResult<Select> {
         let mut rows = self.comma_separated(|p| {
+            p.eat_row();
             p.expect_tok(Tok::LParen)?;
             if p.peek() == Tok::RParen {
                 return Err(errors::EMPTY_ROW_IN_TVC.plain());
@@ -274,6 +283,9 @@ impl Parser<'_> {
                 ..Select::of(items, None)
             })
         })?;
+        if is_mysql() {
+            name_columns(&mut rows[0].items);
+        }
         let width = rows[0].items.len();
         if rows.iter().any(|r| r.items.len() != width) {
             return Err(errors::WRONG_NUMBER_OF_VALUES_IN_TVC.plain());
@@ -655,5 +667,14 @@ impl Parser<'_> {
             self.limit_value()?;
         }
         Ok((order_by, limit))
+    }
+}
+
+/// The names that MySQL gives the columns of VALUES.
+fn name_columns(items: &mut [SelectItem]) {
+    for (n, item) in items.iter_mut().enumerate() {
+        if let SelectItem::Expr { alias, .. } = item {
+            *alias = Some(format!("column_{n}"));
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! All collations: one line for each, but for the families `uca1400_*`, which follow from their languages.
 
 use super::latin1::{GENERAL_CI, GENERAL_CS, GERMAN1, IDENTITY, SWEDISH};
+use super::mysql_names::{self, MysqlName};
 use super::uca::{Uca, with_shared};
 use crate::charset::{Charset, CodeWeights, code_weights};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -172,7 +173,10 @@ impl Charset {
     /// The collation of what names only the character set.
     #[inline]
     pub fn default_collation(self) -> Collation {
-        DEFAULTS[self as usize]
+        match self {
+            Charset::Utf8mb4 => Collation::of_utf8mb4(),
+            _ => DEFAULTS[self as usize],
+        }
     }
 
     /// The collation by code points.
@@ -197,7 +201,7 @@ impl std::fmt::Debug for Collation {
 impl Serialize for Collation {
     fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
         match self.info().stored {
-            "" => s.serialize_str(self.name()),
+            "" => s.serialize_str(self.own_name()),
             stored => s.serialize_str(stored),
         }
     }
@@ -209,7 +213,7 @@ impl<'de> Deserialize<'de> for Collation {
         let by_stored = || (0..COUNT).find(|i| ALL[*i].stored == name);
         // Versions before this one had these of the families, under such names.
         let by_family = || {
-            let plain = |c: &Collation| camel(c.name()) == name;
+            let plain = |c: &Collation| camel(c.own_name()) == name;
             Collation::all().find(plain).map(|c| usize::from(c.0))
         };
         by_stored()
@@ -249,11 +253,56 @@ impl Collation {
 
     /// Id in the client protocol and in row metadata.
     pub fn id(self) -> u16 {
-        self.info().id
+        match self.shown_as() {
+            Some(mysqls) => mysqls.id,
+            None => self.info().id,
+        }
     }
 
     /// Name, lower case.
     pub fn name(self) -> &'static str {
+        match self.shown_as() {
+            Some(mysqls) => &mysqls.name,
+            None => self.own_name(),
+        }
+    }
+
+    /// The default collation of utf8mb4 under the process's face.
+    fn of_utf8mb4() -> Self {
+        match crate::face::is_mysql() {
+            true => Self::mysqls_default(),
+            false => DEFAULTS[Charset::Utf8mb4 as usize],
+        }
+    }
+
+    /// What MySQL calls it, if the process has MySQL's face.
+    fn shown_as(self) -> Option<&'static MysqlName> {
+        match crate::face::is_mysql() {
+            true => self.mysqls(),
+            false => None,
+        }
+    }
+
+    /// What MySQL calls it; `None` if its name is the same in both. Of several languages that share one of ours it is the
+    /// first.
+    pub(super) fn mysqls(self) -> Option<&'static MysqlName> {
+        static NAMES: OnceLock<Vec<Option<MysqlName>>> = OnceLock::new();
+        let names = NAMES.get_or_init(|| {
+            let mut names: Vec<Option<MysqlName>> = Vec::new();
+            names.resize_with(COUNT, || None);
+            for (name, ours) in mysql_names::all() {
+                let place = Self::of_own_name(&ours).map(|c| usize::from(c.0));
+                if let Some(free) = place.map(|p| &mut names[p]).filter(|n| n.is_none()) {
+                    *free = Some(name);
+                }
+            }
+            names
+        });
+        names.get(usize::from(self.0))?.as_ref()
+    }
+
+    /// The name under MariaDB's face.
+    pub(super) fn own_name(self) -> &'static str {
         match self.info().name {
             "" => &names()[usize::from(self.0)].0,
             name => name,
@@ -307,7 +356,15 @@ impl Collation {
 
     /// The same, where `uca1400_` is one of this character set.
     pub fn of_charset(given: &str, charset: Charset) -> Option<Self> {
-        Self::place_by_name(given, charset).filter(|c| !matches!(c.info().rule, Rule::Missing))
+        match Self::place_by_name(given, charset) {
+            Some(c) => Some(c).filter(|c| c.is_here()),
+            None => Self::of_mysql_name(given),
+        }
+    }
+
+    /// A collation by the name that it has under MariaDB's face.
+    pub(super) fn of_own_name(name: &str) -> Option<Self> {
+        Self::place_by_name(name, Charset::Utf8mb4).filter(|c| c.is_here())
     }
 
     /// MariaDB has a collation of this name, but Narwal does not.
@@ -321,9 +378,10 @@ impl Collation {
         !matches!(self.info().rule, Rule::Missing)
     }
 
-    /// A collation by id.
+    /// A collation by id; that of one that only MySQL has leads to the one that stands for it.
     pub fn from_id(id: u16) -> Option<Self> {
-        Self::all().find(|c| c.id() == id)
+        let own = Self::all().find(|c| c.info().id == id);
+        own.or_else(|| Self::of_mysql_id(id))
     }
 }
 

@@ -51,7 +51,8 @@ pub(in super::super) static ROWS: &[VariableDef] = rows![
     "log_slow_verbosity" Both Set(&["innodb", "query_plan", "explain", "engine", "warnings", "full"]), "" Inert
         "MariaDB's log slow verbosity.";
     "log_tc_size" Global UInt(12_288, MAX, 4096), "24576" Startup "MariaDB's log tc size.";
-    "master_verify_checksum" Global Bool, "OFF" Inert "MariaDB's master verify checksum.";
+    "master_verify_checksum" Global Bool, "OFF" Inert "MariaDB's master verify checksum."
+        .mysql("source_verify_checksum");
     "max_digest_length" Global UInt(0, 1_048_576, 1), "1024" Startup "MariaDB's maximal digest length.";
     "max_rowid_filter_size" Both UInt(1024, MAX, 1), "131072" Inert "MariaDB's maximal rowid filter size.";
     "max_seeks_for_key" Both UInt(1, 4_294_967_295, 1), "4294967295" Inert "MariaDB's maximal seeks for key.";

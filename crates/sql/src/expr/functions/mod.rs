@@ -19,6 +19,7 @@
 //! | `regexp.rs`, `regexp_search.rs` | REGEXP and REGEXP_*(); searches that can be ended |
 //! | `encryption.rs` | checksums, encodings, encryption, compression |
 //! | `network.rs` | internet addresses |
+//! | `mysql.rs` | what only MySQL has |
 //! | `info.rs` | the session, its user and its database; what values are |
 //! | `lock.rs`, `replication.rs`, `sequence.rs` | named locks and SLEEP; waiting for a primary's log; sequences |
 //! | `gathered.rs` | what an entry over several rows is |
@@ -40,6 +41,7 @@ pub(crate) mod info;
 pub(crate) mod json;
 mod lock;
 mod moment;
+mod mysql;
 mod network;
 pub(crate) mod number;
 pub(crate) mod oracle;
@@ -89,6 +91,7 @@ static SUBJECTS: &[Subject] = &[
         encryption::FUNCTIONS,
     ),
     ("Internet addresses", network::FUNCTIONS),
+    ("Of MySQL alone", mysql::FUNCTIONS),
     ("The session, and what values are", info::FUNCTIONS),
     ("Named locks and waiting", lock::FUNCTIONS),
     ("Replication", replication::FUNCTIONS),

@@ -37,6 +37,13 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         instr,
     ),
     &Function::new(
+        "regexp_like",
+        "text, pattern[, how]",
+        "Whether an expression matches a part of the text; `i` and `c` say how case counts, `m` and `n` what ends a line. MySQL's.",
+        int,
+        like,
+    ),
+    &Function::new(
         "regexp_replace",
         "text, pattern, new",
         "The text with each match of an expression replaced.",
@@ -119,6 +126,31 @@ fn matches(
         let r = compile_for(t, &pattern.to_text(), mode_of(collation))?;
         search(env, &r, t, 0)
     })
+}
+
+/// REGEXP_LIKE.
+fn like<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    let mut mode = call_mode(c)?;
+    let mut pattern = c.text(1);
+    let how = match c.exprs().len() {
+        3.. => c.text(2),
+        _ => String::new(),
+    };
+    for letter in how.chars() {
+        match letter {
+            'c' => mode.caseless = false,
+            'i' => mode.caseless = true,
+            'm' => pattern.insert_str(0, "(?m)"),
+            'n' => pattern.insert_str(0, "(?s)"),
+            'u' => {}
+            _ => return Err(errors::WRONG_ARGUMENTS.with([&"regexp_like"])),
+        }
+    }
+    let found = with_text(c.v(0), |t| {
+        let r = compile_for(t, &pattern, mode)?;
+        search(c.ctx.env, &r, t, 0)
+    })?;
+    Ok(Val::int(found.into()))
 }
 
 /// Collation of the text and the pattern of a call.

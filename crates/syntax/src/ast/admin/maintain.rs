@@ -57,6 +57,8 @@ pub enum Flush {
 pub enum Reset {
     /// MASTER, TO a number.
     Master(Option<u64>),
+    /// BINARY LOGS AND GTIDS, TO a number: MySQL's.
+    BinaryLogs(Option<u64>),
     /// SLAVE.
     Slave {
         /// Which connection.

@@ -128,7 +128,8 @@ pub enum Show {
     },
     Collation(Filter),
     CharacterSet(Filter),
-    MasterStatus,
+    /// MASTER STATUS; true: BINARY LOG STATUS, MySQL's, with a column more.
+    MasterStatus(bool),
     BinaryLogs,
     BinlogEvents(EventRange),
     RelaylogEvents(Connection, EventRange),

@@ -338,6 +338,15 @@ impl Parser<'_> {
                     false => None,
                 }));
             }
+            if p.eat_all(&[Kw::BINARY, Kw::LOGS, Kw::AND]) {
+                if !p.eat_word("GTIDS") {
+                    return Err(p.error());
+                }
+                return Ok(Reset::BinaryLogs(match p.eat(Kw::TO) {
+                    true => Some(p.number()?),
+                    false => None,
+                }));
+            }
             if p.eat(Kw::QUERY) {
                 p.expect(Kw::CACHE)?;
                 return Ok(Reset::QueryCache);

@@ -179,16 +179,21 @@ impl Parser<'_> {
         Ok(match word {
             Kw::MASTER => match self.eat_one(&[Kw::LOGS, Kw::STATUS]) {
                 Some(Kw::LOGS) => Show::BinaryLogs,
-                Some(_) => Show::MasterStatus,
+                Some(_) => Show::MasterStatus(false),
                 None => return Err(self.error()),
             },
+            Kw::BINARY if self.eat_word("LOG") => {
+                self.expect(Kw::STATUS)?;
+                Show::MasterStatus(true)
+            }
             Kw::BINARY => {
                 self.expect(Kw::LOGS)?;
                 Show::BinaryLogs
             }
+            Kw::REPLICAS => Show::ReplicaHosts,
             Kw::BINLOG => match self.eat_one(&[Kw::EVENTS, Kw::STATUS]) {
                 Some(Kw::EVENTS) => Show::BinlogEvents(self.event_range()?),
-                Some(_) => Show::MasterStatus,
+                Some(_) => Show::MasterStatus(false),
                 None => return Err(self.error()),
             },
             Kw::RELAYLOG => {

@@ -9,8 +9,9 @@ use crate::ast::ddl::{
 use crate::keyword::Kw;
 use crate::parser::Parser;
 use crate::token::Tok;
-use narwal_types::SqlResult;
 use narwal_types::errors;
+use narwal_types::face::is_mysql;
+use narwal_types::{SqlError, SqlResult};
 
 impl Parser<'_> {
     /// An index of a table's definition, at its first word.
@@ -77,6 +78,9 @@ impl Parser<'_> {
     fn index_columns(&mut self, i: &mut Index, overlaps: bool) -> SqlResult<()> {
         self.expect_tok(Tok::LParen)?;
         loop {
+            if self.peek() == Tok::LParen && is_mysql() {
+                return Err(SqlError::unsupported("indexes of expressions"));
+            }
             let column = self.ident()?;
             let unique = matches!(i.kind, IndexKind::Unique | IndexKind::Primary);
             if overlaps && unique && !i.parts.is_empty() && self.eat(Kw::WITHOUT) {
@@ -124,7 +128,7 @@ impl Parser<'_> {
                 IndexOption::Parser(self.ident()?)
             } else if self.eat(Kw::VISIBLE) {
                 IndexOption::Visible
-            } else if self.eat(Kw::IGNORED) {
+            } else if self.eat(Kw::IGNORED) || self.eat_invisible() {
                 IndexOption::Ignored(true)
             } else if self.at(Kw::NOT) {
                 IndexOption::Ignored(self.ignored()?)
@@ -137,8 +141,19 @@ impl Parser<'_> {
         }
     }
 
+    /// INVISIBLE, which MySQL calls an index that is IGNORED.
+    fn eat_invisible(&mut self) -> bool {
+        is_mysql() && self.eat(Kw::INVISIBLE)
+    }
+
     /// `[NOT] IGNORED`
     pub(super) fn ignored(&mut self) -> SqlResult<bool> {
+        if self.eat_invisible() {
+            return Ok(true);
+        }
+        if is_mysql() && self.eat(Kw::VISIBLE) {
+            return Ok(false);
+        }
         let not = self.eat(Kw::NOT);
         self.expect(Kw::IGNORED)?;
         Ok(!not)

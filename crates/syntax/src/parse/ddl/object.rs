@@ -39,7 +39,7 @@ impl Parser<'_> {
                 self.bump();
                 self.equals();
                 options.push(TableOption::Comment(self.text()?));
-            } else {
+            } else if !self.no_encryption()? {
                 return Ok(options);
             }
         }

@@ -1,0 +1,150 @@
+//! What only MySQL's grammar has. It is read under MySQL's face; otherwise it is the error that MariaDB gives.
+
+use crate::ast::{Call, Expr, From, Select, SelectItem};
+use crate::keyword::Kw;
+use crate::parser::Parser;
+use crate::row_alias::RowAlias;
+use crate::token::Tok;
+use narwal_types::errors;
+use narwal_types::face::is_mysql;
+use narwal_types::{SqlError, SqlResult};
+
+impl Parser<'_> {
+    /// The alias of an INSERT's row, if there is one. `columns`: those that the rows are for.
+    pub(super) fn row_alias(&mut self, columns: Option<&[String]>) -> SqlResult<Option<RowAlias>> {
+        if !is_mysql() || !self.eat(Kw::AS) {
+            return Ok(None);
+        }
+        let table = self.ident()?;
+        let mut names = Vec::new();
+        if self.peek() == Tok::LParen {
+            names = self.parenthesised(Self::ident)?;
+        }
+        let own = match columns {
+            Some(own) if own.len() == names.len() => own,
+            _ if names.is_empty() => &[],
+            _ => {
+                return Err(SqlError::unsupported(
+                    "an alias of the row with other columns than INSERT names",
+                ));
+            }
+        };
+        let columns = names.into_iter().zip(own.iter().cloned()).collect();
+        Ok(Some(RowAlias { table, columns }))
+    }
+
+    /// VALUES(column), if a name means the row to be inserted by its alias.
+    pub(super) fn of_row_alias(&self, table: Option<&str>, name: &str) -> Option<Expr> {
+        let column = self.row_alias.as_ref()?.column(table, name)?;
+        Some(Expr::Values(Box::new(Expr::Column(column))))
+    }
+
+    /// `column->'path'` and `column->>'path'`.
+    pub(super) fn json_path(&mut self, e: Expr) -> SqlResult<Expr> {
+        if !matches!(e, Expr::Column(_) | Expr::Qualified(_)) {
+            return Ok(e);
+        }
+        let unquoted = match self.peek() {
+            Tok::Arrow => false,
+            Tok::LongArrow => true,
+            _ => return Ok(e),
+        };
+        self.bump();
+        let path = Expr::Literal(crate::ast::Literal::String(self.string()?));
+        let extract = call("json_extract", vec![e, path]);
+        Ok(match unquoted {
+            true => call("json_unquote", vec![extract]),
+            false => extract,
+        })
+    }
+
+    /// `TABLE name`, the query of all its rows, if it is next.
+    pub(super) fn whole_table(&mut self) -> SqlResult<Option<Select>> {
+        if !is_mysql() || !self.eat(Kw::TABLE) {
+            return Ok(None);
+        }
+        let from = From::Table(self.table_ref()?);
+        Ok(Some(Select {
+            params: self.params,
+            ..Select::of(vec![SelectItem::Wildcard], from)
+        }))
+    }
+
+    /// ROW in front of a row of VALUES.
+    pub(super) fn eat_row(&mut self) {
+        if is_mysql() && self.peek_at(1) == Tok::LParen {
+            self.eat(Kw::ROW);
+        }
+    }
+
+    /// `(columns)` behind a derived table's alias: the names of its columns.
+    pub(super) fn derived_columns(&mut self, query: &mut Select) -> SqlResult<()> {
+        if !is_mysql() || self.peek() != Tok::LParen {
+            return Ok(());
+        }
+        let names = self.parenthesised(Self::ident)?;
+        // The first of queries that are put together names the columns.
+        let mut first = query;
+        while let [SelectItem::Wildcard] = first.items[..]
+            && let Some(From::Set { first: inner, .. }) = &mut first.from
+        {
+            first = inner;
+        }
+        let plain = |i: &SelectItem| matches!(i, SelectItem::Expr { .. });
+        if !first.items.iter().all(plain) {
+            return Err(SqlError::unsupported(
+                "names of columns for a derived table with *",
+            ));
+        }
+        if first.items.len() != names.len() {
+            return Err(errors::VIEW_WRONG_LIST.plain());
+        }
+        for (item, name) in first.items.iter_mut().zip(names) {
+            if let SelectItem::Expr { alias, .. } = item {
+                *alias = Some(name);
+            }
+        }
+        Ok(())
+    }
+
+    /// `[DEFAULT] ENCRYPTION [=] 'N'` of a database: true if it was there. The whole folder is encrypted, or nothing is.
+    pub(super) fn no_encryption(&mut self) -> SqlResult<bool> {
+        let before = self.mark();
+        self.eat(Kw::DEFAULT);
+        if !is_mysql() || !self.eat_word("ENCRYPTION") {
+            self.rewind(before);
+            return Ok(false);
+        }
+        self.equals();
+        match self.text()?.eq_ignore_ascii_case("N") {
+            true => Ok(true),
+            false => Err(SqlError::unsupported("ENCRYPTION='Y'")),
+        }
+    }
+
+    /// LATERAL, which is not supported.
+    pub(super) fn refuse_lateral(&self) -> SqlResult<()> {
+        let lateral = is_mysql()
+            && self.peek_at(1) == Tok::LParen
+            && self.next_text().eq_ignore_ascii_case("LATERAL");
+        match lateral {
+            true => Err(SqlError::unsupported("LATERAL")),
+            false => Ok(()),
+        }
+    }
+}
+
+/// A call of a built-in function.
+fn call(name: &str, args: Vec<Expr>) -> Expr {
+    Expr::Call(Box::new(Call {
+        db: None,
+        name: name.into(),
+        args,
+        arg_names: Vec::new(),
+        parens: true,
+        spaced: false,
+        star: false,
+        distinct: false,
+        clauses: None,
+    }))
+}

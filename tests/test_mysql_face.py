@@ -1,0 +1,235 @@
+"""Narwal with MySQL's face: what MySQL's clients see, beside MySQL 8.4 where `scripts/peers` has fetched it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from narwal_lab.subjects import binary_of
+from support import Client
+from testbed.servers import MySQL
+
+ROOT = Path(__file__).resolve().parents[1]
+PEERS = Path(os.environ.get("NARWAL_PEERS", ROOT / ".peers"))
+
+# What both servers must answer alike: rows, or the error's number, state and text.
+SAME = """
+SELECT 1 /*!80400 + 1 */ /*!80500 + 5 */ /*!50000 + 1 */ /*!100000 + 7 */
+SELECT 1 /*M! + 1 */
+SELECT @@sql_mode, @@collation_server, @@collation_connection, @@character_set_client, @@collation_database
+SELECT @@global.gtid_mode, @@enforce_gtid_consistency, @@global.super_read_only, @@transaction_isolation, @@sql_require_primary_key
+SELECT @@default_collation_for_utf8mb4, @@binlog_row_value_options, @@global.log_replica_updates, @@replica_parallel_type
+SELECT 'a' = 'á', 'a ' = 'a', 'ß' = 'ss', 'a' < 'B'
+SELECT COLLATION('x'), CHARSET('x')
+SELECT 'a' = 'A' COLLATE utf8mb4_0900_as_cs, 'a' = 'A' COLLATE utf8mb4_0900_ai_ci, 'a' = 'A' COLLATE utf8mb4_0900_bin
+SELECT REGEXP_LIKE('Narwal', '^nar'), REGEXP_LIKE('Narwal', '^nar', 'c')
+SELECT IS_UUID('6ccd780c-baba-1026-9564-5b8c656024db'), IS_UUID('x'), HEX(UUID_TO_BIN('6ccd780c-baba-1026-9564-5b8c656024db', 1))
+SELECT BIN_TO_UUID(UUID_TO_BIN('6ccd780c-baba-1026-9564-5b8c656024db', 1), 1)
+CREATE TABLE t (id INT PRIMARY KEY, v VARCHAR(20), j JSON, n INT DEFAULT 0)
+INSERT INTO t (id, v, j) VALUES (1, 'eins', '{"a": {"b": [1, "z"]}}'), (2, 'zwei', '[1, 2]')
+SELECT id, j->'$.a.b', j->>'$.a.b[1]', j->'$[1]' FROM t ORDER BY id
+SELECT id FROM t WHERE j->>'$.a.b[1]' = 'z'
+INSERT INTO t (id, n) VALUES (1, 5) AS new ON DUPLICATE KEY UPDATE n = t.n + new.n
+INSERT INTO t (id, n) VALUES (1, 5) AS new(i, m) ON DUPLICATE KEY UPDATE n = m + i
+INSERT INTO t SET id = 2, n = 7 AS new ON DUPLICATE KEY UPDATE n = new.n * 2
+SELECT id, n FROM t ORDER BY id
+VALUES ROW(1, 'a'), ROW(2, 'b')
+SELECT column_1 FROM (VALUES ROW(1, 'a'), ROW(2, 'b')) AS x ORDER BY column_0 DESC
+SELECT * FROM (VALUES ROW(1, 2), ROW(3, 4)) AS v(a, b) WHERE a > 1
+CREATE TABLE u (id INT PRIMARY KEY, n INT)
+INSERT INTO u VALUES ROW(1, 10), ROW(2, 20)
+TABLE u ORDER BY id DESC LIMIT 1
+INSERT INTO u SELECT id + 10, n FROM u
+SELECT (SELECT COUNT(*) FROM (TABLE u) AS x), 1 IN (TABLE nope)
+SELEC 1
+SELECT * FROM nope
+INSERT INTO t (id, v) VALUES (9, REPEAT('x', 21))
+SET NAMES utf8mb4
+SELECT @@collation_connection
+SHOW VARIABLES LIKE 'super_read_only'
+SHOW VARIABLES LIKE 'replica_net_timeout'
+SELECT * FROM performance_schema.global_variables WHERE VARIABLE_NAME IN ('gtid_mode', 'super_read_only', 'log_replica_updates') ORDER BY 1
+SHOW REPLICA STATUS
+SELECT * FROM performance_schema.replication_connection_configuration
+SELECT COUNT(*) FROM information_schema.COLUMN_STATISTICS WHERE SCHEMA_NAME = 'd'
+SELECT DEFAULT_ENCRYPTION FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = 'd'
+SELECT PAD_ATTRIBUTE, ID, IS_DEFAULT FROM information_schema.COLLATIONS WHERE COLLATION_NAME = 'utf8mb4_0900_ai_ci'
+SHOW COLLATION LIKE 'utf8mb4_0900%'
+SHOW CREATE DATABASE d
+GRANT SELECT ON d.* TO nobody_here@localhost
+"""
+
+TABLE = """CREATE TABLE shown (id BIGINT UNSIGNED AUTO_INCREMENT PRIMARY KEY, a INT DEFAULT 0, b TINYINT(1) DEFAULT 1,
+  c VARCHAR(10) COLLATE utf8mb4_bin, d VARCHAR(10) CHARACTER SET latin1,
+  e TIMESTAMP DEFAULT CURRENT_TIMESTAMP ON UPDATE CURRENT_TIMESTAMP, f DATETIME(3) DEFAULT CURRENT_TIMESTAMP(3),
+  g DECIMAL(10,2) DEFAULT 1.5, i VARCHAR(36) DEFAULT (UUID()), j JSON, k ENUM('x','y') DEFAULT 'x', l BIT(3) DEFAULT b'101',
+  m YEAR, n INT ZEROFILL, o INT INVISIBLE, q TEXT, r BOOL NOT NULL DEFAULT TRUE, KEY (a DESC), UNIQUE KEY uq (c), KEY inv (b) INVISIBLE) COMMENT 'tt'"""
+
+
+@pytest.fixture(scope="module")
+def face(lab):
+    return lab.narwal(["--narwal-dialect=mysql", "--server-id=7"])
+
+
+@pytest.fixture(scope="module")
+def mysql(tmp_path_factory):
+    if not (PEERS / "mysql-8.4" / ".complete").exists():
+        pytest.skip("scripts/peers mysql-8.4 has not been run")
+    binary, loader = binary_of(str(PEERS / "mysql-8.4"), ("mysqld",))
+    args = ["--server-id=77", "--gtid-mode=ON", "--enforce-gtid-consistency=ON", "--innodb-buffer-pool-size=64M"]
+    server = MySQL(tmp_path_factory.mktemp("mysql"), args, binary=str(binary), loader=loader)
+    server.create()
+    server.start(120)
+    yield server
+    server.kill()
+
+
+def fresh(server) -> Client:
+    c = Client(server)
+    c.ok("DROP DATABASE IF EXISTS d")
+    c.ok("CREATE DATABASE d")
+    c.ok("USE d")
+    return c
+
+
+def test_the_same_answers_as_mysql(face, mysql):
+    ours, theirs = fresh(face), fresh(mysql)
+    wrong = []
+    for statement in SAME.strip().splitlines():
+        a, b = ours.run(statement), theirs.run(statement)
+        same = (a.error, a.sqlstate, a.message, a.rows) == (b.error, b.sqlstate, b.message, b.rows)
+        if not same or (a.columns or []) != (b.columns or []):
+            wrong.append(f"{statement}\n  narwal: {a}\n  mysql:  {b}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_tables_are_shown_in_mysqls_words(face, mysql):
+    ours, theirs = fresh(face), fresh(mysql)
+    for c in (ours, theirs):
+        c.ok(TABLE)
+    for statement in ("SHOW CREATE TABLE shown", "SHOW COLUMNS FROM shown"):
+        assert ours.run(statement).rows == theirs.run(statement).rows, statement
+    columns = (
+        "SELECT COLUMN_NAME, COLUMN_TYPE, DATA_TYPE, COLUMN_DEFAULT, EXTRA, COLLATION_NAME, GENERATION_EXPRESSION, SRS_ID "
+        "FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = 'd' ORDER BY ORDINAL_POSITION"
+    )
+    assert ours.run(columns).rows == theirs.run(columns).rows
+
+
+def test_it_says_that_it_is_mysql(face):
+    with Client(face) as c:
+        version = c.run("SELECT VERSION()").rows[0][0]
+        assert version.startswith("8.4.") and "narwal" in version and "MariaDB" not in version
+        assert c.connection.server_version == version
+        assert c.run("SELECT @@narwal_dialect").rows == [("MYSQL",)]
+        c.ok("CREATE USER sha IDENTIFIED BY 'secret'")
+        assert c.run("SELECT plugin FROM mysql.user WHERE User = 'sha'").rows == [("caching_sha2_password",)]
+
+
+def test_a_folder_opens_with_either_face(lab):
+    server = lab.narwal(["--narwal-dialect=mysql", "--server-id=8"])
+    c = fresh(server)
+    c.ok("CREATE TABLE t (v VARCHAR(20) PRIMARY KEY, j JSON)")
+    c.ok("INSERT INTO t VALUES ('Straße', '{}')")
+    c.close()
+    server.stop()
+    server.args = []
+    server.start()
+    with Client(server) as c:
+        assert "COLLATE=utf8mb4_uca1400_nopad_ai_ci" in c.run("SHOW CREATE TABLE d.t").rows[0][1]
+        assert "MariaDB" in c.run("SELECT VERSION()").rows[0][0]
+        assert c.run("INSERT INTO d.t VALUES ('STRASSE', '{}')").error == 1062
+        c.ok("CREATE TABLE d.u (v VARCHAR(9) COLLATE utf8mb4_0900_as_cs)")
+    lab.remove(server)
+
+
+def test_super_read_only_goes_with_read_only(face):
+    with Client(face) as c:
+        c.ok("CREATE DATABASE IF NOT EXISTS r")
+        c.ok("CREATE TABLE IF NOT EXISTS r.t (id INT PRIMARY KEY)")
+        both = "SELECT @@global.read_only, @@global.super_read_only"
+        try:
+            c.ok("SET GLOBAL super_read_only = ON")
+            assert c.run(both).rows == [("1", "1")]
+            refused = c.run("INSERT INTO r.t VALUES (1)")
+            assert refused.error == 1290 and "MySQL server" in refused.message and "--super-read-only" in refused.message
+            c.ok("SET GLOBAL super_read_only = OFF")
+            assert c.run(both).rows == [("1", "0")]
+            c.ok("INSERT INTO r.t VALUES (1)")
+            c.ok("SET GLOBAL super_read_only = ON")
+        finally:
+            c.ok("SET GLOBAL read_only = OFF")
+        assert c.run(both).rows == [("0", "0")]
+
+
+def test_binary_log_statements(face):
+    with Client(face) as c:
+        c.ok("CREATE DATABASE IF NOT EXISTS b")
+        executed = c.run("SELECT @@global.gtid_executed").rows[0][0]
+        status = c.run("SHOW BINARY LOG STATUS")
+        assert status.columns[-1] == "Executed_Gtid_Set" and status.rows[0][-1] == executed
+        assert executed.startswith(c.run("SELECT @@server_uuid").rows[0][0])
+        assert c.run("SHOW REPLICAS").columns == ["Server_Id", "Host", "Port", "Source_Id", "Replica_UUID"]
+        assert c.run("SELECT * FROM performance_schema.log_status").rows
+        c.ok("RESET BINARY LOGS AND GTIDS")
+        assert c.run("SELECT @@global.gtid_executed").rows == [("",)]
+
+
+def test_what_is_not_there_is_refused_by_name(face):
+    c = fresh(face)
+    c.ok("CREATE TABLE t (a INT)")
+    for statement in (
+        "SELECT * FROM t, LATERAL (SELECT t.a) AS l",
+        "CREATE INDEX i ON t ((a + 1))",
+        "SET GLOBAL sql_require_primary_key = ON",
+        "SET SESSION gtid_next = '3e11fa47-0000-0000-0000-000000000000:1'",
+    ):
+        assert c.run(statement).error == 1235, statement
+
+
+def tool(version: str, name: str) -> list[str]:
+    """A program of a MySQL that `scripts/peers` has fetched."""
+    if not (PEERS / version / ".complete").exists():
+        pytest.skip(f"scripts/peers {version} has not been run")
+    binary, loader = binary_of(str(PEERS / version), (name,))
+    return [*loader, str(binary)]
+
+
+def test_mysqls_dump_goes_out_and_in(face):
+    connect = ["--no-defaults", "-h127.0.0.1", f"-P{face.port}", "-uroot"]
+    c = fresh(face)
+    c.ok(TABLE)
+    c.ok("INSERT INTO shown (a, c, j, q) VALUES (1, 'x', '{\"a\": 1}', 'text'), (2, 'é', NULL, '')")
+    c.ok("CREATE VIEW v AS SELECT id, a FROM shown")
+    c.ok("CREATE PROCEDURE p() SELECT 1")
+    c.ok("CREATE TRIGGER tr BEFORE INSERT ON shown FOR EACH ROW SET NEW.a = NEW.a + 1")
+    rows = c.run("SELECT id, a, c, j, q, HEX(l), m FROM shown ORDER BY id").rows
+    dump = subprocess.run(
+        [*tool("mysql-9.7", "mysqldump"), *connect, "--source-data=2", "--single-transaction", "--routines", "--triggers", "--databases", "d"],
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert dump.returncode == 0, dump.stderr
+    assert "CHANGE REPLICATION SOURCE TO SOURCE_LOG_FILE=" in dump.stdout and "SET @@GLOBAL.GTID_PURGED=" in dump.stdout
+    c.ok("DROP DATABASE d")
+    c.ok("RESET BINARY LOGS AND GTIDS")
+    load = subprocess.run([*tool("mysql-9.7", "mysql"), *connect], input=dump.stdout, capture_output=True, text=True)
+    assert load.returncode == 0, load.stderr
+    c.ok("USE d")
+    assert c.run("SELECT id, a, c, j, q, HEX(l), m FROM shown ORDER BY id").rows == rows
+    assert c.run("SELECT COUNT(*) FROM v").rows == [("2",)]
+
+
+def test_mysqlbinlog_reads_the_log(face):
+    c = fresh(face)
+    c.ok("CREATE TABLE t (id INT PRIMARY KEY, v VARCHAR(9))")
+    c.ok("INSERT INTO t VALUES (1, 'x')")
+    file = c.run("SHOW BINARY LOG STATUS").rows[0][0]
+    read = subprocess.run(
+        [*tool("mysql-9.7", "mysqlbinlog"), "--no-defaults", "-h127.0.0.1", f"-P{face.port}", "-uroot", "--read-from-remote-source=BINLOG-DUMP-GTIDS",
+         "--verbose", file],
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert read.returncode == 0, read.stderr
+    assert "### INSERT INTO `d`.`t`" in read.stdout and "SET @@SESSION.GTID_NEXT" in read.stdout
