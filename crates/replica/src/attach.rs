@@ -274,10 +274,12 @@ fn ask_semi_sync_mysql(c: &mut Connection) -> Result<bool, Fault> {
 
 /// What server the source is, and what its clock says.
 fn ask_facts(c: &mut Connection, w: &Wanted<'_>) -> Result<SourceFacts, Fault> {
+    let narwal = c.server_version().to_ascii_lowercase().contains("narwal");
     let mut facts = SourceFacts {
         version: c.server_version().to_owned(),
-        narwal: c.server_version().to_ascii_lowercase().contains("narwal"),
-        mysql: !c.is_mariadb(),
+        narwal,
+        // Under MySQL's face its log is Narwal's still: GTIDs and positions stay what they are.
+        mysql: !c.is_mariadb() && !narwal,
         tls: c.is_tls(),
         ..SourceFacts::default()
     };
