@@ -454,16 +454,16 @@ def test_mysql_files_without_gtids(own_narwal, tmp_path):
 def test_mysql_collations(own_narwal, tmp_path):
     log = MySqlLog()
     log.gtid(ONE, 1)
-    log.query("CREATE DATABASE d", collation_server=255)
+    log.query("CREATE DATABASE d", collation_server=303)
     log.gtid(ONE, 2)
-    log.query("CREATE TABLE t (a VARCHAR(9) COLLATE utf8mb4_0900_ai_ci PRIMARY KEY)", "d")
+    log.query("CREATE TABLE t (a VARCHAR(9) COLLATE utf8mb4_ja_0900_as_cs PRIMARY KEY)", "d")
     path = log.write_to(tmp_path / "binlog.000001")
     error = refused(own_narwal(start=False), path)
-    assert "id 255" in error and "CREATE DATABASE d" in error
+    assert "id 303" in error and "CREATE DATABASE d" in error
     server = own_narwal(start=False)
     done = run_import(server, "--replace-collations", path)
     assert done.returncode == 0, done.stderr
-    assert "utf8mb4_0900_ai_ci replaced" in done.stderr
+    assert "utf8mb4_ja_0900_as_cs replaced" in done.stderr
 
 
 @pytest.mark.parametrize(
