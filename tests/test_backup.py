@@ -475,3 +475,36 @@ def test_a_backup_that_the_server_has_forgotten_ends(source, tmp_path, lab):
     # Not for the 300 seconds of --retry: a server that was started again does not get the backup back.
     said = backup.communicate(timeout=60)[1].decode()
     assert backup.returncode == 1 and "of this token" in said, said
+
+
+def test_roles_through_a_crash_a_backup_and_a_replica(own_narwal, own_narwal_replica, restored, tmp_path):
+    """Accounts, roles, default roles and privileges are the same after kill -9, in a restored backup and on a replica."""
+    server = own_narwal()
+    replica = own_narwal_replica()
+    replica.follow(server.port)
+    statements = [
+        "CREATE DATABASE d", "CREATE TABLE d.t (a INT, b INT)", "CREATE FUNCTION d.f() RETURNS INT RETURN 1", "CREATE ROLE r1, r2", "GRANT r1 TO r2",
+        "GRANT SELECT (a), INSERT ON d.t TO r1", "GRANT EXECUTE ON FUNCTION d.f TO r2", "CREATE USER u@localhost IDENTIFIED BY 'x' WITH MAX_QUERIES_PER_HOUR 5",
+        "GRANT r2 TO u@localhost WITH ADMIN OPTION", "SET DEFAULT ROLE r2 FOR u@localhost", "CREATE USER gone", "RENAME USER gone TO here@'%'",
+        "GRANT ALL ON d.* TO here WITH GRANT OPTION", "CREATE ROLE r3", "DROP ROLE r3", "GRANT PROXY ON u@localhost TO here",
+    ]  # fmt: skip
+    with Client(server) as client:
+        for sql in statements:
+            client.ok(sql)
+
+    def accounts(of) -> list:
+        with Client(of) as client:
+            grants = [client.rows(f"SHOW GRANTS FOR {who}") for who in ("r1", "r2", "u@localhost", "here")]
+            users = client.rows("SELECT user, host, is_role, default_role, max_questions FROM mysql.user WHERE user IN ('r1', 'r2', 'r3', 'u', 'here') ORDER BY 1")
+            return [grants, users, client.rows("SELECT * FROM mysql.roles_mapping ORDER BY 1, 2, 3")]
+
+    wanted = accounts(server)
+    assert len(wanted[1]) == 4 and any("EXECUTE" in row[0] for row in wanted[0][1])
+    command("backup", f"--to={tmp_path}/b", f"--socket={server.socket}")
+    replica.catch_up(server.port, 30)
+    assert accounts(replica) == wanted
+    server.kill()
+    server.start()
+    assert accounts(server) == wanted
+    other, _ = restored(f"--from={tmp_path}/b")
+    assert accounts(other) == wanted

@@ -280,6 +280,39 @@ PROGRAMS = {
         "CREATE TABLE t1 (a INT)", "PREPARE s FROM 'SELECT a INTO @c FROM t1 WHERE a = ?'", "EXECUTE s USING 3", "INSERT INTO t1 VALUES (3), (4)",
         "EXECUTE s USING 4", "SELECT @c", "EXECUTE IMMEDIATE 'SELECT MAX(a) FROM t1 INTO @c'", "SELECT @c",
     ],
+    "functions with OUT parameters": [
+        "CREATE FUNCTION f1(OUT x INT) RETURNS INT BEGIN SET x = 5; RETURN 1; END", "SELECT f1(@a)", "SET @b = f1(@a)", "SELECT @a, @b",
+        "CREATE PROCEDURE p1() BEGIN DECLARE v, r INT; SET r = f1(v); SELECT v, r; END", "CALL p1()",
+        "CREATE PROCEDURE p2() BEGIN DECLARE v, r INT; SELECT f1(v) INTO r; END", "CALL p2()",
+        "CREATE PROCEDURE p3() BEGIN DECLARE v INT; IF f1(v) THEN SELECT v; END IF; SET v = f1(v) + f1(@a); SELECT v; END", "CALL p3()",
+        "CREATE FUNCTION f2() RETURNS INT BEGIN DECLARE v, r INT; SET r = f1(v); RETURN v; END", "SELECT f2()",
+        "CREATE PROCEDURE p4() BEGIN DECLARE v INT; SET v = 1 + f1(3); END", "CALL p4()",
+        "CREATE TABLE t (a INT)", "CREATE FUNCTION f3(INOUT x INT) RETURNS INT BEGIN INSERT INTO t VALUES (x); SET x = x + 1; RETURN x * 10; END",
+        "SET @x = 3", "SET @y = f3(@x)", "SELECT @x, @y", "SELECT * FROM t", "INSERT INTO t VALUES (f3(@x))",
+        "CREATE FUNCTION f4(OUT r ROW(a INT, b INT)) RETURNS INT BEGIN SET r = ROW(1, 2); RETURN 0; END",
+        "BEGIN NOT ATOMIC DECLARE r ROW(a INT, b INT); DECLARE x INT; SET x = f4(r); SELECT r.a, r.b, x; END",
+    ],
+    "where errors come up": [
+        "CREATE PROCEDURE p1() BEGIN DECLARE x INT DEFAULT 5; SIGNAL SQLSTATE '45000'; END", "CALL p1()", "SHOW WARNINGS",
+        "CREATE PROCEDURE p2()\nBEGIN\n  CALL p1();\nEND", "CALL p2()",
+        "CREATE PROCEDURE p3() BEGIN DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN GET DIAGNOSTICS @n = NUMBER; SELECT @n; END; CALL p2(); END", "CALL p3()",
+        "CREATE FUNCTION f1() RETURNS INT\nBEGIN\n  INSERT INTO nowhere VALUES (1);\n  RETURN 1;\nEND", "SELECT f1()",
+        "CREATE TABLE t (a INT)", "CREATE TRIGGER tr BEFORE INSERT ON t FOR EACH ROW BEGIN SET NEW.a = 1; SIGNAL SQLSTATE '45000'; END",
+        "INSERT INTO t VALUES (1)", "BEGIN NOT ATOMIC\n DECLARE a INT;\n SET a = 1;\n SELECT nocol;\nEND", "SHOW WARNINGS", "SELECT 1 FROM nowhere", "SHOW WARNINGS",
+    ],
+    "the row that a condition is about": [
+        "CREATE TABLE t (a INT PRIMARY KEY, b CHAR(1))", "INSERT INTO t VALUES (1, 'a'), (2, 'b'), (1, 'c')", "GET DIAGNOSTICS CONDITION 1 @r = ROW_NUMBER", "SELECT @r",
+        "INSERT INTO t VALUES (5, 'e'), (6)", "GET DIAGNOSTICS CONDITION 1 @r = ROW_NUMBER", "SELECT @r",
+        "INSERT IGNORE INTO t VALUES (1, 'a'), (2, 'bb'), (3, 'cc')", "GET DIAGNOSTICS CONDITION 2 @r = ROW_NUMBER", "SELECT @r",
+    ],
+    "what is wrong with a definition as it stands": [
+        "CREATE TABLE t (a INT)", "CREATE PROCEDURE p1() BEGIN DECLARE x INT DEFAULT x; END",
+        "CREATE PROCEDURE p1() BEGIN DECLARE v INT; SELECT @@SESSION.v; END",
+        "CREATE FUNCTION f1(a INT, b FLOAT) RETURNS INT RETURN (SELECT COUNT(*) FROM t LIMIT a, b)", "CREATE PROCEDURE p1(a INT) SET @x = (VALUES (unknown_ident))",
+        "CREATE PROCEDURE p2(OUT x INT) SET x = 1", "CREATE TRIGGER tr AFTER INSERT ON t FOR EACH ROW CALL p2(NEW.a)", "INSERT INTO t VALUES (1)",
+        "DROP TRIGGER tr", "SET @a = ''", "CREATE TRIGGER tr AFTER INSERT ON t FOR EACH ROW SET @a = IF(@a, CONCAT(@a, ':', NEW.a), NEW.a)", "INSERT INTO t VALUES (2), (3)",
+        "SELECT @a",
+    ],
 }  # fmt: skip
 
 

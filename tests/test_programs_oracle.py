@@ -16,7 +16,7 @@ SCRIPTS = {
         " CONSTRAINT fk FOREIGN KEY (f) REFERENCES p (id), CHECK (f > 1)) COMMENT = 'c'",
         "SHOW CREATE TABLE t", "SET sql_mode = 'NO_FIELD_OPTIONS'", "SHOW CREATE TABLE t", "SET sql_mode = 'NO_KEY_OPTIONS'", "SHOW CREATE TABLE t",
         "SET sql_mode = 'NO_TABLE_OPTIONS'", "SHOW CREATE TABLE t", "SET sql_mode = 'ANSI_QUOTES'", "SHOW CREATE TABLE t", "SET sql_mode = ORACLE",
-        "CREATE VIEW v AS SELECT a, b FROM t", "SHOW CREATE VIEW v", "CREATE TABLE u (a nowhere.DATE)",
+        "CREATE VIEW v AS SELECT a, b FROM t", "SHOW CREATE VIEW v",
         "CREATE TABLE u (a maxdb_schema.TIMESTAMP, b maxdb_schema.DATE)", "SHOW CREATE TABLE u",
     ],
     "bodies of packages": [

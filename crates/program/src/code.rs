@@ -2,14 +2,27 @@
 //! statements keep their plans. Nothing in it is parsed or looked up by name when it runs.
 
 use narwal_sql::expr::Expr;
-use narwal_sql::{ParamType, Prepared, Stmt};
+use narwal_sql::{ParamType, Prepared, Stmt, StoredFunction};
 use narwal_syntax::Statement;
 use narwal_syntax::ast::CursorAttribute;
 use narwal_syntax::ast::admin::SetItem;
 use narwal_syntax::ast::program::ParameterMode;
+use narwal_types::errors::codes;
 use narwal_types::{ColumnType, SqlError, TypeKind, Value};
 use parking_lot::Mutex;
 use std::sync::Arc;
+
+/// What ends a program whatever handlers it has.
+pub(crate) fn is_fatal(code: u16) -> bool {
+    matches!(
+        code,
+        codes::QUERY_INTERRUPTED
+            | codes::CONNECTION_KILLED
+            | codes::STATEMENT_TIMEOUT
+            | codes::OUT_OF_RESOURCES
+            | codes::OPTION_PREVENTS_STATEMENT
+    )
+}
 
 /// What a program is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -164,6 +177,8 @@ pub struct Program {
     pub minds_warnings: bool,
     /// It has handlers.
     pub has_handlers: bool,
+    /// A note says where its errors come up: it is more than one statement of a client's.
+    pub traced: bool,
     /// It was made under sql_mode=ORACLE: a FETCH behind the last row is no condition.
     pub oracle: bool,
     /// Where SQLCODE and SQLERRM are kept, if they are used.
@@ -213,8 +228,20 @@ pub enum Calc {
     Query(Box<SqlStep>),
     /// One that asks what cursors tell of themselves: they must be open.
     Open(Vec<usize>, Box<Calc>),
+    /// One that calls functions with OUT parameters: they are called first, and their results are in slots.
+    Calls(Vec<FunctionCall>, Box<Calc>),
     /// One that can't be computed: the error comes when it is to be.
     Broken(SqlError),
+}
+
+/// A call of a function with OUT parameters.
+pub struct FunctionCall {
+    /// Which.
+    pub function: Arc<StoredFunction>,
+    /// Its arguments.
+    pub arguments: Vec<Argument>,
+    /// The slot of its result.
+    pub result: usize,
 }
 
 /// The values of a row's fields.
@@ -402,6 +429,8 @@ pub enum Step {
     Goto(usize),
     /// Here GOTO goes to.
     Label(usize),
+    /// A statement, and the line of the definition that it is in.
+    At(usize, Box<Step>),
     /// A statement that does not fit what its tables are now: the error comes when it is reached.
     Broken(SqlError),
 }

@@ -1,14 +1,14 @@
 //! From a body's tree to its compiled form.
 
 use crate::code::{
-    Begin, Block, Calc, Columns, CursorCode, Handler, Kind, ParameterCode, Program, Repeat,
-    RowCalc, SqlStep, Step, Target, Typed, Wanted,
+    Begin, Block, Calc, Columns, CursorCode, FunctionCall, Handler, Kind, ParameterCode, Program,
+    Repeat, RowCalc, SqlStep, Step, Target, Typed, Wanted,
 };
 use crate::host::Lookup;
 use crate::names::{Names, RowNames};
 use crate::rewrite;
-use narwal_sql::expr::ExprKind;
-use narwal_sql::{Scope, StatementEnv, Stmt, bind};
+use narwal_sql::expr::{ExprKind, for_each_operand};
+use narwal_sql::{Programs, Scope, StatementEnv, Stmt, bind};
 use narwal_syntax::ast::program::{
     Body, ConditionValue, CursorSource, Declaration, HandlerAction, Loop, LoopKind, Parameter,
     TriggerEvent, VariableType,
@@ -77,6 +77,7 @@ pub fn compile(
             sql_mode: env.sql_mode,
         },
         cursors: Vec::new(),
+        calls: Vec::new(),
         has_statements: false,
         minds_warnings: false,
         has_handlers: false,
@@ -102,6 +103,7 @@ pub fn compile(
     let parameters = c.parameters(head.parameters, of_package)?;
     let returns = head.returns.map(|t| c.variable_type(t)).transpose()?;
     let returns = returns.map(|t| t.ty);
+    let traced = head.kind != Kind::Block || !matches!(body, Body::Statement(..));
     let mut body = c.body(body)?;
     if head.kind == Kind::Package {
         // What its variables begin as belongs to its first use.
@@ -140,6 +142,7 @@ pub fn compile(
         has_statements: c.has_statements,
         minds_warnings: c.minds_warnings,
         has_handlers: c.has_handlers,
+        traced,
         oracle: c.names.oracle,
         caught: c.names.caught,
     })
@@ -153,12 +156,28 @@ pub(crate) struct Compiler<'a> {
     lookup: &'a dyn Lookup,
     options: ParseOptions,
     cursors: Vec<CursorCode>,
+    /// Calls that were taken out of the expression that is being compiled.
+    calls: Vec<FunctionCall>,
     pub(crate) has_statements: bool,
     minds_warnings: bool,
     has_handlers: bool,
     has_return: bool,
     /// What does not fit the tables of today is an error of its statement, when that is reached.
     late: bool,
+}
+
+/// Statements that take their time and may fail: where they stand is kept.
+fn is_traced(s: &Step) -> bool {
+    matches!(
+        s,
+        Step::Sql(_)
+            | Step::Into(..)
+            | Step::Other(..)
+            | Step::Call(..)
+            | Step::Signal(_)
+            | Step::Broken(_)
+            | Step::Under(..)
+    )
 }
 
 /// What comes of tables and rows that are not as the program has them.
@@ -170,6 +189,20 @@ fn is_of_shape(code: u16) -> bool {
             | codes::ROW_VARIABLE_DOES_NOT_HAVE_FIELD
             | codes::ILLEGAL_PARAMETER_DATA_TYPES2_FOR_OPERATION
     )
+}
+
+/// Error 1193 for `@@name` where there is no such variable.
+fn known_variable(e: &Expr, env: &StatementEnv) -> SqlResult<()> {
+    let Expr::SystemVar(v) = e else {
+        return Ok(());
+    };
+    let known = env
+        .variables
+        .system(narwal_sql::VariableScope::Session, &v.name);
+    match known {
+        Err(e) if v.base.is_none() && e.code == codes::UNKNOWN_SYSTEM_VARIABLE => Err(e),
+        _ => Ok(()),
+    }
 }
 
 /// Error 4078: a row where one value is wanted.
@@ -312,13 +345,20 @@ impl<'a> Compiler<'a> {
 
     /// Puts parameters in the place of variables.
     pub(crate) fn expression(&mut self, e: &mut Expression) -> SqlResult<()> {
-        let names = &mut self.names;
-        rewrite::expression(e, &mut |e| names.replace(e));
-        self.names.error.take().map_or(Ok(()), Err)
+        let (names, env) = (&mut self.names, self.env);
+        rewrite::expression(e, &mut |e| {
+            names.replace(e);
+            if let Err(unknown) = known_variable(e, env) {
+                names.error.get_or_insert(unknown);
+            }
+        });
+        self.names.error.take().map_or(Ok(()), Err)?;
+        e.subqueries.iter().try_for_each(|(_, s)| self.limits(s))
     }
 
     /// A value that is computed.
     pub(crate) fn calc(&mut self, mut e: Expression) -> SqlResult<Calc> {
+        self.take_calls(&mut e)?;
         self.expression(&mut e)?;
         self.undeclared(&mut e)?;
         Ok(self.calc_of(e))
@@ -345,11 +385,73 @@ impl<'a> Compiler<'a> {
     /// A value that is computed, of an expression whose names are replaced.
     pub(crate) fn calc_of(&mut self, e: Expression) -> Calc {
         let open = std::mem::take(&mut self.names.open);
+        let calls = std::mem::take(&mut self.calls);
         let calc = self.bound(e);
-        match open.is_empty() {
+        let calc = match open.is_empty() {
             true => calc,
             false => Calc::Open(open, Box::new(calc)),
+        };
+        match calls.is_empty() {
+            true => calc,
+            false => Calc::Calls(calls, Box::new(calc)),
         }
+    }
+
+    /// Takes calls of functions with OUT parameters out of an expression: only programs can call them, for they have
+    /// places for what comes back.
+    fn take_calls(&mut self, e: &mut Expression) -> SqlResult<()> {
+        let programs = self.env.programs.clone();
+        match programs.filter(|p| !self.lookup.is_definition() && p.any()) {
+            Some(p) => self.take_calls_of(&mut e.expr, &e.subqueries, &*p),
+            None => Ok(()),
+        }
+    }
+
+    fn take_calls_of(
+        &mut self,
+        e: &mut Expr,
+        subqueries: &[(usize, Select)],
+        programs: &dyn Programs,
+    ) -> SqlResult<()> {
+        let mut done = Ok(());
+        for_each_operand(e, &mut |inner| {
+            if done.is_ok() {
+                done = self.take_calls_of(inner, subqueries, programs);
+            }
+        });
+        done?;
+        let Expr::Call(c) = e else {
+            return Ok(());
+        };
+        if c.clauses.is_some()
+            || narwal_sql::expr::functions::lookup(&c.name.to_ascii_lowercase()).is_some()
+        {
+            return Ok(());
+        }
+        let found = programs.function(c.db.as_deref(), &c.name, self.env);
+        let Ok(Some(function)) = found else {
+            return Ok(());
+        };
+        if function.out.is_none() || function.parameters.len() != c.args.len() {
+            return Ok(());
+        }
+        let expression = |expr| Expression {
+            expr,
+            subqueries: subqueries.to_vec(),
+        };
+        let given = std::mem::take(&mut c.args).into_iter().map(expression);
+        let outer = std::mem::take(&mut self.calls);
+        let arguments = self.call_arguments(given.collect())?;
+        self.calls = outer;
+        let result = self.names.hidden("call", function.returns);
+        self.has_statements |= function.statements;
+        self.calls.push(FunctionCall {
+            function,
+            arguments,
+            result,
+        });
+        *e = Expr::Param(result);
+        Ok(())
     }
 
     fn bound(&mut self, e: Expression) -> Calc {
@@ -386,9 +488,16 @@ impl<'a> Compiler<'a> {
 
     /// A statement of narwal-sql's with its names replaced.
     pub(crate) fn sql(&mut self, mut s: Statement) -> SqlResult<SqlStep> {
-        let names = &mut self.names;
-        rewrite::statement(&mut s, &mut |e| names.replace(e));
-        self.limits(&mut s)?;
+        let (names, env) = (&mut self.names, self.env);
+        rewrite::statement(&mut s, &mut |e| {
+            names.replace(e);
+            if let Err(unknown) = known_variable(e, env) {
+                names.error.get_or_insert(unknown);
+            }
+        });
+        if let Statement::Select(q) | Statement::Do(q) = &s {
+            self.limits(q)?;
+        }
         if let Some(e) = self.names.error.take() {
             return Err(e);
         }
@@ -400,14 +509,12 @@ impl<'a> Compiler<'a> {
     }
 
     /// Error 1691 for variables in LIMIT that are no integers.
-    fn limits(&self, s: &mut Statement) -> SqlResult<()> {
-        let (Statement::Select(q) | Statement::Do(q)) = s else {
-            return Ok(());
-        };
-        let Some(limit) = &q.limit else {
-            return Ok(());
-        };
-        for e in std::iter::once(&limit.count).chain(&limit.offset) {
+    fn limits(&self, q: &Select) -> SqlResult<()> {
+        for (_, inner) in &q.subqueries {
+            self.limits(inner)?;
+        }
+        let parts = q.limit.iter();
+        for e in parts.flat_map(|l| std::iter::once(&l.count).chain(&l.offset)) {
             match e {
                 Expr::Param(slot) if !is_integer(self.names.slots[*slot].ty.kind) => {
                     return Err(errors::WRONG_SPVAR_TYPE_IN_LIMIT.plain());
@@ -460,7 +567,12 @@ impl<'a> Compiler<'a> {
             body,
             Body::Statement(..) | Body::Return(_) | Body::Fetch(..) | Body::Open(..)
         );
+        let line = match &body {
+            Body::Statement(_, at) => self.line(at.start),
+            _ => 0,
+        };
         match self.step_of(body) {
+            Ok(step) if line > 0 && is_traced(&step) => Ok(Step::At(line, Box::new(step))),
             Err(e) if leaf && self.late && is_of_shape(e.code) => {
                 self.names.error = None;
                 self.names.open.clear();
@@ -468,6 +580,12 @@ impl<'a> Compiler<'a> {
             }
             step => step,
         }
+    }
+
+    /// The line of a place in the text, from 1 on.
+    fn line(&self, at: usize) -> usize {
+        let before = self.text.as_bytes().get(..at).unwrap_or_default();
+        before.iter().filter(|b| **b == b'\n').count() + 1
     }
 
     fn step_of(&mut self, body: Body) -> SqlResult<Step> {
@@ -777,18 +895,17 @@ impl<'a> Compiler<'a> {
             }
         };
         for name in names {
-            let mut default = default.clone();
-            if let Some(d) = &mut default {
-                self.expression(d)?;
-            }
+            let Some(mut d) = default.clone() else {
+                let slot = self.names.declare(name, ty, false)?;
+                block.variables.push(Begin::Null(slot));
+                continue;
+            };
+            // It does not see the variable itself.
+            let calc = self.single(d.clone(), Some((ty.ty, name)))?;
+            self.expression(&mut d)?;
             let slot = self.names.declare(name, ty, false)?;
-            block.variables.push(match default {
-                Some(d) => {
-                    self.names.keep_default(slot, d.clone());
-                    Begin::One(slot, self.single(d, Some((ty.ty, name)))?)
-                }
-                None => Begin::Null(slot),
-            });
+            self.names.keep_default(slot, d);
+            block.variables.push(Begin::One(slot, calc));
         }
         Ok(())
     }
@@ -799,6 +916,7 @@ impl<'a> Compiler<'a> {
         mut e: Expression,
         to: Option<(ColumnType, &str)>,
     ) -> SqlResult<Calc> {
+        self.take_calls(&mut e)?;
         self.expression(&mut e)?;
         match e.expr {
             Expr::Row(_) => {

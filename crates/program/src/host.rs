@@ -1,7 +1,7 @@
 //! What a program needs of its surroundings.
 
 use crate::code::{Columns, Program, SqlStep};
-use narwal_sql::{ParamType, StatementEnv, Stmt};
+use narwal_sql::{ParamType, StatementEnv, Stmt, StoredFunction};
 use narwal_syntax::Statement;
 use narwal_syntax::ast::TableName;
 use narwal_syntax::ast::admin::SetItem;
@@ -66,6 +66,12 @@ pub trait Host {
     fn found_row(&mut self) {}
     /// Calls a procedure by its name: `arguments` are asked for its parameters' values, and get those of OUT and INOUT.
     fn procedure(&mut self, name: &[String]) -> SqlResult<Arc<Program>>;
+    /// Calls a function: its result, and what its parameters are then.
+    fn function(
+        &mut self,
+        function: &StoredFunction,
+        arguments: Vec<Value>,
+    ) -> SqlResult<(Value, Vec<Value>)>;
     /// Runs a procedure that [`Host::procedure`] has found.
     fn call(&mut self, program: &Arc<Program>, arguments: Vec<Value>) -> SqlResult<Vec<Value>>;
 }

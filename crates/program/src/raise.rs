@@ -1,6 +1,6 @@
 //! Conditions: which handler deals with one; SIGNAL, RESIGNAL and GET DIAGNOSTICS.
 
-use crate::code::{Calc, Handler, SignalCode, Target, Wanted};
+use crate::code::{Calc, Handler, SignalCode, Target, Wanted, is_fatal};
 use crate::run::{Caught, Flow, Run, no_data};
 use narwal_sql::{Condition, Raised, WarningLevel};
 use narwal_types::errors::codes;
@@ -25,18 +25,6 @@ fn fit(
         Wanted::Others => fits(true, 3),
         Wanted::Exception => fits(!warning && class != b"01" && class != b"02", 2),
     }
-}
-
-/// What ends a program whatever handlers it has.
-fn is_fatal(code: u16) -> bool {
-    matches!(
-        code,
-        codes::QUERY_INTERRUPTED
-            | codes::CONNECTION_KILLED
-            | codes::STATEMENT_TIMEOUT
-            | codes::OUT_OF_RESOURCES
-            | codes::OPTION_PREVENTS_STATEMENT
-    )
 }
 
 impl<'p> Run<'p, '_> {
@@ -79,6 +67,7 @@ impl<'p> Run<'p, '_> {
             env.clear_conditions();
             env.push_condition(WarningLevel::Error, e.code, e.message.clone());
         }
+        env.push_trace();
         self.deal(at, handler, e, WarningLevel::Error)
     }
 
@@ -292,7 +281,7 @@ impl<'p> Run<'p, '_> {
                 "RETURNED_SQLSTATE" => Value::str(String::from_utf8_lossy(&state).as_ref()),
                 "MYSQL_ERRNO" => Value::Int(i64::from(c.code)),
                 "MESSAGE_TEXT" => Value::str(&*c.message),
-                "ROW_NUMBER" => Value::Int(0),
+                "ROW_NUMBER" => Value::Int(c.row as i64),
                 item => {
                     let items = c.raised.iter().flat_map(|r| &r.items);
                     let said = items.into_iter().find(|(i, _)| *i == item);

@@ -40,6 +40,13 @@ pub fn without_tables(e: &mut Expression, f: Each<'_>) {
 }
 
 fn tableless(s: &mut Select, f: Each<'_>) {
+    if let Some(From::Set { first, rest }) = &mut s.from {
+        tableless(first, f);
+        for (_, inner) in rest {
+            tableless(inner, f);
+        }
+        return;
+    }
     if s.from.is_some() || !s.with.iter().all(|w| w.ctes.is_empty()) {
         return;
     }

@@ -1,8 +1,8 @@
 //! The interpreter: it walks the steps of a program.
 
 use crate::code::{
-    Argument, Begin, Block, Calc, Kind, ParameterCode, Program, Repeat, RowCalc, SqlStep, Step,
-    Target,
+    Argument, Begin, Block, Calc, FunctionCall, Kind, ParameterCode, Program, Repeat, RowCalc,
+    SqlStep, Step, Target, is_fatal,
 };
 use crate::compile::no_single;
 use crate::host::{Host, PackageValues, Rows};
@@ -64,6 +64,8 @@ pub(crate) struct Run<'p, 'h> {
     /// The variables of its package.
     package: Option<PackageValues>,
     result: Option<Value>,
+    /// The line of the statement that runs, or of the last one that is looked at in this way.
+    line: usize,
 }
 
 /// What a program has left.
@@ -93,6 +95,7 @@ pub fn run(
         own: None,
         package: None,
         result: None,
+        line: 1,
     };
     if program.is_of_package() {
         run.package = run.host.package(program)?;
@@ -109,6 +112,9 @@ pub fn run(
     run.tell_caught();
     let flow = run.step(&program.body);
     run.store_package();
+    if let Err(e) = &flow {
+        run.trace(e);
+    }
     let flow = flow?;
     if program.kind == Kind::Function && flow != Flow::Return {
         return Err(errors::SP_NORETURNEND.with([&program.name]));
@@ -122,6 +128,20 @@ pub fn run(
 }
 
 impl<'p> Run<'p, '_> {
+    /// Notes where an error came up that leaves the program.
+    fn trace(&self, e: &SqlError) {
+        let p = self.program;
+        if !p.traced || is_fatal(e.code) {
+            return;
+        }
+        let place = match p.kind {
+            Kind::Block => "anonymous block".to_string(),
+            _ => format!("{}.{}", p.db, p.name),
+        };
+        let note = errors::SP_STACK_TRACE.with([&self.line, &place]);
+        self.host.env().trace.borrow_mut().push(note);
+    }
+
     /// Takes the variables of the package as others have left them.
     fn load_package(&mut self) {
         if let Some(p) = &self.package {
@@ -233,8 +253,51 @@ impl<'p> Run<'p, '_> {
                 self.must_be_open(cursors)?;
                 self.calc(calc)
             }
+            Calc::Calls(calls, calc) => {
+                for c in calls {
+                    self.call_function(c)?;
+                }
+                self.calc(calc)
+            }
             Calc::Broken(e) => Err(e.clone()),
         }
+    }
+
+    /// Calls a function with OUT parameters and keeps its result.
+    fn call_function(&mut self, c: &FunctionCall) -> SqlResult<()> {
+        let full = format!("{}.{}", c.function.db, c.function.name);
+        let mut values = Vec::new();
+        let mut parameters = Vec::new();
+        for (i, (p, argument)) in c.function.parameters.iter().zip(&c.arguments).enumerate() {
+            if p.gives && !has_place(argument) {
+                return Err(errors::SP_NOT_VAR_ARG.with([&(i + 1), &full]));
+            }
+            let parameter = ParameterCode {
+                mode: match (p.takes, p.gives) {
+                    (_, false) => ParameterMode::In,
+                    (false, true) => ParameterMode::Out,
+                    (true, true) => ParameterMode::InOut,
+                },
+                name: p.name.clone(),
+                at: values.len(),
+                fields: p.fields,
+            };
+            let ty = p.ty.unwrap_or_else(ColumnType::bigint);
+            self.argument(&parameter, ty, argument, &mut values)?;
+            parameters.push(parameter);
+        }
+        self.store_package();
+        let done = self.host.function(&c.function, values);
+        self.load_package();
+        let (result, after) = done?;
+        for (parameter, argument) in parameters.iter().zip(&c.arguments) {
+            if parameter.mode != ParameterMode::In {
+                let back = &after[parameter.at..parameter.at + parameter.width()];
+                self.give_back(parameter, argument, back)?;
+            }
+        }
+        self.values[c.result] = result;
+        Ok(())
     }
 
     /// A value that is about to be stored: under a strict sql_mode its warnings are errors.
@@ -400,6 +463,10 @@ impl<'p> Run<'p, '_> {
             Step::Finish => Ok(Flow::Return),
             Step::Goto(label) => Ok(Flow::Goto(*label)),
             Step::Label(_) => Ok(Flow::Next),
+            Step::At(line, step) => {
+                self.line = *line;
+                self.step(step)
+            }
             leaf => {
                 // Statements clear the conditions of what was before them, the others add to them.
                 let before = match leaf {

@@ -175,8 +175,13 @@ impl Compiler<'_> {
 
     fn call(&mut self, c: Call) -> SqlResult<Step> {
         self.has_statements = true;
+        Ok(Step::Call(c.name, self.call_arguments(c.arguments)?))
+    }
+
+    /// Arguments of a procedure, or of a function with OUT parameters.
+    pub(crate) fn call_arguments(&mut self, given: Vec<Expression>) -> SqlResult<Vec<Argument>> {
         let mut list = Vec::new();
-        for mut a in c.arguments {
+        for mut a in given {
             let own_row = match &a.expr {
                 Expr::Column(name) => self.names.row_slots(name),
                 _ => None,
@@ -185,6 +190,14 @@ impl Compiler<'_> {
                 list.push(Argument::Row(self.row_calc(a)?, own_row));
                 continue;
             }
+            let of_trigger = match &a.expr {
+                Expr::Qualified(q) if q.db.is_none() && self.names.trigger.is_some() => {
+                    ["new", "old"]
+                        .iter()
+                        .any(|n| q.table.eq_ignore_ascii_case(n))
+                }
+                _ => false,
+            };
             let row = match &a.expr {
                 Expr::Qualified(q) if q.db.is_none() => {
                     let before = self.names.trigger.as_ref().is_some_and(|t| t.before);
@@ -200,6 +213,8 @@ impl Compiler<'_> {
                     let slot = self.names.row_column(&row, &column, true).transpose()?;
                     slot.map(Target::Slot)
                 }
+                // A row of a trigger that can't be changed takes nothing.
+                (Expr::Param(_), None) if of_trigger => None,
                 (Expr::Param(slot), None) => Some(Target::Slot(*slot)),
                 (Expr::UserVar(name), _) => Some(Target::User(name.clone())),
                 _ => None,
@@ -211,7 +226,7 @@ impl Compiler<'_> {
                 false => Argument::One(calc, target),
             });
         }
-        Ok(Step::Call(c.name, list))
+        Ok(list)
     }
 
     fn signal(&mut self, s: Signal) -> SqlResult<Step> {

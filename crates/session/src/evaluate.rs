@@ -2,7 +2,8 @@
 
 use crate::admin::Operand;
 use crate::session::ClientSession;
-use narwal_engine::Isolation;
+use narwal_engine::{Isolation, Transaction};
+use narwal_sql::StatementEnv;
 use narwal_sql::ast::{Select, SelectItem};
 use narwal_sql::expr::ExprKind;
 use narwal_syntax::{Expr, Statement};
@@ -26,6 +27,31 @@ impl ClientSession {
         let bound = narwal_sql::bind(expr, &narwal_sql::Scope::empty(&self.env));
         let stored = |e: &narwal_sql::expr::Expr| matches!(e.kind, ExprKind::Stored(_));
         bound.is_ok_and(|e| e.any(&stored))
+    }
+
+    /// Runs something as one statement of the open transaction, or of one of its own.
+    pub(crate) fn in_transaction<T>(
+        &mut self,
+        run: impl FnOnce(&mut Transaction, &StatementEnv) -> SqlResult<T>,
+    ) -> SqlResult<T> {
+        let kept = self.tx.open.is_some();
+        let mut open = match self.tx.open.take() {
+            Some(o) => o,
+            None => self.begin_transaction(None),
+        };
+        self.env.locking_reads = kept && open.isolation == Isolation::Serializable;
+        open.txn.begin_statement(self.env.timestamp(), None);
+        let r = run(&mut open.txn, &self.env);
+        match &r {
+            Ok(_) => open.txn.end_statement(),
+            Err(_) => open.txn.rollback_statement(),
+        }
+        if kept {
+            self.tx.open = Some(open);
+        } else if r.is_ok() && !open.txn.is_read_only() {
+            self.commit_transaction(open.txn)?;
+        }
+        r
     }
 
     /// Evaluates an expression that may hold subqueries, as in `SET @x = (SELECT ...)`.

@@ -13,6 +13,7 @@ use narwal_engine::Isolation;
 use narwal_sql::ast::DdlStmt;
 use narwal_sql::{Condition, Outcome, ParseOptions, Prepared, Stmt, WarningLevel};
 use narwal_syntax::Statement;
+use narwal_syntax::ast::program::{Body, Program};
 use narwal_types::errors::codes;
 use narwal_types::{OkInfo, ResultSink, SqlError, SqlResult, Value, errors};
 use std::borrow::Cow;
@@ -32,8 +33,12 @@ impl ClientSession {
             c.add(status::SORT_MERGE_PASSES, spilled.passes.take());
         }
         c.add(counter, 1);
+        if self.in_program == 0 {
+            self.env.trace.borrow_mut().clear();
+        }
         if keep_diagnostics {
             self.inherited = self.env.conditions().len();
+            self.env.row_number.set(0);
         } else {
             self.inherited = 0;
             self.env.clear_conditions();
@@ -88,6 +93,7 @@ impl ClientSession {
         self.take_inherited();
         self.env
             .push_condition(WarningLevel::Error, e.code, e.message.clone());
+        self.env.push_trace();
         self.env.row_count = -1;
         self.publish_results();
         Err(e)
@@ -284,6 +290,10 @@ impl ClientSession {
         out: &mut dyn ResultSink,
         more: bool,
     ) -> SqlResult<()> {
+        if self.sets_by_out_functions(&statement) {
+            let body = Body::Statement(Box::new(statement), 0..text.len());
+            return self.run_program(Program::Compound(body), text, out, more);
+        }
         let work = match lower::work(statement, &self.parse_options()) {
             Ok(w) => w,
             Err(e) => return self.refuse(e),

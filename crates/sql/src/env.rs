@@ -38,6 +38,8 @@ pub struct Condition {
     pub code: u16,
     /// Text.
     pub message: Box<str>,
+    /// The row of an INSERT that it is about, counted from 1. 0: none.
+    pub row: u64,
     /// What SIGNAL said of it.
     pub raised: Option<Box<Raised>>,
 }
@@ -151,6 +153,10 @@ pub struct FunctionParameter {
     pub ty: Option<ColumnType>,
     /// Of a row: the number of its fields. Each is an argument of its own.
     pub fields: Option<usize>,
+    /// It is given a value: IN or INOUT.
+    pub takes: bool,
+    /// It gives one back: OUT or INOUT.
+    pub gives: bool,
 }
 
 /// A stored function as expressions see it.
@@ -213,6 +219,14 @@ pub trait Programs: Send + Sync {
         txn: Option<&mut Transaction>,
         env: &StatementEnv,
     ) -> SqlResult<Value>;
+    /// Calls it and gives what its parameters are then, too.
+    fn call_with_values(
+        &self,
+        function: &StoredFunction,
+        args: Vec<Value>,
+        txn: Option<&mut Transaction>,
+        env: &StatementEnv,
+    ) -> SqlResult<(Value, Vec<Value>)>;
     /// There is a stored program.
     fn any(&self) -> bool;
     /// What becomes of stored programs with a change of the catalog: triggers go with their table, and keep it under its
@@ -446,6 +460,10 @@ pub struct StatementEnv {
     refused: RefCell<Option<SqlError>>,
     warnings: RefCell<Vec<Condition>>,
     warning_count: Cell<u64>,
+    /// Where in which programs the error came up that is on its way: the innermost first. Notes of theirs follow the error.
+    pub trace: RefCell<Vec<SqlError>>,
+    /// The row that an INSERT is at, counted from 1: conditions are about it. 0 in other statements.
+    pub row_number: Cell<u64>,
 }
 
 /// The SQLSTATE of a warning about an expression's value that is an error where a strict statement stores it.
@@ -543,6 +561,8 @@ impl StatementEnv {
             refused: RefCell::default(),
             warnings: RefCell::default(),
             warning_count: Cell::new(0),
+            row_number: Cell::new(0),
+            trace: RefCell::default(),
         }
     }
 
@@ -633,6 +653,7 @@ impl StatementEnv {
                 level,
                 code,
                 message,
+                row: self.row_number.get(),
                 raised,
             });
         }
@@ -640,9 +661,6 @@ impl StatementEnv {
 
     /// Adds a condition that came up elsewhere.
     pub fn push(&self, c: Condition) {
-        if c.raised.is_none() {
-            return self.push_condition(c.level, c.code, c.message);
-        }
         self.warning_count.set(self.warning_count.get() + 1);
         let mut w = self.warnings.borrow_mut();
         if w.len() < self.max_error_count {
@@ -667,6 +685,13 @@ impl StatementEnv {
         self.push_condition(WarningLevel::Warning, code, message);
     }
 
+    /// Adds the notes of where an error came up, behind the error.
+    pub fn push_trace(&self) {
+        for note in self.trace.take() {
+            self.note(note.code, note.message);
+        }
+    }
+
     /// Adds an error that was turned into a warning (IGNORE).
     pub fn warn_error(&self, e: &SqlError) {
         self.push_condition(WarningLevel::Warning, e.code, e.message.clone());
@@ -689,6 +714,7 @@ impl StatementEnv {
 
     /// Empties the diagnostics area: at the start of each statement but SHOW WARNINGS and such.
     pub fn clear_conditions(&self) {
+        self.row_number.set(0);
         if self.warning_count.get() != 0 {
             self.warning_count.set(0);
             self.warnings.borrow_mut().clear();

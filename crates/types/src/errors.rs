@@ -990,6 +990,8 @@ errors! {
         "Unknown SEQUENCE: '{}'";
     UNKNOWN_VIEW: 1 = 4092, b"42S02", "ER_UNKNOWN_VIEW",
         "Unknown VIEW: '{}'";
+    SP_STACK_TRACE: 2 = 4094, b"HY000", "ER_SP_STACK_TRACE",
+        "At line {} in {}";
     PACKAGE_ROUTINE_IN_SPEC_NOT_DEFINED_IN_BODY: 1 = 4095, b"HY000", "ER_PACKAGE_ROUTINE_IN_SPEC_NOT_DEFINED_IN_BODY",
         "Subroutine '{}' is declared in the package specification but is not defined in the package body";
     PACKAGE_ROUTINE_FORWARD_DECLARATION_NOT_DEFINED: 1 = 4096, b"HY000", "ER_PACKAGE_ROUTINE_FORWARD_DECLARATION_NOT_DEFINED",

@@ -12,7 +12,7 @@ use crate::statement::{Source, keeps_diagnostics};
 use crate::status;
 use crate::variables::VarValue;
 use narwal_program::{Head, Host, Kind, PackageValues, Program, Rows, SqlStep, compile};
-use narwal_sql::{Prepared, SqlMode, StatementEnv, WarningLevel};
+use narwal_sql::{Prepared, Programs, SqlMode, StatementEnv, StoredFunction, WarningLevel};
 use narwal_syntax::Statement;
 use narwal_syntax::ast::admin::SetItem;
 use narwal_syntax::ast::ddl::Ddl;
@@ -409,6 +409,20 @@ impl Host for AtSession<'_> {
         done?;
         self.count_rows();
         Ok(())
+    }
+
+    fn function(
+        &mut self,
+        function: &StoredFunction,
+        arguments: Vec<Value>,
+    ) -> SqlResult<(Value, Vec<Value>)> {
+        let programs = self.session.programs.clone();
+        if !function.statements {
+            return programs.call_with_values(function, arguments, None, &self.session.env);
+        }
+        self.session.in_transaction(|txn, env| {
+            programs.call_with_values(function, arguments, Some(txn), env)
+        })
     }
 
     fn procedure(&mut self, name: &[String]) -> SqlResult<Arc<Program>> {

@@ -404,10 +404,16 @@ impl Definition {
                     true => String::new(),
                     false => format!("({})", self.parameters),
                 };
+                let characteristics = self.characteristics();
+                // Behind a package's name MariaDB has no end of line.
+                let end = match (is_package, characteristics.is_empty()) {
+                    (false, _) => "\n",
+                    (true, true) => " ",
+                    (true, false) => "",
+                };
                 format!(
-                    "{verb} {definer} {} {name}{parameters}{returns}\n{}{}",
+                    "{verb} {definer} {} {name}{parameters}{returns}{end}{characteristics}{}",
                     self.kind.word(),
-                    self.characteristics(),
                     self.body
                 )
             }

@@ -6,7 +6,7 @@ use super::rights;
 use super::sinks::Taken;
 use narwal_engine::{Savepoint, Transaction};
 use narwal_program::{Host, PackageValues, Program, Rows, SqlStep};
-use narwal_sql::{Outcome, Prepared, Privilege, StatementEnv};
+use narwal_sql::{Outcome, Prepared, Privilege, Programs, StatementEnv, StoredFunction};
 use narwal_syntax::Statement;
 use narwal_syntax::ast::admin::{Admin, SetItem};
 use narwal_types::errors;
@@ -212,6 +212,15 @@ impl Host for Nested<'_> {
             }
         }
         Ok(Some(values))
+    }
+
+    fn function(
+        &mut self,
+        function: &StoredFunction,
+        arguments: Vec<Value>,
+    ) -> SqlResult<(Value, Vec<Value>)> {
+        self.programs
+            .call_with_values(function, arguments, self.txn.as_deref_mut(), &self.env)
     }
 
     fn procedure(&mut self, name: &[String]) -> SqlResult<Arc<Program>> {

@@ -2,8 +2,11 @@
 
 use super::compiled::find_procedure;
 use crate::session::ClientSession;
-use narwal_sql::VariableSource;
+use narwal_sql::expr::{for_each_operand, functions};
+use narwal_sql::{Programs, StatementEnv, VariableSource};
+use narwal_syntax::Statement;
 use narwal_syntax::ast::Expr;
+use narwal_syntax::ast::admin::{Admin, SetItem};
 use narwal_syntax::ast::program::{Call, ParameterMode};
 use narwal_types::{ColumnType, ResultColumn, ResultSink, SqlResult, Value, ValueRef};
 
@@ -15,7 +18,39 @@ fn variable(n: usize) -> String {
     format!("\u{1}{n}")
 }
 
+/// A call of a function with OUT parameters is in an expression.
+fn calls_out(e: &mut Expr, programs: &dyn Programs, env: &StatementEnv) -> bool {
+    let mut found = false;
+    for_each_operand(e, &mut |inner| found |= calls_out(inner, programs, env));
+    if let Expr::Call(c) = e
+        && !found
+        && functions::lookup(&c.name.to_ascii_lowercase()).is_none()
+    {
+        let function = programs.function(c.db.as_deref(), &c.name, env);
+        return function.is_ok_and(|f| f.is_some_and(|f| f.out.is_some()));
+    }
+    found
+}
+
 impl ClientSession {
+    /// A SET of user variables by functions with OUT parameters. It runs as a program, which has places for what comes back.
+    pub(crate) fn sets_by_out_functions(&self, s: &Statement) -> bool {
+        let Statement::Admin(a) = s else {
+            return false;
+        };
+        let Admin::Set(set) = &**a else {
+            return false;
+        };
+        let programs = &*self.programs;
+        programs.any()
+            && set.items.iter().any(|item| match item {
+                SetItem::User { value, .. } => {
+                    calls_out(&mut value.value.expr.clone(), programs, &self.env)
+                }
+                _ => false,
+            })
+    }
+
     /// Puts values in the place of the `?` of a CALL. One that is an argument of its own may get something back.
     pub(crate) fn bind_arguments(&mut self, call: &mut Call, values: &[Value]) {
         let mut params = Vec::with_capacity(call.arguments.len());

@@ -17,6 +17,7 @@ fn hand_over(from: &StatementEnv, to: &StatementEnv) {
     if let Some(raised) = from.raised.take() {
         to.raised.replace(Some(raised));
     }
+    to.trace.borrow_mut().extend(from.trace.take());
     if from.warning_count() == 0 {
         return;
     }
@@ -40,6 +41,8 @@ fn parameters(program: &Program) -> Vec<FunctionParameter> {
         name: p.name.clone(),
         ty: program.slots.get(program.of_package + p.at).map(|s| s.ty),
         fields: p.fields,
+        takes: p.mode != ParameterMode::Out,
+        gives: p.mode != ParameterMode::In,
     };
     list.map(one).collect()
 }
@@ -122,6 +125,16 @@ impl Programs for SessionPrograms {
         txn: Option<&mut Transaction>,
         env: &StatementEnv,
     ) -> SqlResult<Value> {
+        self.call_with_values(function, args, txn, env).map(|r| r.0)
+    }
+
+    fn call_with_values(
+        &self,
+        function: &StoredFunction,
+        args: Vec<Value>,
+        txn: Option<&mut Transaction>,
+        env: &StatementEnv,
+    ) -> SqlResult<(Value, Vec<Value>)> {
         let unit = self.enter(function, env)?;
         if unit.program.has_statements && txn.is_none() {
             self.returned(&unit);
@@ -135,7 +148,8 @@ impl Programs for SessionPrograms {
         let r = narwal_program::run(&unit.program, &mut host, args);
         self.returned(&unit);
         hand_over(&host.env, env);
-        Ok(r?.result.unwrap_or_default())
+        let done = r?;
+        Ok((done.result.unwrap_or_default(), done.values))
     }
 
     fn any(&self) -> bool {

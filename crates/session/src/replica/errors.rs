@@ -37,6 +37,7 @@ pub fn note(code: u16, text: impl Into<String>) -> Condition {
         level: WarningLevel::Note,
         code,
         message: text.into().into(),
+        row: 0,
         raised: None,
     }
 }
@@ -47,6 +48,7 @@ pub fn warning(code: u16, text: impl Into<String>) -> Condition {
         level: WarningLevel::Warning,
         code,
         message: text.into().into(),
+        row: 0,
         raised: None,
     }
 }

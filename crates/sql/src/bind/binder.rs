@@ -469,7 +469,12 @@ impl Binder<'_> {
 
     fn value(&self, v: &Literal) -> SqlResult<Expr> {
         let e = Expr::literal(match v {
-            Literal::Number(n) => number(n),
+            Literal::Number(n) => match number(n) {
+                Value::Double(d) if d.is_infinite() => {
+                    return Err(errors::ILLEGAL_VALUE_FOR_TYPE.with([&"double", n]));
+                }
+                v => v,
+            },
             Literal::String(s) | Literal::National(s) => Value::str(s.as_str()),
             Literal::Hex(s) | Literal::HexText(s) => Value::bytes(hex(s)?),
             Literal::Bit(s) => Value::bytes(bits(s)?),

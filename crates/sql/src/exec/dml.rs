@@ -1084,6 +1084,7 @@ impl<'p> Inserter<'p> {
         values: Option<&[Value]>,
     ) -> SqlResult<()> {
         self.row_no += 1;
+        self.ctx.env.row_number.set(self.row_no);
         self.reserved.drawn = 0;
         self.reserved.given = 0;
         if self.row_no & 0xff == 0 {

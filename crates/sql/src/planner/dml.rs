@@ -338,10 +338,13 @@ impl Resolver<'_> {
         };
         let mut out = Vec::with_capacity(rows.len());
         for (r, row) in rows.iter().enumerate() {
+            // What comes up is about this row.
+            self.env.row_number.set(r as u64 + 1);
             check_count(row.len(), columns.len(), r + 1)?;
             let row = row.iter().zip(columns).map(value);
             out.push(row.collect::<SqlResult<Vec<_>>>()?);
         }
+        self.env.row_number.set(0);
         Ok(out)
     }
 
