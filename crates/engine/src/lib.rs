@@ -64,7 +64,7 @@ pub use catalog::change::{CatalogChange, Ddl};
 pub use catalog::counters::TableStats;
 pub use catalog::def::{
     CheckDef, ColumnDef, DatabaseDef, DefaultDef, ForeignAction, ForeignKeyDef, GeneratedDef,
-    IndexColumn, IndexDef, TableDef,
+    IndexColumn, IndexDef, IndexMethod, TableDef,
 };
 pub use catalog::filter::BinlogFilter;
 pub use catalog::foreign::ForeignKeyMode;

@@ -134,6 +134,8 @@ pub struct IndexSpec {
     pub comment: String,
     /// IGNORED.
     pub ignored: bool,
+    /// USING.
+    pub method: Option<narwal_engine::IndexMethod>,
 }
 
 /// A column in CREATE TABLE. In `def.ty` a character type without its own collation has

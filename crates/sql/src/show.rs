@@ -2,7 +2,7 @@
 
 pub use crate::quote::quote_ident;
 use crate::quote::with_ansi_quotes;
-use narwal_engine::{ColumnDef, DatabaseDef, DefaultDef, IndexDef, Table};
+use narwal_engine::{ColumnDef, DatabaseDef, DefaultDef, IndexDef, IndexMethod, Table};
 use narwal_syntax::{SqlMode, is_word_byte};
 use narwal_types::coltype::quoted;
 use narwal_types::face::is_mysql;
@@ -203,6 +203,11 @@ fn show_index(out: &mut String, i: &IndexDef, columns: &[ColumnDef], mode: SqlMo
     out.push(')');
     if mode.has(SqlMode::NO_KEY_OPTIONS) || mode.has(SqlMode::NO_FIELD_OPTIONS) {
         return;
+    }
+    match i.method {
+        Some(IndexMethod::BTree) => out.push_str(" USING BTREE"),
+        Some(IndexMethod::Hash) => out.push_str(" USING HASH"),
+        None => {}
     }
     if !i.comment.is_empty() {
         let _ = write!(out, " COMMENT {}", quoted(&i.comment));

@@ -8,6 +8,7 @@ use crate::row_alias::RowAlias;
 use crate::sql_mode::SqlMode;
 use crate::token::{Tok, Token};
 use narwal_types::errors;
+use narwal_types::errors::codes;
 use narwal_types::{SqlError, SqlResult};
 use std::sync::Arc;
 
@@ -392,19 +393,37 @@ impl<'a> Parser<'a> {
         Ok(name)
     }
 
+    /// The name of a database: error 1102 if it is too long.
+    pub(crate) fn db_ident(&mut self) -> SqlResult<String> {
+        self.ident_or(|name| wrong_name(1102, "database", name))
+    }
+
+    /// A name, with an error of its own if it is too long.
+    fn ident_or(&mut self, too_long: impl Fn(&str) -> SqlError) -> SqlResult<String> {
+        let token = self.peek_token();
+        self.ident().map_err(|e| match e.code {
+            codes::TOO_LONG_IDENT => too_long(&self.name_of(token)),
+            _ => e,
+        })
+    }
+
     /// `[db.]name`
     pub(crate) fn table_name(&mut self) -> SqlResult<TableName> {
         // Behind a dot alone it is of the default database.
         self.eat_tok(Tok::Dot);
-        let first = self.ident()?;
-        let t = match self.eat_tok(Tok::Dot) {
-            true => TableName {
-                db: Some(first),
-                name: self.ident()?,
-            },
+        let table = |name: &str| wrong_name(1103, "table", name);
+        let t = match self.peek_at(1) == Tok::Dot {
+            true => {
+                let db = self.ident_or(|name| wrong_name(1102, "database", name))?;
+                self.bump();
+                TableName {
+                    db: Some(db),
+                    name: self.ident_or(table)?,
+                }
+            }
             false => TableName {
                 db: None,
-                name: first,
+                name: self.ident_or(table)?,
             },
         };
         match &t.db {

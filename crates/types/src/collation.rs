@@ -423,7 +423,7 @@ impl Collation {
 /// Appends a weight as WEIGHT_STRING() shows it: as many bytes as the code has that it is made of.
 fn push_shown(w: u16, collation: Collation, out: &mut Vec<u8>) {
     match collation.info().rule {
-        Rule::Table(_) if w < 0x100 => out.push(w as u8),
+        Rule::Table(_) | Rule::Latin1(_) | Rule::Ascii if w < 0x100 => out.push(w as u8),
         Rule::Table(_) if w & 0xff == 0 && collation.charset().max_width() == 1 => {
             out.push((w >> 8) as u8);
         }

@@ -299,6 +299,8 @@ errors! {
         "Got an error writing communication packets";
     WRONG_COLUMN_NAME: 1 = 1166, b"42000", "ER_WRONG_COLUMN_NAME",
         "Incorrect column name '{}'";
+    WRONG_KEY_COLUMN: 2 = 1167, b"42000", "ER_WRONG_KEY_COLUMN",
+        "The storage engine {} can't index column `{}`";
     BLOB_KEY_WITHOUT_LENGTH: 1 = 1170, b"42000", "ER_BLOB_KEY_WITHOUT_LENGTH",
         "BLOB/TEXT column '{}' used in key specification without a key length";
     PRIMARY_CANT_HAVE_NULL: 0 = 1171, b"42000", "ER_PRIMARY_CANT_HAVE_NULL",

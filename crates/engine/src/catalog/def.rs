@@ -192,6 +192,18 @@ pub struct IndexDef {
     /// IGNORED: kept, and used for no query.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ignored: bool,
+    /// USING, as it was written: shown, and nothing else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub method: Option<IndexMethod>,
+}
+
+/// What USING may say of an index. All are trees.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum IndexMethod {
+    /// BTREE.
+    BTree,
+    /// HASH.
+    Hash,
 }
 
 /// A table. `indexes` holds the declared indexes in SHOW order, PRIMARY first if there is one.

@@ -122,6 +122,7 @@ impl TableBuilder {
             comment: String::new(),
             implied: false,
             ignored: false,
+            method: None,
         });
         self
     }

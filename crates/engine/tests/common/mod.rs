@@ -57,6 +57,7 @@ pub fn index(name: &str, unique: bool, columns: &[usize]) -> IndexDef {
         comment: String::new(),
         implied: false,
         ignored: false,
+        method: None,
     }
 }
 

@@ -130,6 +130,7 @@ impl Run<'_> {
             columns: s.columns.iter().map(|c| (c.clone(), None, false)).collect(),
             comment: String::new(),
             ignored: false,
+            method: None,
             if_not_exists: false,
         };
         let mut index = index_def(&spec, &def.columns, &def.indexes, self.env)?;

@@ -97,6 +97,9 @@ pub(super) fn index_def(
         {
             return Err(errors::BLOB_KEY_WITHOUT_LENGTH.with([&name]));
         }
+        if ty.max_bytes() == Some(0) && !columns[column].nullable {
+            return Err(errors::WRONG_KEY_COLUMN.with([&"InnoDB", name]));
+        }
         let prefix = prefix_of(name, ty, *prefix, spec.unique, env)?;
         total += part_bytes(ty, prefix);
         parts.push(IndexColumn {
@@ -137,6 +140,7 @@ pub(super) fn index_def(
         comment: spec.comment.clone(),
         implied: false,
         ignored: spec.ignored,
+        method: spec.method,
     })
 }
 

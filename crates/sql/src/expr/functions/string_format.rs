@@ -99,7 +99,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         " weight_padded",
         "text, length, weights, flags",
         "So many bytes of a WEIGHT_STRING() of so many characters. Flag 64: with spaces up to so many characters, 128: up to so many bytes.",
-        weight_type,
+        padded_weight_type,
         weight_padded,
     ),
     &Function::of_operands(
@@ -582,6 +582,14 @@ fn weight_type(t: &Typing<'_>) -> SqlResult<ExprType> {
         2
     };
     Ok(bytes(n.saturating_mul(each), true))
+}
+
+fn padded_weight_type(t: &Typing<'_>) -> SqlResult<ExprType> {
+    let n = match t.literal_int(1) {
+        Some(n) if n > 0 => n as u64,
+        _ => t.chars(0).saturating_mul(4),
+    };
+    Ok(bytes(n, true))
 }
 
 /// WEIGHT_STRING(s), and with hidden arguments WEIGHT_STRING(s AS CHAR(n)) (0, n) and AS BINARY(n) (1, n).

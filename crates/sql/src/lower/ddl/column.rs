@@ -93,6 +93,7 @@ impl Keys {
                     columns: vec![(column.to_string(), None, false)],
                     comment: String::new(),
                     ignored: false,
+                    method: None,
                 });
             }
         }

@@ -23,6 +23,7 @@ pub(super) fn index(i: Index) -> SqlResult<IndexSpec> {
         columns: Vec::new(),
         comment: String::new(),
         ignored: false,
+        method: None,
     };
     for p in i.parts {
         let prefix = p.prefix.map(|n| u32::try_from(n).unwrap_or(u32::MAX));
@@ -31,7 +32,12 @@ pub(super) fn index(i: Index) -> SqlResult<IndexSpec> {
     for o in i.options {
         match o {
             // HASH is built as BTREE by InnoDB too.
-            IndexOption::Using(IndexMethod::BTree | IndexMethod::Hash) => {}
+            IndexOption::Using(IndexMethod::BTree) => {
+                spec.method = Some(narwal_engine::IndexMethod::BTree);
+            }
+            IndexOption::Using(IndexMethod::Hash) => {
+                spec.method = Some(narwal_engine::IndexMethod::Hash);
+            }
             IndexOption::Using(IndexMethod::RTree) => {
                 return unsupported("index types other than BTREE");
             }

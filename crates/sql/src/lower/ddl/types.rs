@@ -291,12 +291,15 @@ fn digits(t: &DataType, column: &str) -> SqlResult<u8> {
     }
 }
 
+/// The longest member of an ENUM or SET, in bytes.
+const MEMBER_MAX: usize = 65_000;
+
 /// `('a','b',...)`. Spaces at the end of a member are dropped.
 fn members(t: &DataType, column: &str) -> SqlResult<Members> {
     let mut list = t.members.clone();
     for m in &mut list {
         m.truncate(m.trim_end_matches(' ').len());
-        if m.chars().count() > 255 {
+        if m.len() > MEMBER_MAX {
             return Err(errors::TOO_LONG_SET_ENUM_VALUE.with([&column]));
         }
     }

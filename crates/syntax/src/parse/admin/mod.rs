@@ -157,7 +157,7 @@ impl Parser<'_> {
 
     fn use_db(&mut self) -> SqlResult<Admin> {
         self.bump();
-        Ok(Admin::Use(self.ident()?))
+        Ok(Admin::Use(self.db_ident()?))
     }
 
     fn prepare(&mut self) -> SqlResult<Admin> {

@@ -19,7 +19,7 @@ impl Parser<'_> {
     pub(super) fn create_database(&mut self, mut creation: Creation) -> SqlResult<Statement> {
         self.bump();
         self.creation(&mut creation)?;
-        let name = self.ident()?;
+        let name = self.db_ident()?;
         let options = self.database_options()?;
         Ok(ddl(Ddl::CreateDatabase(CreateDatabase {
             creation,
@@ -321,7 +321,7 @@ impl Parser<'_> {
             }
             Kw::DATABASE | Kw::SCHEMA => Ddl::DropDatabase(DropObject {
                 if_exists: self.if_exists()?,
-                name: self.ident()?,
+                name: self.db_ident()?,
             }),
             Kw::INDEX => return self.drop_index(),
             Kw::SERVER => Ddl::DropServer(DropObject {
