@@ -177,6 +177,48 @@ def test_binary_log_statements(face):
         assert c.run("SELECT @@global.gtid_executed").rows == [("",)]
 
 
+def test_a_narwal_follows_with_semi_sync_and_takes_over(lab):
+    args = ["--narwal-dialect=mysql", "--rpl-semi-sync-source-timeout=60000"]
+    first = lab.narwal([*args, "--server-id=21", "--rpl-semi-sync-source-enabled=ON"])
+    second = lab.narwal([*args, "--server-id=22", "--rpl-semi-sync-replica-enabled=ON", "--super-read-only"])
+
+    def follow(replica, source):
+        with Client(replica) as c:
+            c.ok(f"CHANGE REPLICATION SOURCE TO SOURCE_HOST='127.0.0.1', SOURCE_PORT={source.port}, SOURCE_USER='root', SOURCE_AUTO_POSITION=1")
+            c.ok("START REPLICA")
+
+    def executed(server) -> str:
+        with Client(server) as c:
+            return c.run("SELECT @@global.gtid_executed").rows[0][0]
+
+    def wait(replica, gtids: str) -> None:
+        with Client(replica) as c:
+            assert c.run(f"SELECT WAIT_FOR_EXECUTED_GTID_SET('{gtids}', 20)").rows == [("0",)], c.run("SHOW REPLICA STATUS")
+
+    follow(second, first)
+    with Client(first) as c:
+        c.ok("CREATE DATABASE s")
+        c.ok("CREATE TABLE s.t (id INT PRIMARY KEY)")
+        c.ok("INSERT INTO s.t VALUES (1)")
+    wait(second, executed(first))
+    assert executed(second) == executed(first)
+    with Client(second) as c:
+        assert c.run("SHOW STATUS LIKE 'Rpl_semi_sync_replica_status'").rows[0][1] == "ON"
+        c.ok("STOP REPLICA")
+        c.ok("RESET REPLICA ALL")
+        c.ok("SET GLOBAL super_read_only = OFF, GLOBAL read_only = OFF")
+        c.ok("INSERT INTO s.t VALUES (2)")
+    # The first goes on behind what it wrote itself, and waits for nobody's acknowledgement any more.
+    with Client(first) as c:
+        c.ok("SET GLOBAL rpl_semi_sync_source_enabled = OFF")
+    follow(first, second)
+    wait(first, executed(second))
+    with Client(first) as c:
+        assert c.run("SELECT id FROM s.t ORDER BY id").rows == [("1",), ("2",)]
+    for server in (first, second):
+        lab.remove(server)
+
+
 def test_what_is_not_there_is_refused_by_name(face):
     c = fresh(face)
     c.ok("CREATE TABLE t (a INT)")

@@ -399,10 +399,15 @@ fn register(c: &mut Connection, w: &Wanted<'_>) -> Result<(), Fault> {
 
 /// Whether the source has semi-synchronous replication; if so, it is told that this replica takes part.
 fn ask_semi_sync(c: &mut Connection) -> Result<bool, Fault> {
-    let can = c
-        .query("SHOW VARIABLES LIKE 'rpl_semi_sync_master_enabled'")
-        .map_err(must("rpl_semi_sync_master_enabled"))?;
-    if can.text(0, 1).is_none() {
+    let mut shown = |name: &'static str| -> Result<bool, Fault> {
+        let found = c
+            .query(&format!("SHOW VARIABLES LIKE '{name}'"))
+            .map_err(must(name))?;
+        Ok(found.text(0, 1).is_some())
+    };
+    // A Narwal with MySQL's face shows MySQL's name of it.
+    let can = shown("rpl_semi_sync_master_enabled")? || shown("rpl_semi_sync_source_enabled")?;
+    if !can {
         tracing::warn!(
             "the source has no semi-synchronous replication: this replica goes on without"
         );
