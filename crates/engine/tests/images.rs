@@ -154,6 +154,7 @@ fn random_table(rng: &mut StdRng, db: &str, name: &str) -> TableDef {
         checks: Vec::new(),
         foreign_keys: Vec::new(),
         sequence: false,
+        options: Vec::new(),
     };
     let mut add = |rng: &mut StdRng, name: &str, unique: bool, not_null: bool| {
         let all: Vec<usize> = (0..def.columns.len()).collect();

@@ -136,6 +136,8 @@ pub struct IndexSpec {
     pub ignored: bool,
     /// USING.
     pub method: Option<narwal_engine::IndexMethod>,
+    /// KEY_BLOCK_SIZE; 0 if none.
+    pub key_block_size: u64,
 }
 
 /// A column in CREATE TABLE. In `def.ty` a character type without its own collation has
@@ -311,6 +313,9 @@ pub struct TableOptions {
     pub comment: Option<String>,
     /// AUTO_INCREMENT=.
     pub auto_increment: Option<u64>,
+    /// Options that are only kept, as they were said: names in upper case and their values, `None` for one that says what
+    /// is so without it.
+    pub kept: Vec<(&'static str, Option<String>)>,
 }
 
 /// Where ALTER TABLE puts a column.

@@ -81,6 +81,9 @@ pub fn show_create_table(table: &Table, auto_increment: u64, mode: SqlMode) -> S
             let _ = write!(out, " COLLATE={}", def.collation.name());
         }
     }
+    for (name, value) in &def.options {
+        let _ = write!(out, " {name}={value}");
+    }
     if !def.comment.is_empty() {
         let _ = write!(out, " COMMENT={}", quoted(&def.comment));
     }
@@ -208,6 +211,9 @@ fn show_index(out: &mut String, i: &IndexDef, columns: &[ColumnDef], mode: SqlMo
         Some(IndexMethod::BTree) => out.push_str(" USING BTREE"),
         Some(IndexMethod::Hash) => out.push_str(" USING HASH"),
         None => {}
+    }
+    if i.key_block_size > 0 {
+        let _ = write!(out, " KEY_BLOCK_SIZE={}", i.key_block_size);
     }
     if !i.comment.is_empty() {
         let _ = write!(out, " COMMENT {}", quoted(&i.comment));

@@ -658,6 +658,8 @@ errors! {
         "The target table {} of the {} is not insertable-into";
     TOO_HIGH_LEVEL_OF_NESTING_FOR_SELECT: 1 = 1473, b"HY000", "ER_TOO_HIGH_LEVEL_OF_NESTING_FOR_SELECT",
         "Too high level of nesting for select; at most {} are possible";
+    ILLEGAL_HA_CREATE_OPTION: 2 = 1478, b"HY000", "ER_ILLEGAL_HA_CREATE_OPTION",
+        "Table storage engine '{}' does not support the create option '{}'";
     PLUGIN_IS_NOT_LOADED: 1 = 1524, b"HY000", "ER_PLUGIN_IS_NOT_LOADED",
         "Plugin '{}' is not loaded";
     WRONG_VALUE: 2 = 1525, b"HY000", "ER_WRONG_VALUE",

@@ -195,6 +195,14 @@ pub struct IndexDef {
     /// USING, as it was written: shown, and nothing else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub method: Option<IndexMethod>,
+    /// KEY_BLOCK_SIZE, 0 if it was not given. Only shown.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub key_block_size: u64,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde calls it so
+fn is_zero(n: &u64) -> bool {
+    *n == 0
 }
 
 /// What USING may say of an index. All are trees.
@@ -240,4 +248,8 @@ pub struct TableDef {
     /// It is a sequence: a table of one row, see [`crate::SequenceRow`].
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub sequence: bool,
+    /// Options that change nothing here and are shown back (`ROW_FORMAT`, `MAX_ROWS`): names in upper case and values, in the
+    /// order in which SHOW CREATE TABLE has them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<(String, String)>,
 }

@@ -51,6 +51,7 @@ impl TableBuilder {
             checks: Vec::new(),
             foreign_keys: Vec::new(),
             sequence: false,
+            options: Vec::new(),
         };
         TableBuilder { def, error: None }
     }
@@ -123,6 +124,7 @@ impl TableBuilder {
             implied: false,
             ignored: false,
             method: None,
+            key_block_size: 0,
         });
         self
     }

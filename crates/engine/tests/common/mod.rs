@@ -58,6 +58,7 @@ pub fn index(name: &str, unique: bool, columns: &[usize]) -> IndexDef {
         implied: false,
         ignored: false,
         method: None,
+        key_block_size: 0,
     }
 }
 
@@ -90,6 +91,7 @@ pub fn table_def(name: &str, pk: bool, unique_c: bool) -> TableDef {
         checks: Vec::new(),
         foreign_keys: Vec::new(),
         sequence: false,
+        options: Vec::new(),
     }
 }
 

@@ -52,6 +52,7 @@ pub(super) fn definitions() -> &'static BTreeMap<&'static str, Arc<Table>> {
                     checks: Vec::new(),
                     foreign_keys: Vec::new(),
                     sequence: false,
+                    options: Vec::new(),
                 };
                 // The definitions are constants; a test makes them all.
                 Some((name, Table::made(def).ok()?))

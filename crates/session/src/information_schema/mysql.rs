@@ -61,6 +61,7 @@ pub(super) fn made(
             checks: Vec::new(),
             foreign_keys: Vec::new(),
             sequence: false,
+            options: Vec::new(),
         });
         Some((c.table.name, table.ok()?))
     });

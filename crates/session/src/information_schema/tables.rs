@@ -199,7 +199,11 @@ pub(crate) fn table_status(instance: &Instance, t: &Table, zone: Zone) -> Vec<Va
     vec![
         text(&t.def.engine),
         Value::UInt(if virtual_table { 11 } else { 10 }),
-        text(if virtual_table { "Fixed" } else { "Dynamic" }),
+        text(if virtual_table {
+            "Fixed"
+        } else {
+            row_format(t)
+        }),
         if virtual_table {
             Value::Null
         } else {
@@ -220,11 +224,29 @@ pub(crate) fn table_status(instance: &Instance, t: &Table, zone: Zone) -> Vec<Va
         Value::Null,
         text(t.def.collation.name()),
         Value::Null,
-        text(""),
+        text(&create_options(t)),
         text(&t.def.comment),
         Value::UInt(0),
         text(if virtual_table { "Y" } else { "N" }),
     ]
+}
+
+/// What ROW_FORMAT said.
+fn row_format(t: &Table) -> &'static str {
+    let said = t.def.options.iter().find(|(name, _)| name == "ROW_FORMAT");
+    match said.map(|(_, value)| value.as_str()) {
+        Some("COMPACT") => "Compact",
+        Some("REDUNDANT") => "Redundant",
+        Some("COMPRESSED") => "Compressed",
+        _ => "Dynamic",
+    }
+}
+
+/// The options that were said, as CREATE_OPTIONS has them.
+fn create_options(t: &Table) -> String {
+    let each = |(name, value): &(String, String)| format!("{}={value}", name.to_ascii_lowercase());
+    let all: Vec<String> = t.def.options.iter().map(each).collect();
+    all.join(" ")
 }
 
 /// The same of a view.

@@ -1,7 +1,7 @@
 //! CREATE, ALTER and DROP of stored programs: each is one commit, with its statement in the log.
 
 use super::compiled::{Now, compile_definition, env_of};
-use super::definition::{self, Definition, Stored, TriggerPart, body_text};
+use super::definition::{self, Definition, Stored, TriggerPart, WrittenHead, body_text};
 use super::package;
 use super::rights;
 use crate::acl::{self, Account};
@@ -77,7 +77,12 @@ impl ClientSession {
             text.get(at.clone()).unwrap_or_default().trim().to_string()
         };
         let mut def = self.definition(kind, db, &r.name.name, r.definer.as_ref())?;
-        def.parameters = part(&r.parameters_at);
+        // With the white space that stands around them, as SHOW CREATE has it: a function's not in front.
+        let parameters = text.get(r.parameters_at.clone()).unwrap_or_default();
+        def.parameters = match kind {
+            Stored::Function => parameters.trim_start().to_string(),
+            _ => parameters.to_string(),
+        };
         def.returns = part(&r.returns_at);
         def.body = body_text(text, &r.body_at);
         apply(&mut def, &r.characteristics);
@@ -388,6 +393,7 @@ impl ClientSession {
             }
             .into(),
             order: 0,
+            written: WrittenHead::of(text, t.head_at, t.body_at.start),
         });
         let env = self.env.within(&env_of(&def));
         let now = Now {
@@ -588,15 +594,9 @@ fn placed(
 
 /// CREATE TRIGGER as replicas run it.
 fn log_text(def: &Definition, t: &CreateTrigger) -> String {
-    let text = def.create(verb(t.creation));
-    let Some((follows, other)) = &t.order else {
-        return text;
-    };
-    let word = if *follows { "FOLLOWS" } else { "PRECEDES" };
-    let other = narwal_sql::show::quote_ident(other);
-    text.replacen(
-        " FOR EACH ROW ",
-        &format!(" FOR EACH ROW {word} {other} "),
-        1,
-    )
+    let order = t.order.as_ref().map(|(follows, other)| {
+        let word = if *follows { "FOLLOWS" } else { "PRECEDES" };
+        format!("{word} {}", narwal_sql::show::quote_ident(other))
+    });
+    def.create_in_order(verb(t.creation), order.as_deref())
 }

@@ -6,6 +6,7 @@ use crate::acl::RoutineKind;
 use narwal_engine::{Catalog, CatalogChange};
 use narwal_sql::show::quote_ident;
 use narwal_sql::{RowEvent, SqlMode};
+use narwal_syntax::ast::program::TriggerHead;
 use narwal_types::temporal::SECOND;
 use narwal_types::{DateTime, SqlError, SqlResult, Value, Zone};
 use serde::{Deserialize, Serialize};
@@ -77,9 +78,63 @@ pub(crate) struct TriggerPart {
     pub event: String,
     /// Its place among those of its kind, from 1.
     pub order: u32,
+    /// The text in front of the body as it was written; `None`: as this server would write it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub written: Option<WrittenHead>,
+}
+
+/// The words of CREATE TRIGGER in front of its body, but for CREATE and DEFINER, as they were written: SHOW CREATE has them so.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct WrittenHead {
+    /// From TRIGGER up to ON.
+    start: String,
+    /// ON and the table's name.
+    table: String,
+    /// The rest, up to the body or to FOLLOWS and PRECEDES.
+    rest: String,
+    /// The space in front of the body.
+    space: String,
+}
+
+impl WrittenHead {
+    /// Takes it from the statement's text. `None` where an executable comment begins or ends in it.
+    pub(crate) fn of(text: &str, at: TriggerHead, body: usize) -> Option<Self> {
+        let part = |from: usize, to: usize| text.get(from..to).map(str::to_owned);
+        let whole = text.get(at.start..body)?;
+        if whole.contains("*/") && whole.contains("/*!")
+            || whole.matches("/*").count() != whole.matches("*/").count()
+        {
+            return None;
+        }
+        let space = whole.len() - whole.trim_end().len();
+        Some(WrittenHead {
+            start: part(at.start, at.on)?,
+            table: part(at.on, at.behind_table)?,
+            rest: part(at.behind_table, at.end)?,
+            space: part(body - space, body)?,
+        })
+    }
+
+    /// The table has another name now.
+    pub(crate) fn rename(&mut self, table: &str) {
+        self.table = format!("ON {table}");
+        self.rest = format!(" {}", self.rest.trim_start());
+    }
 }
 
 impl TriggerPart {
+    /// The words in front of the body, but for CREATE and DEFINER. `order`: FOLLOWS or PRECEDES and another trigger.
+    fn head(&self, name: &str, table: &str, order: Option<&str>) -> String {
+        let order = order.map(|o| format!(" {o}")).unwrap_or_default();
+        match &self.written {
+            Some(w) => format!("{}{}{}{order}{}", w.start, w.table, w.rest, w.space),
+            None => {
+                let (timing, event) = (self.timing(), &self.event);
+                format!("TRIGGER {name} {timing} {event} ON {table} FOR EACH ROW{order} ")
+            }
+        }
+    }
+
     pub(crate) fn event(&self) -> RowEvent {
         match self.event.as_str() {
             "INSERT" => RowEvent::Insert,
@@ -351,6 +406,18 @@ impl Definition {
         out
     }
 
+    /// A trigger's table has another name now.
+    pub(crate) fn rename_table(&mut self, db: &str, table: &str) {
+        self.db = db.to_owned();
+        let quoted = self.quoted_name(table);
+        if let Some(t) = &mut self.trigger {
+            t.table = table.to_owned();
+            if let Some(w) = &mut t.written {
+                w.rename(&quoted);
+            }
+        }
+    }
+
     /// A name in quotes, which are those of the modes that it was made under.
     fn quoted_name(&self, name: &str) -> String {
         match self.mode().has(SqlMode::ANSI_QUOTES) {
@@ -370,6 +437,11 @@ impl Definition {
 
     /// The statement that makes it.
     pub(crate) fn create(&self, verb: &str) -> String {
+        self.create_in_order(verb, None)
+    }
+
+    /// The same, a trigger before or behind another one: `order` says FOLLOWS or PRECEDES and its name.
+    pub(crate) fn create_in_order(&self, verb: &str, order: Option<&str>) -> String {
         let (definer, name) = (self.quoted_definer(), self.quoted_name(&self.name));
         let oracle = self.mode().has(SqlMode::ORACLE);
         if let Some(e) = &self.event {
@@ -386,13 +458,10 @@ impl Definition {
             );
         }
         match &self.trigger {
-            Some(t) => format!(
-                "{verb} {definer} TRIGGER {name} {} {} ON {} FOR EACH ROW {}",
-                t.timing(),
-                t.event,
-                self.quoted_name(&t.table),
-                self.body
-            ),
+            Some(t) => {
+                let head = t.head(&name, &self.quoted_name(&t.table), order);
+                format!("{verb} {definer} {head}{}", self.body)
+            }
             None => {
                 let returns = match self.kind {
                     Stored::Function if oracle => format!(" RETURN {}", self.returns),

@@ -187,10 +187,7 @@ impl Programs for SessionPrograms {
                 let mut changes = Vec::new();
                 for mut d in definition::triggers_of(&catalog, db, name) {
                     changes.push(d.delete());
-                    d.db.clone_from(&def.db);
-                    if let Some(t) = &mut d.trigger {
-                        t.table.clone_from(&def.name);
-                    }
+                    d.rename_table(&def.db, &def.name);
                     changes.extend(d.put());
                 }
                 changes

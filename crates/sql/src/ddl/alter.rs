@@ -10,6 +10,7 @@ use crate::ddl::constraint;
 use crate::ddl::index::{cant_drop, index_def, note_twice, prefix_of};
 use crate::ddl::run::engine_name;
 use crate::ddl::run::{Run, db_of};
+use crate::ddl::table_options::{self, Fit};
 use crate::exec::dml::duplicate_entry;
 use crate::quote::quote_ident;
 use crate::show::index_rank;
@@ -403,6 +404,15 @@ impl Run<'_> {
         }
         if let Some(c) = o.collation {
             d.collation = c;
+        }
+        if !o.kept.is_empty() {
+            d.def.options = table_options::kept(&d.def.options, &o.kept);
+            let of = match &o.engine {
+                Some(e) if !same(e, "InnoDB") => Fit::AnotherEngines,
+                _ => Fit::Altered,
+            };
+            let (db, name) = (d.old.db.clone(), d.old.name.clone());
+            table_options::fit(&mut d.def.options, &db, &name, self.env, of)?;
         }
         Ok(())
     }

@@ -8,6 +8,7 @@ use crate::ddl::constraint;
 use crate::ddl::index::{index_def, note_twice};
 use crate::ddl::run::engine_name;
 use crate::ddl::run::{Run, db_of, unknown_database};
+use crate::ddl::table_options::{self, Fit};
 use crate::show::index_rank;
 use narwal_engine::{CatalogChange, ColumnDef, DefaultDef, FillRows, IndexDef, TableDef};
 use narwal_syntax::ast::TableName;
@@ -191,7 +192,13 @@ impl Run<'_> {
             checks: constraint::checks(&c.elements.checks, &[], name)?,
             foreign_keys: Vec::new(),
             sequence: false,
+            options: table_options::kept(&[], &c.options.kept),
         };
+        let of = match &c.options.engine {
+            Some(e) if !e.eq_ignore_ascii_case("InnoDB") => Fit::AnotherEngines,
+            _ => Fit::New,
+        };
+        table_options::fit(&mut def.options, db, name, env, of)?;
         constraint::check_expressions(&def)?;
         self.add_foreign_keys(&mut def, &c.elements.foreign_keys)?;
         self.fits_children(&def)?;

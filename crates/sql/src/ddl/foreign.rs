@@ -131,6 +131,7 @@ impl Run<'_> {
             comment: String::new(),
             ignored: false,
             method: None,
+            key_block_size: 0,
             if_not_exists: false,
         };
         let mut index = index_def(&spec, &def.columns, &def.indexes, self.env)?;

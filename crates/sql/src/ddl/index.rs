@@ -141,6 +141,7 @@ pub(super) fn index_def(
         implied: false,
         ignored: spec.ignored,
         method: spec.method,
+        key_block_size: spec.key_block_size,
     })
 }
 
@@ -148,7 +149,11 @@ pub(super) fn index_def(
 pub(super) fn note_twice(index: &IndexDef, others: &[IndexDef], env: &StatementEnv) {
     let twice = |o: &IndexDef| {
         // One that a foreign key brought goes for it.
-        o.name != "PRIMARY" && !o.implied && o.unique == index.unique && o.columns == index.columns
+        o.name != "PRIMARY"
+            && !o.implied
+            && o.unique == index.unique
+            && o.columns == index.columns
+            && o.method == index.method
     };
     if index.name != "PRIMARY" && others.iter().any(twice) {
         env.note(

@@ -13,6 +13,7 @@ mod rebuild;
 mod rename;
 mod run;
 mod sequence;
+mod table_options;
 mod temporary;
 mod view;
 

@@ -158,6 +158,7 @@ impl Run<'_> {
             checks: Vec::new(),
             foreign_keys: Vec::new(),
             sequence: true,
+            options: Vec::new(),
         };
         self.put_sequence(def, &row, changes)
     }

@@ -46,6 +46,7 @@ pub fn made_table(
         checks: Vec::new(),
         foreign_keys: Vec::new(),
         sequence: false,
+        options: Vec::new(),
     })?)
 }
 

@@ -7,7 +7,7 @@ use super::dml::{Delete, Insert, LoadData, Update, WriteJoin};
 use super::name::TableName;
 use super::program::{
     Call, ConditionValue, CreateUdf, CursorSource, EventStatus, GetDiagnostics, HandlerAction,
-    Parameter, Schedule, Signal, TriggerEvent, VariableType,
+    Parameter, Schedule, Signal, TriggerEvent, TriggerHead, VariableType,
 };
 use super::query::{Expression, Select, SelectInto};
 
@@ -188,6 +188,8 @@ pub struct CreateTrigger {
     pub body: Body,
     /// Where that stands in the text.
     pub body_at: std::ops::Range<usize>,
+    /// Where the rest stands in the text, but for CREATE, DEFINER and the other trigger.
+    pub head_at: TriggerHead,
 }
 
 /// What is said about an event besides its name.

@@ -94,6 +94,7 @@ impl Keys {
                     comment: String::new(),
                     ignored: false,
                     method: None,
+                    key_block_size: 0,
                 });
             }
         }

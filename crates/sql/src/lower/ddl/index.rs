@@ -24,6 +24,7 @@ pub(super) fn index(i: Index) -> SqlResult<IndexSpec> {
         comment: String::new(),
         ignored: false,
         method: None,
+        key_block_size: 0,
     };
     for p in i.parts {
         let prefix = p.prefix.map(|n| u32::try_from(n).unwrap_or(u32::MAX));
@@ -42,7 +43,8 @@ pub(super) fn index(i: Index) -> SqlResult<IndexSpec> {
                 return unsupported("index types other than BTREE");
             }
             IndexOption::Comment(c) => spec.comment = c,
-            IndexOption::KeyBlockSize(_) | IndexOption::Ignored(false) | IndexOption::Visible => {}
+            IndexOption::KeyBlockSize(n) => spec.key_block_size = n,
+            IndexOption::Ignored(false) | IndexOption::Visible => {}
             IndexOption::Ignored(true) if primary => {
                 return Err(errors::PK_INDEX_CANT_BE_IGNORED.plain());
             }

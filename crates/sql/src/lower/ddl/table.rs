@@ -6,7 +6,7 @@ use crate::ast::{CheckSpec, CreateTable, Duplicates, TableElements, TableOptions
 use crate::lower::ddl::option::{references, unknown_option};
 use narwal_syntax::SqlMode;
 use narwal_syntax::ast::ddl as syntax;
-use narwal_syntax::ast::ddl::{TableElement, TableOption};
+use narwal_syntax::ast::ddl::{OptionValue, TableElement, TableOption};
 use narwal_types::errors;
 use narwal_types::{SqlError, SqlResult};
 
@@ -79,23 +79,46 @@ pub(super) fn options(list: Vec<TableOption>) -> SqlResult<TableOptions> {
             TableOption::SystemVersioning => return unsupported("table option WITH"),
             TableOption::Sequence(true) => return unsupported("table option SEQUENCE"),
             TableOption::Sequence(false) => {}
-            TableOption::Known(name, _) => known(name)?,
+            TableOption::Known(name, value) => known(name, &value, &mut t)?,
             TableOption::Engines(name, _) => return Err(engine_option(&name)),
         }
     }
     Ok(t)
 }
 
-/// Hints about another engine's files change nothing that a client can see; what would is refused.
-fn known(name: &str) -> SqlResult<()> {
-    match name {
+/// Hints about another engine's files change nothing that a client can see, and are shown back; what would is refused.
+fn known(name: &'static str, value: &OptionValue, t: &mut TableOptions) -> SqlResult<()> {
+    let digits = value.text().trim_start_matches('0');
+    let on = !digits.is_empty();
+    let kept = match name {
         "CONNECTION" | "DATA DIRECTORY" | "INDEX DIRECTORY" | "INSERT_METHOD" | "STORAGE"
         | "TABLESPACE" => {
             let word = name.split(' ').next().unwrap_or(name);
-            unsupported(format!("table option {word}"))
+            return unsupported(format!("table option {word}"));
         }
-        _ => Ok(()),
-    }
+        "MIN_ROWS" | "MAX_ROWS" | "AVG_ROW_LENGTH" => {
+            // As in MariaDB, which has 32 bits for each.
+            let n = digits.parse::<u32>().unwrap_or(u32::MAX);
+            on.then(|| n.to_string())
+        }
+        "CHECKSUM" | "TABLE_CHECKSUM" | "DELAY_KEY_WRITE" => on.then(|| "1".to_owned()),
+        "PAGE_CHECKSUM" => Some(String::from(if on { "1" } else { "0" })),
+        "KEY_BLOCK_SIZE" => on.then(|| digits.to_owned()),
+        "PACK_KEYS" | "STATS_AUTO_RECALC" | "STATS_PERSISTENT" | "TRANSACTIONAL"
+        | "STATS_SAMPLE_PAGES" | "ROW_FORMAT" => match value {
+            OptionValue::Default => None,
+            v if v.text() == "DEFAULT" => None,
+            v => Some(v.text().to_owned()),
+        },
+        _ => return Ok(()),
+    };
+    let name = if name == "TABLE_CHECKSUM" {
+        "CHECKSUM"
+    } else {
+        name
+    };
+    t.kept.push((name, kept));
+    Ok(())
 }
 
 /// Options of InnoDB are known, others are not.

@@ -154,3 +154,16 @@ pub struct GetDiagnostics {
     /// What goes where: a variable (a user variable has its `@`) and the item's name.
     pub items: Vec<(String, &'static str)>,
 }
+
+/// Where parts of CREATE TRIGGER stand in its text, as offsets in bytes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct TriggerHead {
+    /// The word TRIGGER.
+    pub start: usize,
+    /// The word ON.
+    pub on: usize,
+    /// Behind the table's name.
+    pub behind_table: usize,
+    /// Behind FOR EACH ROW.
+    pub end: usize,
+}

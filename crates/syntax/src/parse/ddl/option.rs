@@ -13,6 +13,8 @@ enum Value {
     Number,
     /// A number or DEFAULT.
     NumberOrDefault,
+    /// A number from the first to the second, or DEFAULT.
+    WithinOrDefault(u32, u32),
     Text,
     /// One of these.
     OneOf(&'static [Kw]),
@@ -24,10 +26,10 @@ const OPTIONS: &[(Kw, Value)] = &[
     (Kw::MIN_ROWS, Value::Number),
     (Kw::AVG_ROW_LENGTH, Value::Number),
     (Kw::PASSWORD, Value::Text),
-    (Kw::PACK_KEYS, Value::NumberOrDefault),
-    (Kw::STATS_AUTO_RECALC, Value::NumberOrDefault),
-    (Kw::STATS_PERSISTENT, Value::NumberOrDefault),
-    (Kw::STATS_SAMPLE_PAGES, Value::NumberOrDefault),
+    (Kw::PACK_KEYS, Value::WithinOrDefault(0, 1)),
+    (Kw::STATS_AUTO_RECALC, Value::WithinOrDefault(0, 1)),
+    (Kw::STATS_PERSISTENT, Value::WithinOrDefault(0, 1)),
+    (Kw::STATS_SAMPLE_PAGES, Value::WithinOrDefault(1, 65_535)),
     (Kw::CHECKSUM, Value::Number),
     (Kw::TABLE_CHECKSUM, Value::Number),
     (Kw::PAGE_CHECKSUM, Value::Number),
@@ -177,7 +179,18 @@ impl Parser<'_> {
 
     fn option_value(&mut self, kind: Value) -> SqlResult<OptionValue> {
         match kind {
-            Value::NumberOrDefault if self.eat(Kw::DEFAULT) => Ok(OptionValue::Default),
+            Value::NumberOrDefault | Value::WithinOrDefault(..) if self.eat(Kw::DEFAULT) => {
+                Ok(OptionValue::Default)
+            }
+            Value::WithinOrDefault(least, most) => {
+                let token = self.peek_token();
+                let n = self.token_text(token).parse::<u32>();
+                if self.peek() != Tok::Int || !n.is_ok_and(|n| (least..=most).contains(&n)) {
+                    return Err(self.error());
+                }
+                self.bump();
+                Ok(OptionValue::Number(self.token_text(token).to_string()))
+            }
             Value::Number | Value::NumberOrDefault => match self.peek() {
                 Tok::Int | Tok::Hex => {
                     let t = self.bump();

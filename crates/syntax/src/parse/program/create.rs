@@ -4,7 +4,8 @@ use super::program;
 use crate::ast::ddl::{Characteristic, Creation, DataAccess, Definer};
 use crate::ast::program::{
     AlterEvent, Body, CreateEvent, CreateRoutine, CreateTrigger, CreateUdf, EventParts,
-    EventStatus, Parameter, ParameterMode, Program, Schedule, TriggerEvent, VariableType,
+    EventStatus, Parameter, ParameterMode, Program, Schedule, TriggerEvent, TriggerHead,
+    VariableType,
 };
 use crate::ast::{Statement, TableName};
 use crate::keyword::Kw;
@@ -41,10 +42,11 @@ impl Parser<'_> {
                 self.create_procedure(creation, definer)
             }
             Kw::TRIGGER => {
+                let start = self.here();
                 self.bump();
                 self.not_within("TRIGGER")?;
                 self.creation(&mut creation)?;
-                self.trigger(creation, definer)
+                self.trigger(creation, definer, start)
             }
             Kw::EVENT => {
                 self.bump();
@@ -327,7 +329,13 @@ impl Parser<'_> {
         Ok(Some(Characteristic::DataAccess(access)))
     }
 
-    fn trigger(&mut self, creation: Creation, definer: Option<Definer>) -> SqlResult<Statement> {
+    /// CREATE TRIGGER, whose word TRIGGER stands at `start`.
+    fn trigger(
+        &mut self,
+        creation: Creation,
+        definer: Option<Definer>,
+        start: usize,
+    ) -> SqlResult<Statement> {
         let name = self.table_name()?;
         let before = self.eat(Kw::BEFORE);
         if !before {
@@ -341,11 +349,19 @@ impl Parser<'_> {
             self.expect(Kw::DELETE)?;
             TriggerEvent::Delete
         };
+        let on = self.here();
         self.expect(Kw::ON)?;
         let table = self.table_name()?;
+        let behind_table = self.behind();
         self.expect(Kw::FOR)?;
         self.expect(Kw::EACH)?;
         self.expect(Kw::ROW)?;
+        let head_at = TriggerHead {
+            start,
+            on,
+            behind_table,
+            end: self.behind(),
+        };
         let mut order = None;
         if self.at(Kw::FOLLOWS) || self.at(Kw::PRECEDES) {
             let follows = self.bump().tok == Tok::Word(Kw::FOLLOWS);
@@ -362,6 +378,7 @@ impl Parser<'_> {
             order,
             body,
             body_at,
+            head_at,
         })))
     }
 

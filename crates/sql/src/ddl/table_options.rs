@@ -1,0 +1,122 @@
+//! Table options that change nothing here: which are kept, and which InnoDB refuses.
+
+use crate::env::StatementEnv;
+use narwal_types::errors::codes;
+use narwal_types::{SqlResult, errors};
+
+/// All of them, in the order in which SHOW CREATE TABLE has them.
+const ORDER: [&str; 13] = [
+    "MIN_ROWS",
+    "MAX_ROWS",
+    "AVG_ROW_LENGTH",
+    "PACK_KEYS",
+    "STATS_PERSISTENT",
+    "STATS_AUTO_RECALC",
+    "STATS_SAMPLE_PAGES",
+    "CHECKSUM",
+    "PAGE_CHECKSUM",
+    "DELAY_KEY_WRITE",
+    "ROW_FORMAT",
+    "TRANSACTIONAL",
+    "KEY_BLOCK_SIZE",
+];
+
+/// The options of a table that had `old` when a statement says `new`: the last word on each counts.
+pub(super) fn kept(
+    old: &[(String, String)],
+    new: &[(&'static str, Option<String>)],
+) -> Vec<(String, String)> {
+    let value = |name: &str| match new.iter().rev().find(|(n, _)| *n == name) {
+        Some((_, said)) => said.clone(),
+        None => (old.iter().find(|(n, _)| n == name)).map(|(_, v)| v.clone()),
+    };
+    (ORDER.iter())
+        .filter_map(|name| Some(((*name).to_owned(), value(name)?)))
+        .collect()
+}
+
+/// What a table is whose options are looked at.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fit {
+    /// A new one.
+    New,
+    /// One that ALTER TABLE changes.
+    Altered,
+    /// One that stands for a table of another engine.
+    AnotherEngines,
+}
+
+/// Leaves out what only another engine has, where the table stands for one of that engine's; else refuses what InnoDB does.
+///
+/// # Errors
+/// 1005, for ALTER TABLE 1478, and a warning that says why.
+pub(super) fn fit(
+    options: &mut Vec<(String, String)>,
+    db: &str,
+    table: &str,
+    env: &StatementEnv,
+    of: Fit,
+) -> SqlResult<()> {
+    let value = |name: &str| {
+        (options.iter())
+            .find(|(n, _)| n == name)
+            .map(|(_, v)| v.as_str())
+    };
+    let format = value("ROW_FORMAT");
+    let size = value("KEY_BLOCK_SIZE");
+    let (name, why) = match (format, size) {
+        (Some("FIXED" | "PAGE"), _) => (
+            "ROW_FORMAT",
+            "InnoDB: invalid ROW_FORMAT specifier.".to_owned(),
+        ),
+        (Some(f), Some(_)) if f != "COMPRESSED" => (
+            "KEY_BLOCK_SIZE",
+            format!("InnoDB: cannot specify ROW_FORMAT = {f} with KEY_BLOCK_SIZE."),
+        ),
+        (_, Some(n)) if !matches!(n, "1" | "2" | "4" | "8" | "16") => (
+            "KEY_BLOCK_SIZE",
+            format!("InnoDB: invalid KEY_BLOCK_SIZE = {n}. Valid values are [1, 2, 4, 8, 16]"),
+        ),
+        _ => return Ok(()),
+    };
+    if of == Fit::AnotherEngines {
+        options.retain(|(n, _)| n != "ROW_FORMAT" && n != "KEY_BLOCK_SIZE");
+        return Ok(());
+    }
+    env.warn(codes::ILLEGAL_HA_CREATE_OPTION, why);
+    if of == Fit::Altered {
+        return Err(errors::ILLEGAL_HA_CREATE_OPTION.with([&"InnoDB", &name]));
+    }
+    Err(errors::CANT_CREATE_TABLE.text(format!(
+        "Can't create table `{db}`.`{table}` (errno: 140 \"Wrong create options\")"
+    )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_word_counts() {
+        let old = kept(
+            &[],
+            &[
+                ("ROW_FORMAT", Some("DYNAMIC".into())),
+                ("MAX_ROWS", Some("7".into())),
+            ],
+        );
+        let shown = |o: &[(String, String)]| -> Vec<String> {
+            o.iter().map(|(n, v)| format!("{n}={v}")).collect()
+        };
+        assert_eq!(shown(&old), ["MAX_ROWS=7", "ROW_FORMAT=DYNAMIC"]);
+        let new = kept(
+            &old,
+            &[
+                ("MAX_ROWS", Some("8".into())),
+                ("MAX_ROWS", None),
+                ("CHECKSUM", Some("1".into())),
+            ],
+        );
+        assert_eq!(shown(&new), ["CHECKSUM=1", "ROW_FORMAT=DYNAMIC"]);
+    }
+}
