@@ -32,9 +32,11 @@ fn same(r: &PackageRoutine, kind: Stored, name: &str) -> bool {
 /// What CREATE PACKAGE BODY must have: errors 4095, 4096.
 pub(super) fn check_body(db: &str, spec: &CreatePackage, body: &CreatePackage) -> SqlResult<()> {
     let full = |r: &PackageRoutine| format!("{db}.{}.{}", body.name.name, r.name);
-    // By name and kind alone, as in MariaDB: it looks neither at parameters nor at results.
+    // Results are not compared, as in MariaDB.
     let alike = |a: &PackageRoutine, b: &PackageRoutine| {
-        a.name.eq_ignore_ascii_case(&b.name) && a.returns.is_some() == b.returns.is_some()
+        a.name.eq_ignore_ascii_case(&b.name)
+            && a.returns.is_some() == b.returns.is_some()
+            && a.parameters == b.parameters
     };
     let written = || body.routines.iter().filter(|r| r.body.is_some());
     for r in &spec.routines {
