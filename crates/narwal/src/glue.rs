@@ -198,6 +198,11 @@ impl Instance {
         (micros != 0).then(|| std::time::Duration::from_micros(micros))
     }
 
+    /// The file of statements that a start runs; empty if there is none.
+    pub fn init_file(&self) -> String {
+        self.instance.global_value("init_file").show()
+    }
+
     /// True if connections to sources start with the server.
     pub fn starts_replicas(&self) -> bool {
         !self.instance.global_value("skip_slave_start").as_bool()

@@ -23,6 +23,11 @@ impl Local {
         Ok(rows.0)
     }
 
+    /// Runs statements up to one that fails. Their rows are read and forgotten.
+    pub fn run_all(&mut self, statements: &[u8]) -> SqlResult<()> {
+        self.0.query(statements, &mut Discard)
+    }
+
     /// As [`Local::run`]; the failure names the statement's first word.
     pub fn query(&mut self, sql: &str) -> Result<Vec<TextRow>, Failure> {
         self.run(sql).map_err(|e| {
@@ -57,6 +62,23 @@ impl Local {
 /// An error as clients show it.
 pub fn text(e: &SqlError) -> String {
     format!("error {} ({})", e.code, e.message)
+}
+
+struct Discard;
+
+impl ResultSink for Discard {
+    fn begin_rows(&mut self, _columns: &[ResultColumn]) -> SqlResult<()> {
+        Ok(())
+    }
+    fn row(&mut self, _values: &[ValueRef<'_>]) -> SqlResult<()> {
+        Ok(())
+    }
+    fn end_rows(&mut self, _warnings: u16, _status: u16, _more: bool) -> SqlResult<()> {
+        Ok(())
+    }
+    fn ok(&mut self, _info: &OkInfo, _status: u16, _more: bool) -> SqlResult<()> {
+        Ok(())
+    }
 }
 
 struct Gather(Vec<TextRow>);

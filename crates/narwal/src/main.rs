@@ -13,6 +13,7 @@ mod failure;
 mod folder;
 mod glue;
 mod help;
+mod init_file;
 mod local;
 mod machine;
 mod options;

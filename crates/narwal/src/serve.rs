@@ -1,7 +1,7 @@
 //! `narwal serve`: start, wait for a signal, stop.
 
 use crate::options::Serve;
-use crate::{Failure, glue};
+use crate::{Failure, glue, init_file};
 use narwal_server::{Server, ServerConfig};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -32,6 +32,10 @@ pub fn run(o: Serve) -> Result<(), Failure> {
         }
     };
 
+    if let Err(e) = init_file::run(&instance, &o.datadir) {
+        instance.close();
+        return Err(e);
+    }
     let mut config = ServerConfig::new(&o.datadir);
     config.addresses = o
         .addresses
