@@ -358,7 +358,10 @@ fn shows() {
     }
     assert_eq!(code("show nonsense"), 1064);
     assert_eq!(code("show tables from d x"), 1064);
-    assert_eq!(code("show engine innodb status"), 1235);
+    assert!(matches!(
+        p("show engine innodb status"),
+        Admin::Show(Show::Engine { status: true, .. })
+    ));
 }
 
 #[test]
