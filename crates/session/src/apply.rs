@@ -1274,13 +1274,13 @@ mod tests {
     #[test]
     fn collations_outside_of_quotes() {
         let (sql, names) = replace_collations(
-            "CREATE TABLE `utf8` (a char(1) COLLATE utf8mb4_0900_ai_ci DEFAULT 'utf8', b char(1) collate utf8_bin) CHARSET=utf8mb3",
+            "CREATE TABLE `utf8` (a char(1) COLLATE utf8mb4_ja_0900_as_cs DEFAULT 'utf8', b char(1) collate utf8_bin) CHARSET=utf8mb3",
         );
         assert_eq!(
             sql,
             "CREATE TABLE `utf8` (a char(1) COLLATE utf8mb4_general_ci DEFAULT 'utf8', b char(1) collate utf8_bin) CHARSET=utf8mb3"
         );
-        assert_eq!(names, ["utf8mb4_0900_ai_ci"]);
+        assert_eq!(names, ["utf8mb4_ja_0900_as_cs"]);
         assert!(matches!(
             replace_collations("DROP TABLE t").0,
             Cow::Borrowed(_)
