@@ -26,6 +26,7 @@ SHOW CREATE PROCEDURE p1;
 CREATE DEFINER=root@localhost FUNCTION f1 ( a INT )  RETURNS   INT  DETERMINISTIC RETURN 1;
 SHOW CREATE FUNCTION f1;
 SELECT param_list, returns FROM mysql.proc WHERE db = DATABASE();
+SET timestamp = 1700000000;
 CREATE  DEFINER=root@localhost   TRIGGER   tr1   before  insert on  t3 for  each row   SET NEW.a = 1;
 SHOW CREATE TRIGGER tr1;
 CREATE DEFINER=root@localhost trigger if not exists tr2 /* c */ after insert on `t3` for each row begin set @a = 1; end;
