@@ -220,9 +220,12 @@ fn a_purge_says_what_it_left() {
     db.set_max_binlog_total_size(1);
     let hold = db.hold_log("a dump", u64::MAX);
     c.run("flush binary logs");
-    assert_eq!(db.purge_expired_binary_logs().unwrap().purged_files, 0);
+    db.purge_expired_binary_logs().unwrap();
+    assert_eq!(c.run("show binary logs").rows.len(), 2);
+    // The background looks too when a reader comes, and may be the one that purges.
     let replica = db.register_reader("replica 8", u64::MAX);
-    assert_eq!(db.purge_expired_binary_logs().unwrap().purged_files, 1);
+    db.purge_expired_binary_logs().unwrap();
+    assert_eq!(c.run("show binary logs").rows.len(), 1);
     drop((hold, replica));
 }
 
