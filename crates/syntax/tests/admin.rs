@@ -7,7 +7,7 @@ use narwal_syntax::{ParseOptions, parse_statement};
 const ANSWERS: &str = include_str!("data/admin_answers.txt");
 
 /// What is other here: MySQL's way to give a password is taken, a comma with nothing behind it is not, and names are not
-/// looked up before the statement has been read.
+/// looked up before the statement has been read. MySQL's words for the binary log and its replicas are known.
 const OURS: &[&str] = &[
     "create user x identified with mysql_native_password by 'y'",
     "start slave io_thread,",
@@ -15,6 +15,9 @@ const OURS: &[&str] = &[
     "kill user current_role",
     "kill id 5",
     "kill connection id 5",
+    "show binary log status",
+    "show replicas status",
+    "reset binary logs and gtids",
 ];
 
 /// `ok`, or `1064` and the text that the error is near.
