@@ -63,12 +63,12 @@ def test_random_history(both, seed):
 def statements(path: Path) -> list[tuple[int, str, set[str]]]:
     """(line, statement, directives) of a file: statements end in ';' at the end of a line; `-- sorted` before
     one says that its rows come in no order, `-- anyid` that the insert id is not compared, `-- nowarn` that
-    warnings are not, `-- later` that Narwal may refuse it as not supported yet."""
+    warnings are not, `-- wording` that the messages are, `-- later` that Narwal may refuse it as not supported yet."""
     found = []
     text, start, directives = "", 0, set()
     for number, line in enumerate(path.read_text().splitlines(), 1):
         if not text and (not line.strip() or line.startswith("--")):
-            directives |= {word for word in line[2:].split() if word in ("sorted", "anyid", "nowarn", "later")}
+            directives |= {word for word in line[2:].split() if word in ("sorted", "anyid", "nowarn", "wording", "later")}
             continue
         start = start or number
         text += line + "\n"
@@ -96,11 +96,12 @@ def test_corner_cases(both, path):
                 answer.warnings = 0
         if "later" in directives and answers[0].error in (1064, 1235, 1305):
             continue
-        found = differences(*answers, ordered="sorted" not in directives, texts=TEXTS)
+        texts = TEXTS or "wording" in directives
+        found = differences(*answers, ordered="sorted" not in directives, texts=texts)
         if found:
             wrong.append(f"{path.name}:{line}: {sql}\n    " + "\n    ".join(found))
         elif answers[0].warnings and "nowarn" not in directives:
-            warnings = [[row[: 3 if TEXTS else 2] for row in client.rows("SHOW WARNINGS")] for client in both]
+            warnings = [[row[: 3 if texts else 2] for row in client.rows("SHOW WARNINGS")] for client in both]
             if warnings[0] != warnings[1]:
                 wrong.append(f"{path.name}:{line}: {sql}\n    warnings: {warnings[0]} | {warnings[1]}")
     existing = {row[0] for row in both[1].rows("SHOW TABLES")}

@@ -230,7 +230,7 @@ impl<'p> Run<'p, '_> {
 
     /// RAISE of an exception that sql_mode=ORACLE has a name for: as if what it is about had happened.
     fn raise_predefined(&mut self, code: u16) -> SqlResult<Flow> {
-        let text = errors::template(code).replace("{}", "");
+        let text = errors::bare_text(code);
         let text = match code == codes::SP_FETCH_NO_DATA {
             true => no_data(),
             false => SqlError::new(code, errors::sqlstate(code), text),

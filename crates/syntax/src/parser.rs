@@ -20,7 +20,7 @@ const MAX_SELECT_NESTING: usize = 63;
 pub(crate) const MAX_CHAIN: usize = 1000;
 /// Characters of a name at most.
 const MAX_NAME: usize = 64;
-/// Characters of the text that 1064 shows.
+/// Bytes of the text that 1064 shows.
 const NEAR: usize = 80;
 
 /// What parsing depends on.
@@ -371,7 +371,6 @@ impl<'a> Parser<'a> {
     }
 
     /// A label of a stored program.
-    #[allow(dead_code)] // Until the statements of stored programs are here.
     pub(crate) fn label_ident(&mut self) -> SqlResult<String> {
         match self.peek() {
             Tok::Word(k) if !k.is_label() => Err(self.error()),
@@ -395,7 +394,7 @@ impl<'a> Parser<'a> {
 
     /// The name of a database: error 1102 if it is too long.
     pub(crate) fn db_ident(&mut self) -> SqlResult<String> {
-        self.ident_or(|name| wrong_name(1102, "database", name))
+        self.ident_or(|name| errors::WRONG_DB_NAME.with([&name]))
     }
 
     /// A name, with an error of its own if it is too long.
@@ -411,10 +410,10 @@ impl<'a> Parser<'a> {
     pub(crate) fn table_name(&mut self) -> SqlResult<TableName> {
         // Behind a dot alone it is of the default database.
         self.eat_tok(Tok::Dot);
-        let table = |name: &str| wrong_name(1103, "table", name);
+        let table = |name: &str| errors::WRONG_TABLE_NAME.with([&name]);
         let t = match self.peek_at(1) == Tok::Dot {
             true => {
-                let db = self.ident_or(|name| wrong_name(1102, "database", name))?;
+                let db = self.ident_or(|name| errors::WRONG_DB_NAME.with([&name]))?;
                 self.bump();
                 TableName {
                     db: Some(db),
@@ -427,8 +426,8 @@ impl<'a> Parser<'a> {
             },
         };
         match &t.db {
-            Some(db) if bad_name(db) => Err(wrong_name(1102, "database", db)),
-            _ if bad_name(&t.name) => Err(wrong_name(1103, "table", &t.name)),
+            Some(db) if bad_name(db) => Err(errors::WRONG_DB_NAME.with([&db])),
+            _ if bad_name(&t.name) => Err(errors::WRONG_TABLE_NAME.with([&t.name])),
             _ => Ok(t),
         }
     }
@@ -449,7 +448,6 @@ impl<'a> Parser<'a> {
     }
 
     /// A name or a string, without the rule of side by side.
-    #[allow(dead_code)] // Until the statements about users are here.
     pub(crate) fn text_or_ident(&mut self) -> SqlResult<String> {
         match self.peek() {
             Tok::String => {
@@ -573,12 +571,6 @@ fn bad_name(name: &str) -> bool {
     name.is_empty() || name.ends_with(' ')
 }
 
-/// 1102 and 1103: a name that is none, or none here.
-#[cold]
-pub(crate) fn wrong_name(code: u16, kind: &str, name: &str) -> SqlError {
-    SqlError::new(code, b"42000", format!("Incorrect {kind} name '{name}'"))
-}
-
 /// 1436: a tree of such a depth would need more stack than there is.
 #[cold]
 pub(crate) fn too_deep() -> SqlError {
@@ -597,13 +589,10 @@ pub fn syntax_error(text: &str, at: usize) -> SqlError {
         .filter(|b| **b == b'\n')
         .count()
         + 1;
-    let near: String = crate::secrets::mask_from(text, at)
-        .chars()
-        .take(NEAR)
-        .collect();
-    let server = match narwal_types::face::is_mysql() {
-        true => "MySQL",
-        false => "MariaDB",
+    let near = crate::secrets::mask_from(text, at);
+    let (server, near) = match narwal_types::face::is_mysql() {
+        true => ("MySQL", near.chars().take(NEAR).collect()),
+        false => ("MariaDB", errors::abridged(near, NEAR)),
     };
     SqlError::syntax(format!(
         "check the manual that corresponds to your {server} server version for the right syntax to use near '{near}' at line {line}"

@@ -2,6 +2,7 @@
 
 use narwal_syntax::secrets::mask_from;
 use narwal_syntax::{ParseOptions, parse_statement};
+use narwal_types::errors::abridged;
 
 /// Statements with what MariaDB 10.11 answers to them.
 const ANSWERS: &str = include_str!("data/admin_answers.txt");
@@ -37,7 +38,7 @@ fn masked(want: &str, text: &str) -> String {
     match want.strip_prefix("1064 ") {
         Some(near) if text.ends_with(near) => {
             let near = mask_from(text, text.len() - near.len());
-            format!("1064 {}", near.chars().take(80).collect::<String>())
+            format!("1064 {}", abridged(near, 80))
         }
         _ => want.into(),
     }

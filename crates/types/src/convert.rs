@@ -247,11 +247,7 @@ impl Store<'_> {
 
     /// Texts that name the column in full.
     fn incorrect(&self, code: u16, kind: &str, text: &str) -> SqlError {
-        let shown: String = if text.chars().count() > 128 {
-            text.chars().take(128).collect()
-        } else {
-            text.to_string()
-        };
+        let shown = errors::abridged(text, 128);
         SqlError::new(
             code,
             b"22007",
@@ -977,6 +973,15 @@ pub fn shown(v: ValueRef<'_>) -> String {
     }
 }
 
+/// What is no date or time, in a warning: byte by byte, as MariaDB shows it there, 128 of what is shown at most.
+pub fn no_moment(v: ValueRef<'_>) -> String {
+    let shown = match v {
+        ValueRef::Str(s) => shown(ValueRef::Bytes(s)),
+        v => shown(v),
+    };
+    errors::abridged(shown, 128)
+}
+
 /// The type of a value as messages name it.
 fn type_name(v: ValueRef<'_>) -> String {
     let kind = match v {
@@ -1077,7 +1082,7 @@ fn truncated_value(kind: &str, s: &[u8]) -> SqlWarning {
         codes::TRUNCATED_WRONG_VALUE,
         format!(
             "Truncated incorrect {kind} value: '{}'",
-            String::from_utf8_lossy(&s[..s.len().min(128)])
+            errors::abridged(String::from_utf8_lossy(&s[..s.len().min(256)]), 128)
         ),
     )
 }

@@ -16,8 +16,56 @@ pub struct ErrorKind<const N: usize> {
     pub sqlstate: &'static [u8; 5],
     /// The name that MariaDB has for the number.
     pub symbol: &'static str,
-    /// The text, with `{}` for each argument.
+    /// The text, with a place for each argument: `{}`, or with its most bytes: `{64}` is cut, `{64...}` is cut and says so.
     pub template: &'static str,
+}
+
+/// How the texts begin that speak of the server.
+const SERVER: &str = "The MariaDB server";
+
+/// Where an argument stands in a text, and how long it may be there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Place {
+    /// Bytes at most.
+    limit: usize,
+    /// A cut is told by `...`, which counts.
+    dots: bool,
+}
+
+impl Place {
+    fn write(&self, out: &mut String, arg: &dyn Display) {
+        let start = out.len();
+        // Writing to a String does not fail.
+        let _ = write!(out, "{arg}");
+        if out.len() - start > self.limit {
+            let dots = if self.dots { "..." } else { "" };
+            let mut keep = start + self.limit - dots.len();
+            while !out.is_char_boundary(keep) {
+                keep -= 1;
+            }
+            out.truncate(keep);
+            out.push_str(dots);
+        }
+    }
+}
+
+/// What stands before the next argument, its place, and what stands behind.
+fn next_place(template: &str) -> Option<(&str, Place, &str)> {
+    let (before, rest) = template.split_once('{')?;
+    let (inside, after) = rest.split_once('}')?;
+    let (digits, dots) = match inside.strip_suffix("...") {
+        Some(digits) => (digits, true),
+        None => (inside, false),
+    };
+    let limit = digits.parse().unwrap_or(usize::MAX);
+    Some((before, Place { limit, dots }, after))
+}
+
+/// The text as errors show it: at most `limit` bytes; what is longer is cut and ends with `...`, as MariaDB has it.
+pub fn abridged(text: impl Display, limit: usize) -> String {
+    let mut out = String::new();
+    Place { limit, dots: true }.write(&mut out, &text);
+    out
 }
 
 impl<const N: usize> ErrorKind<N> {
@@ -25,20 +73,19 @@ impl<const N: usize> ErrorKind<N> {
     #[cold]
     pub fn with(&self, args: [&dyn Display; N]) -> SqlError {
         let mut text = String::new();
-        // The server that the text speaks of is the one that is shown.
-        if crate::face::is_mysql() && self.template.contains("The MariaDB server") {
-            let template = self.template.replace("MariaDB", "MySQL");
-            let shown = args
-                .iter()
-                .fold(template, |t, a| t.replacen("{}", &a.to_string(), 1));
-            return self.text(shown);
+        let mut rest = self.template;
+        for arg in args {
+            let Some((before, place, after)) = next_place(rest) else {
+                break;
+            };
+            text.push_str(before);
+            place.write(&mut text, arg);
+            rest = after;
         }
-        let mut parts = self.template.split("{}");
-        text.push_str(parts.next().unwrap_or_default());
-        for (arg, part) in args.iter().zip(parts) {
-            // Writing to a String does not fail.
-            let _ = write!(text, "{arg}");
-            text.push_str(part);
+        text.push_str(rest);
+        // The server that the text speaks of is the one that is shown.
+        if crate::face::is_mysql() && self.template.starts_with(SERVER) {
+            text = text.replacen("MariaDB", "MySQL", 1);
         }
         self.text(text)
     }
@@ -72,7 +119,7 @@ pub struct Row {
     pub sqlstate: &'static [u8; 5],
     /// The name that MariaDB has for the number.
     pub symbol: &'static str,
-    /// The text, with `{}` for each argument.
+    /// The text, with a place for each argument: `{}`, or with its most bytes: `{64}` is cut, `{64...}` is cut and says so.
     pub template: &'static str,
     /// Number of the arguments.
     pub args: usize,
@@ -133,7 +180,7 @@ errors! {
     ERROR_ON_READ: 1 = 1024, b"HY000", "ER_ERROR_ON_READ",
         "Error reading file for LOAD DATA ({})";
     ERROR_ON_RENAME: 3 = 1025, b"HY000", "ER_ERROR_ON_RENAME",
-        "Error on rename of '{}' to '{}' (errno: {})";
+        "Error on rename of '{210}' to '{210}' (errno: {})";
     GET_ERRNO: 1 = 1030, b"HY000", "ER_GET_ERRNO",
         "{}";
     ILLEGAL_HA: 3 = 1031, b"HY000", "ER_ILLEGAL_HA",
@@ -163,7 +210,7 @@ errors! {
     TABLE_EXISTS_ERROR: 1 = 1050, b"42S01", "ER_TABLE_EXISTS_ERROR",
         "Table '{}' already exists";
     BAD_TABLE_ERROR: 1 = 1051, b"42S02", "ER_BAD_TABLE_ERROR",
-        "Unknown table '{}'";
+        "Unknown table '{100...}'";
     NON_UNIQ_ERROR: 2 = 1052, b"23000", "ER_NON_UNIQ_ERROR",
         "Column '{}' in {} is ambiguous";
     SERVER_SHUTDOWN: 0 = 1053, b"08S01", "ER_SERVER_SHUTDOWN",
@@ -175,13 +222,13 @@ errors! {
     WRONG_GROUP_FIELD: 0 = 1056, b"42000", "ER_WRONG_GROUP_FIELD",
         "Can't group on an aggregate function";
     TOO_LONG_IDENT: 1 = 1059, b"42000", "ER_TOO_LONG_IDENT",
-        "Identifier name '{}' is too long";
+        "Identifier name '{100...}' is too long";
     DUP_FIELDNAME: 1 = 1060, b"42S21", "ER_DUP_FIELDNAME",
         "Duplicate column name '{}'";
     DUP_KEYNAME: 1 = 1061, b"42000", "ER_DUP_KEYNAME",
         "Duplicate key name '{}'";
     DUP_ENTRY: 2 = 1062, b"23000", "ER_DUP_ENTRY",
-        "Duplicate entry '{}' for key '{}'";
+        "Duplicate entry '{64...}' for key '{}'";
     WRONG_FIELD_SPEC: 1 = 1063, b"42000", "ER_WRONG_FIELD_SPEC",
         "Incorrect column specifier for column '{}'";
     PARSE_ERROR: 1 = 1064, b"42000", "ER_PARSE_ERROR",
@@ -212,9 +259,9 @@ errors! {
     WRONG_FIELD_TERMINATORS: 0 = 1083, b"42000", "ER_WRONG_FIELD_TERMINATORS",
         "Field separator argument is not what is expected; check the manual";
     TEXTFILE_NOT_READABLE: 1 = 1085, b"HY000", "ER_TEXTFILE_NOT_READABLE",
-        "The file '{}' must be in the database directory or be readable by all";
+        "The file '{128}' must be in the database directory or be readable by all";
     FILE_EXISTS_ERROR: 1 = 1086, b"HY000", "ER_FILE_EXISTS_ERROR",
-        "File '{}' already exists";
+        "File '{200}' already exists";
     WRONG_SUB_KEY: 0 = 1089, b"HY000", "ER_WRONG_SUB_KEY",
         "Incorrect prefix key; the used key part isn't a string, the used length is longer \
          than the key part, or the storage engine doesn't support unique prefix keys";
@@ -237,13 +284,13 @@ errors! {
     TABLE_NOT_LOCKED: 1 = 1100, b"HY000", "ER_TABLE_NOT_LOCKED",
         "Table '{}' was not locked with LOCK TABLES";
     WRONG_DB_NAME: 1 = 1102, b"42000", "ER_WRONG_DB_NAME",
-        "Incorrect database name '{}'";
+        "Incorrect database name '{100...}'";
     WRONG_TABLE_NAME: 1 = 1103, b"42000", "ER_WRONG_TABLE_NAME",
-        "Incorrect table name '{}'";
+        "Incorrect table name '{100}'";
     UNKNOWN_ERROR: 1 = 1105, b"HY000", "ER_UNKNOWN_ERROR",
         "{}";
     UNKNOWN_TABLE: 2 = 1109, b"42S02", "ER_UNKNOWN_TABLE",
-        "Unknown table '{}' in {}";
+        "Unknown table '{}' in {32}";
     FIELD_SPECIFIED_TWICE: 1 = 1110, b"42000", "ER_FIELD_SPECIFIED_TWICE",
         "Column '{}' specified twice";
     INVALID_GROUP_FUNC_USE: 0 = 1111, b"HY000", "ER_INVALID_GROUP_FUNC_USE",
@@ -253,7 +300,7 @@ errors! {
     RECORD_FILE_FULL: 1 = 1114, b"HY000", "ER_RECORD_FILE_FULL",
         "The table is full ({})";
     UNKNOWN_CHARACTER_SET: 1 = 1115, b"42000", "ER_UNKNOWN_CHARACTER_SET",
-        "Unknown character set: '{}'";
+        "Unknown character set: '{64}'";
     TOO_MANY_TABLES: 1 = 1116, b"HY000", "ER_TOO_MANY_TABLES",
         "Too many tables; MariaDB can only use {} tables in a join";
     TOO_MANY_FIELDS: 0 = 1117, b"HY000", "ER_TOO_MANY_FIELDS",
@@ -263,9 +310,9 @@ errors! {
          BLOBs, is {}. This includes storage overhead, check the manual. You have to change \
          some columns to TEXT or BLOBs";
     CANT_OPEN_LIBRARY: 3 = 1126, b"HY000", "ER_CANT_OPEN_LIBRARY",
-        "Can't open shared library '{}' (errno: {}, {})";
+        "Can't open shared library '{}' (errno: {}, {128})";
     CANT_FIND_DL_ENTRY: 1 = 1127, b"HY000", "ER_CANT_FIND_DL_ENTRY",
-        "Can't find symbol '{}' in library";
+        "Can't find symbol '{128}' in library";
     PASSWORD_NO_MATCH: 0 = 1133, b"28000", "ER_PASSWORD_NO_MATCH",
         "Can't find any matching row in the user table";
     CANT_CREATE_THREAD: 1 = 1135, b"HY000", "ER_CANT_CREATE_THREAD",
@@ -275,18 +322,18 @@ errors! {
     REGEXP_ERROR: 1 = 1139, b"42000", "ER_REGEXP_ERROR",
         "Regex error '{}'";
     NONEXISTING_GRANT: 2 = 1141, b"42000", "ER_NONEXISTING_GRANT",
-        "There is no such grant defined for user '{}' on host '{}'";
+        "There is no such grant defined for user '{48}' on host '{64}'";
     TABLEACCESS_DENIED_ERROR: 5 = 1142, b"42000", "ER_TABLEACCESS_DENIED_ERROR",
-        "{} command denied to user '{}'@'{}' for table {}.{}";
+        "{100...} command denied to user '{}'@'{}' for table {}.{}";
     COLUMNACCESS_DENIED_ERROR: 5 = 1143, b"42000", "ER_COLUMNACCESS_DENIED_ERROR",
-        "{} command denied to user '{}'@'{}' for column '{}' in table '{}'";
+        "{32} command denied to user '{}'@'{}' for column '{}' in table '{}'";
     ILLEGAL_GRANT_FOR_TABLE: 0 = 1144, b"42000", "ER_ILLEGAL_GRANT_FOR_TABLE",
         "Illegal GRANT/REVOKE command; please consult the manual to see which privileges can \
          be used";
     NO_SUCH_TABLE: 2 = 1146, b"42S02", "ER_NO_SUCH_TABLE",
         "Table '{}.{}' doesn't exist";
     NONEXISTING_TABLE_GRANT: 3 = 1147, b"42000", "ER_NONEXISTING_TABLE_GRANT",
-        "There is no such grant defined for user '{}' on host '{}' on table '{}'";
+        "There is no such grant defined for user '{48}' on host '{64}' on table '{}'";
     ABORTING_CONNECTION: 1 = 1152, b"08S01", "ER_ABORTING_CONNECTION",
         "{}";
     NET_PACKET_TOO_LARGE: 0 = 1153, b"08S01", "ER_NET_PACKET_TOO_LARGE",
@@ -298,7 +345,7 @@ errors! {
     NET_ERROR_ON_WRITE: 0 = 1160, b"08S01", "ER_NET_ERROR_ON_WRITE",
         "Got an error writing communication packets";
     WRONG_COLUMN_NAME: 1 = 1166, b"42000", "ER_WRONG_COLUMN_NAME",
-        "Incorrect column name '{}'";
+        "Incorrect column name '{100}'";
     WRONG_KEY_COLUMN: 2 = 1167, b"42000", "ER_WRONG_KEY_COLUMN",
         "The storage engine {} can't index column `{}`";
     BLOB_KEY_WITHOUT_LENGTH: 1 = 1170, b"42000", "ER_BLOB_KEY_WITHOUT_LENGTH",
@@ -334,7 +381,7 @@ errors! {
     MASTER_INFO: 2 = 1201, b"HY000", "ER_MASTER_INFO",
         "Could not initialize master info structure for '{}': {}";
     TOO_MANY_USER_CONNECTIONS: 1 = 1203, b"42000", "ER_TOO_MANY_USER_CONNECTIONS",
-        "User {} already has more than 'max_user_connections' active connections";
+        "User {64} already has more than 'max_user_connections' active connections";
     LOCK_WAIT_TIMEOUT: 0 = 1205, b"HY000", "ER_LOCK_WAIT_TIMEOUT",
         "Lock wait timeout exceeded; try restarting transaction";
     WRONG_ARGUMENTS: 1 = 1210, b"HY000", "ER_WRONG_ARGUMENTS",
@@ -346,7 +393,7 @@ errors! {
     ROW_IS_REFERENCED: 1 = 1217, b"23000", "ER_ROW_IS_REFERENCED",
         "{}";
     ERROR_WHEN_EXECUTING_COMMAND: 2 = 1220, b"HY000", "ER_ERROR_WHEN_EXECUTING_COMMAND",
-        "Error when executing command {}: {}";
+        "Error when executing command {}: {128}";
     WRONG_USAGE: 2 = 1221, b"HY000", "ER_WRONG_USAGE",
         "Incorrect usage of {} and {}";
     WRONG_NUMBER_OF_COLUMNS_IN_SELECT: 0 = 1222, b"21000", "ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT",
@@ -356,19 +403,19 @@ errors! {
     DUP_ARGUMENT: 1 = 1225, b"HY000", "ER_DUP_ARGUMENT",
         "Option '{}' used twice in statement";
     USER_LIMIT_REACHED: 3 = 1226, b"42000", "ER_USER_LIMIT_REACHED",
-        "User '{}' has exceeded the '{}' resource (current value: {})";
+        "User '{64}' has exceeded the '{}' resource (current value: {})";
     SPECIFIC_ACCESS_DENIED_ERROR: 1 = 1227, b"42000", "ER_SPECIFIC_ACCESS_DENIED_ERROR",
-        "Access denied; you need (at least one of) the {} privilege(s) for this operation";
+        "Access denied; you need (at least one of) the {128} privilege(s) for this operation";
     LOCAL_VARIABLE: 1 = 1228, b"HY000", "ER_LOCAL_VARIABLE",
-        "Variable '{}' is a SESSION variable and can't be used with SET GLOBAL";
+        "Variable '{64}' is a SESSION variable and can't be used with SET GLOBAL";
     GLOBAL_VARIABLE: 1 = 1229, b"HY000", "ER_GLOBAL_VARIABLE",
-        "Variable '{}' is a GLOBAL variable and should be set with SET GLOBAL";
+        "Variable '{64}' is a GLOBAL variable and should be set with SET GLOBAL";
     NO_DEFAULT: 1 = 1230, b"42000", "ER_NO_DEFAULT",
-        "Variable '{}' doesn't have a default value";
+        "Variable '{64}' doesn't have a default value";
     WRONG_VALUE_FOR_VAR: 2 = 1231, b"42000", "ER_WRONG_VALUE_FOR_VAR",
-        "Variable '{}' can't be set to the value of '{}'";
+        "Variable '{64}' can't be set to the value of '{200...}'";
     WRONG_TYPE_FOR_VAR: 1 = 1232, b"42000", "ER_WRONG_TYPE_FOR_VAR",
-        "Incorrect argument type to variable '{}'";
+        "Incorrect argument type to variable '{64}'";
     NOT_SUPPORTED_YET: 1 = 1235, b"42000", "ER_NOT_SUPPORTED_YET",
         "This version of Narwal doesn't yet support '{}'";
     MASTER_FATAL_ERROR_READING_BINLOG: 1 = 1236, b"HY000", "ER_MASTER_FATAL_ERROR_READING_BINLOG",
@@ -420,39 +467,39 @@ errors! {
     CANT_AGGREGATE_NCOLLATIONS: 1 = 1271, b"HY000", "ER_CANT_AGGREGATE_NCOLLATIONS",
         "Illegal mix of collations for operation '{}'";
     VARIABLE_IS_NOT_STRUCT: 1 = 1272, b"HY000", "ER_VARIABLE_IS_NOT_STRUCT",
-        "Variable '{}' is not a variable component (can't be used as XXXX.variable_name)";
+        "Variable '{64}' is not a variable component (can't be used as XXXX.variable_name)";
     UNKNOWN_COLLATION: 1 = 1273, b"HY000", "ER_UNKNOWN_COLLATION",
-        "Unknown collation: '{}'";
+        "Unknown collation: '{64}'";
     BAD_SLAVE_UNTIL_COND: 0 = 1277, b"HY000", "ER_BAD_SLAVE_UNTIL_COND",
         "Incorrect parameter or combination of parameters for START SLAVE UNTIL";
     MISSING_SKIP_SLAVE: 1 = 1278, b"HY000", "ER_MISSING_SKIP_SLAVE",
         "{}";
     WRONG_NAME_FOR_INDEX: 1 = 1280, b"42000", "ER_WRONG_NAME_FOR_INDEX",
-        "Incorrect index name '{}'";
+        "Incorrect index name '{100}'";
     UNKNOWN_KEY_CACHE: 1 = 1284, b"HY000", "ER_UNKNOWN_KEY_CACHE",
-        "Unknown key cache '{}'";
+        "Unknown key cache '{100}'";
     UNKNOWN_STORAGE_ENGINE: 1 = 1286, b"42000", "ER_UNKNOWN_STORAGE_ENGINE",
         "Unknown storage engine '{}'";
     WARN_DEPRECATED_SYNTAX: 1 = 1287, b"HY000", "ER_WARN_DEPRECATED_SYNTAX",
         "'{}' is deprecated and will be removed in a future release";
     NON_UPDATABLE_TABLE: 2 = 1288, b"HY000", "ER_NON_UPDATABLE_TABLE",
-        "The target table {} of the {} is not updatable";
+        "The target table {100} of the {} is not updatable";
     OPTION_PREVENTS_STATEMENT: 1 = 1290, b"HY000", "ER_OPTION_PREVENTS_STATEMENT",
         "The MariaDB server is running with the {} option so it cannot execute this statement";
     DUPLICATED_VALUE_IN_TYPE: 1 = 1291, b"HY000", "ER_DUPLICATED_VALUE_IN_TYPE",
         "{}";
     TRUNCATED_WRONG_VALUE: 2 = 1292, b"22007", "ER_TRUNCATED_WRONG_VALUE",
-        "Truncated incorrect {} value: '{}'";
+        "Truncated incorrect {32...} value: '{128...}'";
     INVALID_ON_UPDATE: 1 = 1294, b"HY000", "ER_INVALID_ON_UPDATE",
         "Invalid ON UPDATE clause for '{}' column";
     UNSUPPORTED_PS: 0 = 1295, b"HY000", "ER_UNSUPPORTED_PS",
         "This command is not supported in the prepared statement protocol yet";
     UNKNOWN_TIME_ZONE: 1 = 1298, b"HY000", "ER_UNKNOWN_TIME_ZONE",
-        "Unknown or incorrect time zone: '{}'";
+        "Unknown or incorrect time zone: '{64}'";
     WARN_INVALID_TIMESTAMP: 1 = 1299, b"HY000", "ER_WARN_INVALID_TIMESTAMP",
         "{}";
     INVALID_CHARACTER_STRING: 2 = 1300, b"HY000", "ER_INVALID_CHARACTER_STRING",
-        "Invalid {} character string: '{}'";
+        "Invalid {} character string: '{64...}'";
     WARN_ALLOWED_PACKET_OVERFLOWED: 2 = 1301, b"HY000", "ER_WARN_ALLOWED_PACKET_OVERFLOWED",
         "Result of {}() was larger than max_allowed_packet ({}) - truncated";
     SP_NO_RECURSIVE_CREATE: 1 = 1303, b"2F003", "ER_SP_NO_RECURSIVE_CREATE",
@@ -545,15 +592,15 @@ errors! {
     DIVISION_BY_ZERO: 0 = 1365, b"22012", "ER_DIVISION_BY_ZERO",
         "Division by 0";
     TRUNCATED_WRONG_VALUE_FOR_FIELD: 6 = 1366, b"22007", "ER_TRUNCATED_WRONG_VALUE_FOR_FIELD",
-        "Incorrect {} value: '{}' for column `{}`.`{}`.`{}` at row {}";
+        "Incorrect {32} value: '{128...}' for column `{}`.`{}`.`{}` at row {}";
     ILLEGAL_VALUE_FOR_TYPE: 2 = 1367, b"22007", "ER_ILLEGAL_VALUE_FOR_TYPE",
-        "Illegal {} '{}' value found during parsing";
+        "Illegal {} '{192...}' value found during parsing";
     VIEW_NONUPD_CHECK: 1 = 1368, b"HY000", "ER_VIEW_NONUPD_CHECK",
         "CHECK OPTION on non-updatable view {}";
     VIEW_CHECK_FAILED: 2 = 1369, b"44000", "ER_VIEW_CHECK_FAILED",
         "CHECK OPTION failed `{}`.`{}`";
     PROCACCESS_DENIED_ERROR: 4 = 1370, b"42000", "ER_PROCACCESS_DENIED_ERROR",
-        "{} command denied to user '{}'@'{}' for routine '{}'";
+        "{32} command denied to user '{}'@'{}' for routine '{}'";
     PASSWD_LENGTH: 1 = 1372, b"HY000", "ER_PASSWD_LENGTH",
         "Password hash should be a {}-digit hexadecimal number";
     UNKNOWN_TARGET_BINLOG: 0 = 1373, b"HY000", "ER_UNKNOWN_TARGET_BINLOG",
@@ -569,7 +616,7 @@ errors! {
     VIEW_DELETE_MERGE_VIEW: 2 = 1395, b"HY000", "ER_VIEW_DELETE_MERGE_VIEW",
         "Can not delete from join view '{}.{}'";
     CANNOT_USER: 2 = 1396, b"HY000", "ER_CANNOT_USER",
-        "Operation {} failed for {}";
+        "Operation {} failed for {256}";
     XAER_NOTA: 1 = 1397, b"XAE04", "ER_XAER_NOTA",
         "XAER_NOTA: {}";
     XAER_INVAL: 0 = 1398, b"XAE05", "ER_XAER_INVAL",
@@ -585,7 +632,7 @@ errors! {
     XA_RBROLLBACK: 0 = 1402, b"XA100", "ER_XA_RBROLLBACK",
         "XA_RBROLLBACK: Transaction branch was rolled back";
     NONEXISTING_PROC_GRANT: 3 = 1403, b"42000", "ER_NONEXISTING_PROC_GRANT",
-        "There is no such grant defined for user '{}' on host '{}' on routine '{}'";
+        "There is no such grant defined for user '{48}' on host '{64}' on routine '{}'";
     DATA_TOO_LONG: 2 = 1406, b"22001", "ER_DATA_TOO_LONG",
         "Data too long for column '{}' at row {}";
     SP_BAD_SQLSTATE: 1 = 1407, b"42000", "ER_SP_BAD_SQLSTATE",
@@ -593,7 +640,7 @@ errors! {
     CANT_CREATE_USER_WITH_GRANT: 0 = 1410, b"42000", "ER_CANT_CREATE_USER_WITH_GRANT",
         "You are not allowed to create a user with GRANT";
     WRONG_VALUE_FOR_TYPE: 3 = 1411, b"HY000", "ER_WRONG_VALUE_FOR_TYPE",
-        "Incorrect {} value: '{}' for function {}";
+        "Incorrect {32} value: '{127}' for function {32}";
     TABLE_DEF_CHANGED: 0 = 1412, b"HY000", "ER_TABLE_DEF_CHANGED",
         "Table definition has changed, please retry transaction";
     SP_DUP_HANDLER: 0 = 1413, b"42000", "ER_SP_DUP_HANDLER",
@@ -625,7 +672,7 @@ errors! {
     XAER_DUPID: 0 = 1440, b"XAE08", "ER_XAER_DUPID",
         "XAER_DUPID: The XID already exists";
     DATETIME_FUNCTION_OVERFLOW: 1 = 1441, b"22008", "ER_DATETIME_FUNCTION_OVERFLOW",
-        "Datetime function: {} field overflow";
+        "Datetime function: {32} field overflow";
     CANT_UPDATE_USED_TABLE_IN_SF_OR_TRG: 1 = 1442, b"HY000", "ER_CANT_UPDATE_USED_TABLE_IN_SF_OR_TRG",
         "Can't update table '{}' in stored function/trigger because it is already used by statement which invoked this stored function/trigger";
     PS_NO_RECURSION: 0 = 1444, b"HY000", "ER_PS_NO_RECURSION",
@@ -635,7 +682,7 @@ errors! {
     MALFORMED_DEFINER: 0 = 1446, b"0L000", "ER_MALFORMED_DEFINER",
         "Invalid definer";
     NO_SUCH_USER: 2 = 1449, b"HY000", "ER_NO_SUCH_USER",
-        "The user specified as a definer ('{}'@'{}') does not exist";
+        "The user specified as a definer ('{64}'@'{64}') does not exist";
     FORBID_SCHEMA_CHANGE: 2 = 1450, b"HY000", "ER_FORBID_SCHEMA_CHANGE",
         "Changing schema from '{}' to '{}' is not allowed";
     ROW_IS_REFERENCED_2: 1 = 1451, b"23000", "ER_ROW_IS_REFERENCED_2",
@@ -653,17 +700,17 @@ errors! {
     AUTOINC_READ_FAILED: 0 = 1467, b"HY000", "ER_AUTOINC_READ_FAILED",
         "Failed to read auto-increment value from storage engine";
     WRONG_STRING_LENGTH: 3 = 1470, b"HY000", "ER_WRONG_STRING_LENGTH",
-        "String '{}' is too long for {} (should be no longer than {})";
+        "String '{70...}' is too long for {} (should be no longer than {})";
     NON_INSERTABLE_TABLE: 2 = 1471, b"HY000", "ER_NON_INSERTABLE_TABLE",
-        "The target table {} of the {} is not insertable-into";
+        "The target table {100} of the {} is not insertable-into";
     TOO_HIGH_LEVEL_OF_NESTING_FOR_SELECT: 1 = 1473, b"HY000", "ER_TOO_HIGH_LEVEL_OF_NESTING_FOR_SELECT",
         "Too high level of nesting for select; at most {} are possible";
     ILLEGAL_HA_CREATE_OPTION: 2 = 1478, b"HY000", "ER_ILLEGAL_HA_CREATE_OPTION",
-        "Table storage engine '{}' does not support the create option '{}'";
+        "Table storage engine '{64}' does not support the create option '{64}'";
     PLUGIN_IS_NOT_LOADED: 1 = 1524, b"HY000", "ER_PLUGIN_IS_NOT_LOADED",
         "Plugin '{}' is not loaded";
     WRONG_VALUE: 2 = 1525, b"HY000", "ER_WRONG_VALUE",
-        "Incorrect {} value: '{}'";
+        "Incorrect {32} value: '{128...}'";
     NO_PARTITION_FOR_GIVEN_VALUE: 1 = 1526, b"HY000", "ER_NO_PARTITION_FOR_GIVEN_VALUE",
         "{}";
     BINLOG_ROW_WRONG_TABLE_DEF: 1 = 1535, b"HY000", "ER_BINLOG_ROW_WRONG_TABLE_DEF",
@@ -815,7 +862,7 @@ errors! {
     WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN: 2 = 1906, b"HY000", "ER_WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN",
         "The value specified for generated column '{}' in table '{}' has been ignored";
     UNKNOWN_OPTION: 1 = 1911, b"HY000", "ER_UNKNOWN_OPTION",
-        "Unknown option '{}'";
+        "Unknown option '{64}'";
     DATA_OVERFLOW: 1 = 1916, b"HY000", "ER_DATA_OVERFLOW",
         "{}";
     BAD_DATA: 1 = 1918, b"HY000", "ER_BAD_DATA",
@@ -871,15 +918,15 @@ errors! {
     SUBQUERIES_NOT_SUPPORTED: 1 = 1970, b"42000", "ER_SUBQUERIES_NOT_SUPPORTED",
         "{} does not support subqueries or stored functions";
     SET_STATEMENT_NOT_SUPPORTED: 1 = 1971, b"42000", "ER_SET_STATEMENT_NOT_SUPPORTED",
-        "The system variable {} cannot be set in SET STATEMENT.";
+        "The system variable {200} cannot be set in SET STATEMENT.";
     USER_CREATE_EXISTS: 2 = 1973, b"HY000", "ER_USER_CREATE_EXISTS",
-        "Can't create user '{}'@'{}'; it already exists";
+        "Can't create user '{64}'@'{64}'; it already exists";
     USER_DROP_EXISTS: 2 = 1974, b"HY000", "ER_USER_DROP_EXISTS",
-        "Can't drop user '{}'@'{}'; it doesn't exist";
+        "Can't drop user '{64}'@'{64}'; it doesn't exist";
     ROLE_CREATE_EXISTS: 1 = 1975, b"HY000", "ER_ROLE_CREATE_EXISTS",
-        "Can't create role '{}'; it already exists";
+        "Can't create role '{64}'; it already exists";
     ROLE_DROP_EXISTS: 1 = 1976, b"HY000", "ER_ROLE_DROP_EXISTS",
-        "Can't drop role '{}'; it doesn't exist";
+        "Can't drop role '{64}'; it doesn't exist";
     CONN_HOST_ERROR: 1 = 2003, b"HY000", "CR_CONN_HOST_ERROR",
         "{}";
     SERVER_LOST: 1 = 2013, b"HY000", "CR_SERVER_LOST",
@@ -893,7 +940,7 @@ errors! {
     AGGREGATE_ORDER_FOR_UNION: 1 = 3028, b"HY000", "ER_AGGREGATE_ORDER_FOR_UNION",
         "Expression #{} of ORDER BY contains aggregate function and applies to a UNION";
     STD_INVALID_ARGUMENT: 2 = 3047, b"HY000", "ER_STD_INVALID_ARGUMENT",
-        "Invalid argument error: {} in function {}.";
+        "Invalid argument error: {256} in function {}.";
     TOO_LONG_SET_ENUM_VALUE: 1 = 3505, b"HY000", "ER_TOO_LONG_SET_ENUM_VALUE",
         "Too long enumeration/set value for column {}.";
     WITH_COL_WRONG_LIST: 0 = 4002, b"HY000", "ER_WITH_COL_WRONG_LIST",
@@ -937,7 +984,7 @@ errors! {
     CONSTRAINT_FAILED: 3 = 4025, b"23000", "ER_CONSTRAINT_FAILED",
         "CONSTRAINT `{}` failed for `{}`.`{}`";
     EXPRESSION_REFERS_TO_UNINIT_FIELD: 2 = 4029, b"01000", "ER_EXPRESSION_REFERS_TO_UNINIT_FIELD",
-        "Expression for field {} is referring to uninitialized field {}";
+        "Expression for field {64} is referring to uninitialized field {}";
     REFERENCED_TRG_DOES_NOT_EXIST: 1 = 4031, b"HY000", "ER_REFERENCED_TRG_DOES_NOT_EXIST",
         "Referenced trigger '{}' for the given action time and event type does not exist";
     INVALID_DEFAULT_PARAM: 0 = 4032, b"HY000", "ER_INVALID_DEFAULT_PARAM",
@@ -981,19 +1028,19 @@ errors! {
     END_IDENTIFIER_DOES_NOT_MATCH: 2 = 4083, b"HY000", "ER_END_IDENTIFIER_DOES_NOT_MATCH",
         "END identifier '{}' does not match '{}'";
     SEQUENCE_RUN_OUT: 2 = 4084, b"HY000", "ER_SEQUENCE_RUN_OUT",
-        "Sequence '{}.{}' has run out";
+        "Sequence '{64}.{64}' has run out";
     SEQUENCE_INVALID_DATA: 2 = 4085, b"HY000", "ER_SEQUENCE_INVALID_DATA",
-        "Sequence '{}.{}' has out of range value for options";
+        "Sequence '{64}.{64}' has out of range value for options";
     SEQUENCE_INVALID_TABLE_STRUCTURE: 3 = 4086, b"HY000", "ER_SEQUENCE_INVALID_TABLE_STRUCTURE",
-        "Sequence '{}.{}' table structure is invalid ({})";
+        "Sequence '{64}.{64}' table structure is invalid ({})";
     NOT_SEQUENCE: 2 = 4089, b"42S02", "ER_NOT_SEQUENCE",
-        "'{}.{}' is not a SEQUENCE";
+        "'{64}.{64}' is not a SEQUENCE";
     NOT_SEQUENCE2: 2 = 4090, b"42S02", "ER_NOT_SEQUENCE2",
-        "'{}.{}' is not a SEQUENCE";
+        "'{64}.{64}' is not a SEQUENCE";
     UNKNOWN_SEQUENCES: 1 = 4091, b"42S02", "ER_UNKNOWN_SEQUENCES",
-        "Unknown SEQUENCE: '{}'";
+        "Unknown SEQUENCE: '{300}'";
     UNKNOWN_VIEW: 1 = 4092, b"42S02", "ER_UNKNOWN_VIEW",
-        "Unknown VIEW: '{}'";
+        "Unknown VIEW: '{300}'";
     SP_STACK_TRACE: 2 = 4094, b"HY000", "ER_SP_STACK_TRACE",
         "At line {} in {}";
     PACKAGE_ROUTINE_IN_SPEC_NOT_DEFINED_IN_BODY: 1 = 4095, b"HY000", "ER_PACKAGE_ROUTINE_IN_SPEC_NOT_DEFINED_IN_BODY",
@@ -1030,12 +1077,12 @@ errors! {
     ACCOUNT_HAS_BEEN_LOCKED: 0 = 4151, b"HY000", "ER_ACCOUNT_HAS_BEEN_LOCKED",
         "Access denied, this account is locked";
     UNKNOWN_DATA_TYPE: 1 = 4161, b"HY000", "ER_UNKNOWN_DATA_TYPE",
-        "Unknown data type: '{}'";
+        "Unknown data type: '{64}'";
     LOAD_INFILE_CAPABILITY_DISABLED: 0 = 4166, b"HY000", "ER_LOAD_INFILE_CAPABILITY_DISABLED",
         "The used command is not allowed because the MariaDB server or client has disabled \
          the local infile capability";
     NOT_ALLOWED_IN_THIS_CONTEXT: 1 = 4172, b"HY000", "ER_NOT_ALLOWED_IN_THIS_CONTEXT",
-        "'{}' is not allowed in this context";
+        "'{128}' is not allowed in this context";
     PK_INDEX_CANT_BE_IGNORED: 0 = 4174, b"HY000", "ER_PK_INDEX_CANT_BE_IGNORED",
         "A primary key cannot be marked as IGNORE";
     WITH_TIES_NEEDS_ORDER: 0 = 4180, b"HY000", "ER_WITH_TIES_NEEDS_ORDER",
@@ -1058,12 +1105,18 @@ pub fn sqlstate(code: u16) -> &'static [u8; 5] {
     }
 }
 
-/// The text of a number, with `{}` for each argument; empty for one that is not here.
-pub fn template(code: u16) -> &'static str {
-    match ALL.binary_search_by_key(&code, |r| r.code) {
-        Ok(i) => ALL[i].template,
-        Err(_) => "",
+/// The text of a number without its arguments; empty for one that is not here.
+pub fn bare_text(code: u16) -> String {
+    let Ok(i) = ALL.binary_search_by_key(&code, |r| r.code) else {
+        return String::new();
+    };
+    let mut text = String::new();
+    let mut rest = ALL[i].template;
+    while let Some((before, _, after)) = next_place(rest) {
+        text.push_str(before);
+        rest = after;
     }
+    text + rest
 }
 
 #[cfg(test)]
@@ -1076,7 +1129,13 @@ mod tests {
             assert!(w[0].code < w[1].code, "{}", w[1].code);
         }
         for r in ALL {
-            assert_eq!(r.template.matches("{}").count(), r.args, "{}", r.symbol);
+            assert_eq!(r.template.matches('{').count(), r.args, "{}", r.symbol);
+            let mut rest = r.template;
+            while let Some((_, place, after)) = next_place(rest) {
+                assert!(place.limit > 3, "{}", r.symbol);
+                rest = after;
+            }
+            assert!(!rest.contains(['{', '}']), "{}", r.symbol);
             let state = |b: &u8| b.is_ascii_uppercase() || b.is_ascii_digit();
             assert!(r.sqlstate.iter().all(state), "{}", r.symbol);
         }
@@ -1090,5 +1149,24 @@ mod tests {
         assert_eq!(&*NO_DB_ERROR.plain().message, "No database selected");
         assert_eq!(sqlstate(1146), b"42S02");
         assert_eq!(sqlstate(9999), b"HY000");
+    }
+
+    #[test]
+    fn long_arguments_are_cut_by_bytes_where_a_character_ends() {
+        let shown = |n: usize| {
+            let e = DUP_ENTRY.with([&"é".repeat(n), &"k"]);
+            e.message
+                .replace("Duplicate entry '", "")
+                .replace("' for key 'k'", "")
+        };
+        assert_eq!(shown(32), "é".repeat(32));
+        assert_eq!(shown(33), "é".repeat(30) + "...");
+        let e = UNKNOWN_COLLATION.with([&"x".repeat(70)]);
+        assert_eq!(
+            *e.message,
+            format!("Unknown collation: '{}'", "x".repeat(64))
+        );
+        assert_eq!(bare_text(1062), "Duplicate entry '' for key ''");
+        assert_eq!(super::abridged("abcdefgh", 7), "abcd...");
     }
 }

@@ -312,7 +312,7 @@ pub(crate) fn engines() -> Grid {
         ("Narwal", "YES", "The same store by its own name"),
     ] {
         g.row(
-            [name, support, comment, "YES", "NO", "YES"]
+            [name, support, comment, "YES", "YES", "YES"]
                 .into_iter()
                 .map(Value::str)
                 .collect(),

@@ -7,6 +7,7 @@ use crate::expr::node::{EvalCtx, Expr, RowAccess};
 use crate::expr::node::{Nulls, Operands, Run};
 use crate::expr::value::{Val, Warn, date_rules, with_text};
 use narwal_types::collation::{char_count, char_prefix};
+use narwal_types::convert::no_moment;
 use narwal_types::convert::{self, to_f64, to_i64, to_integer};
 use narwal_types::errors;
 use narwal_types::errors::codes;
@@ -180,7 +181,7 @@ impl<'a> Call<'a, '_> {
         if t.is_none() {
             self.ctx.env.warn(
                 codes::TRUNCATED_WRONG_VALUE,
-                format!("Incorrect datetime value: '{}'", v.to_text()),
+                format!("Incorrect datetime value: '{}'", no_moment(v)),
             );
         } else {
             super::cast::note_fraction(v, self.ctx.env);
@@ -199,7 +200,7 @@ impl<'a> Call<'a, '_> {
         if t.is_none() {
             self.ctx.env.warn(
                 codes::TRUNCATED_WRONG_VALUE,
-                format!("Incorrect time value: '{}'", v.to_text()),
+                format!("Incorrect time value: '{}'", no_moment(v)),
             );
         }
         t

@@ -6,7 +6,7 @@ use crate::expr::value::{Val, Warn, date_rules};
 use narwal_types::collation::char_prefix;
 use narwal_types::convert;
 use narwal_types::convert::{to_decimal, to_f64, to_integer};
-use narwal_types::errors::codes;
+use narwal_types::errors::{abridged, codes};
 use narwal_types::{Charset, ColumnType, Decimal, SqlResult, TypeKind, Value, ValueRef};
 
 impl Expr {
@@ -107,7 +107,10 @@ impl Expr {
         let truncated = |n: u16| {
             env.warn(
                 codes::TRUNCATED_WRONG_VALUE,
-                format!("Truncated incorrect BINARY({n}) value: '{}'", r.to_text()),
+                format!(
+                    "Truncated incorrect BINARY({n}) value: '{}'",
+                    abridged(r.to_text(), 128)
+                ),
             );
         };
         match kind {
@@ -138,7 +141,7 @@ impl Expr {
 fn incorrect<'a>(kind: &str, v: ValueRef<'_>, env: &StatementEnv) -> Val<'a> {
     env.warn(
         codes::TRUNCATED_WRONG_VALUE,
-        format!("Incorrect {kind} value: '{}'", v.to_text()),
+        format!("Incorrect {kind} value: '{}'", convert::no_moment(v)),
     );
     Val::NULL
 }
@@ -211,7 +214,10 @@ pub(super) fn note_fraction(r: ValueRef<'_>, env: &StatementEnv) {
     if convert::has_needless_fraction(r) {
         env.note(
             codes::TRUNCATED_WRONG_VALUE,
-            format!("Truncated incorrect date value: '{}'", r.to_text()),
+            format!(
+                "Truncated incorrect date value: '{}'",
+                abridged(r.to_text(), 128)
+            ),
         );
     }
 }

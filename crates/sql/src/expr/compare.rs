@@ -3,6 +3,7 @@
 use crate::env::StatementEnv;
 use crate::expr::node::CmpOp;
 use crate::expr::value::Warn;
+use narwal_types::convert::no_moment;
 use narwal_types::convert::{number_parts, to_decimal, to_f64};
 use narwal_types::errors::codes;
 use narwal_types::temporal_parse::{DateRules, datetime_from_number, parse_datetime, parse_time};
@@ -167,7 +168,7 @@ pub fn on_today(t: Time, env: &StatementEnv) -> DateTime {
 fn warn(env: &StatementEnv, kind: &str, v: ValueRef<'_>) {
     env.warn(
         codes::TRUNCATED_WRONG_VALUE,
-        format!("Truncated incorrect {kind} value: '{}'", v.to_text()),
+        format!("Truncated incorrect {kind} value: '{}'", no_moment(v)),
     );
 }
 

@@ -4,6 +4,7 @@ use super::date::Interval;
 use crate::expr::IntervalUnit;
 use crate::expr::node::{EvalCtx, Expr, ExprKind};
 use crate::expr::value::{Val, date_rules};
+use narwal_types::convert::no_moment;
 use narwal_types::convert::number_parts;
 use narwal_types::errors::codes;
 use narwal_types::temporal::{SECOND, TIME_MAX};
@@ -91,7 +92,7 @@ fn overflow<'a>(ctx: &EvalCtx<'_>) -> Val<'a> {
 fn incorrect<'a>(v: ValueRef<'_>, ctx: &EvalCtx<'_>) -> Val<'a> {
     ctx.env.warn(
         codes::TRUNCATED_WRONG_VALUE,
-        format!("Incorrect datetime value: '{}'", v.to_text()),
+        format!("Incorrect datetime value: '{}'", no_moment(v)),
     );
     Val::NULL
 }

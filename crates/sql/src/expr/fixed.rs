@@ -7,7 +7,7 @@ use crate::expr::node::{AggFunc, ArithOp, Expr, ExprKind, ExprType, make};
 use crate::expr::value::Warn;
 use narwal_types::convert::{SqlWarning, Warnings, shown};
 use narwal_types::errors;
-use narwal_types::errors::codes;
+use narwal_types::errors::{abridged, codes};
 use narwal_types::{ColumnType, Fixed, FixedKind, SqlError, SqlResult, TypeKind, Value, ValueRef};
 use std::cmp::Ordering;
 
@@ -158,15 +158,15 @@ pub(crate) fn read(v: ValueRef<'_>, kind: FixedKind, env: &StatementEnv) -> Opti
         _ => None,
     };
     if found.is_none() {
-        let mut text = shown(v);
-        if let Some((at, _)) = text.char_indices().nth(128) {
-            text.truncate(at);
-            text.push_str("...");
-        }
         Warn(env).push(SqlWarning {
             note: false,
             code: codes::TRUNCATED_WRONG_VALUE,
-            message: format!("Incorrect {} value: '{text}'", kind.name()).into(),
+            message: format!(
+                "Incorrect {} value: '{}'",
+                kind.name(),
+                abridged(shown(v), 128)
+            )
+            .into(),
         });
     }
     found

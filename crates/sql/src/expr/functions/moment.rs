@@ -6,8 +6,8 @@ use crate::expr::date;
 use crate::expr::node::{Call, ExprKind, ExprType, Function, Typing};
 use crate::expr::value::Val;
 use crate::expr::value::Warn;
-use narwal_types::convert::to_decimal;
-use narwal_types::errors::codes;
+use narwal_types::convert::{no_moment, to_decimal};
+use narwal_types::errors::{self, codes};
 use narwal_types::temporal::SECOND;
 use narwal_types::{Date, DateTime, Decimal, TypeKind, Value, Zone};
 use narwal_types::{SqlResult, ValueRef};
@@ -191,8 +191,8 @@ fn str_to_date<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     if let Some(v) = date::parse(&text, &format, c.rules()) {
         return Ok(Val::Owned(v));
     }
-    let told = format!("Incorrect datetime value: '{text}' for function str_to_date");
-    c.ctx.env.warn(codes::WRONG_VALUE_FOR_TYPE, told);
+    let told = errors::WRONG_VALUE_FOR_TYPE.with([&"datetime", &text, &"str_to_date"]);
+    c.ctx.env.warn_error(&told);
     Ok(Val::NULL)
 }
 
@@ -294,7 +294,7 @@ fn convert_tz<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
         return Ok(Val::NULL);
     };
     if t.date.month == 0 || t.date.day == 0 {
-        let told = format!("Incorrect datetime value: '{}'", c.v(0).to_text());
+        let told = format!("Incorrect datetime value: '{}'", no_moment(c.v(0)));
         c.ctx.env.warn(codes::TRUNCATED_WRONG_VALUE, told);
         return Ok(Val::NULL);
     }

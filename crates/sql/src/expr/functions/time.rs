@@ -5,7 +5,7 @@ use crate::expr::node::{Call, ExprType, Function, Typing};
 use crate::expr::value::Val;
 use crate::expr::value::Warn;
 use narwal_types::convert::to_decimal;
-use narwal_types::errors::codes;
+use narwal_types::errors::{abridged, codes};
 use narwal_types::temporal::{SECOND, TIME_MAX};
 use narwal_types::temporal_parse::parse_datetime;
 use narwal_types::{DateTime, Decimal, Time, TypeKind};
@@ -157,7 +157,10 @@ fn within_time(c: &Call<'_, '_>, us: i64) -> i64 {
 /// A time limited to TIME's range, with a warning if it had to be.
 fn clipped_time<'a>(c: &Call<'a, '_>, us: i64) -> SqlResult<Val<'a>> {
     if us.unsigned_abs() > TIME_MAX as u64 {
-        let told = format!("Truncated incorrect time value: '{}'", c.text(0));
+        let told = format!(
+            "Truncated incorrect time value: '{}'",
+            abridged(c.text(0), 128)
+        );
         c.ctx.env.warn(codes::TRUNCATED_WRONG_VALUE, told);
     }
     let fsp = c.fsp();

@@ -76,7 +76,7 @@ pub(super) fn options(list: Vec<TableOption>) -> SqlResult<TableOptions> {
                 t.auto_increment = Some(n.parse().unwrap_or(u64::MAX));
             }
             TableOption::Union(_) => return unsupported("table option UNION"),
-            TableOption::SystemVersioning => return unsupported("table option WITH"),
+            TableOption::SystemVersioning => return unsupported("WITH SYSTEM VERSIONING"),
             TableOption::Sequence(true) => return unsupported("table option SEQUENCE"),
             TableOption::Sequence(false) => {}
             TableOption::Known(name, value) => known(name, &value, &mut t)?,

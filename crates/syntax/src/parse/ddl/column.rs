@@ -3,9 +3,9 @@
 use crate::ast::ddl::{Column, ColumnAttribute, ColumnDefault, Generated, TypeAttribute, TypeName};
 use crate::ast::{Expr, Expression, Literal, TableName, UnaryOp};
 use crate::keyword::Kw;
-use crate::parser::{Parser, wrong_name};
+use crate::parser::Parser;
 use crate::token::Tok;
-use narwal_types::SqlResult;
+use narwal_types::{SqlResult, errors};
 
 /// True if the column's type may be compressed and its method was not said yet.
 fn may_compress(c: &Column) -> bool {
@@ -51,10 +51,10 @@ impl Parser<'_> {
         let given_db = names.pop();
         let db = table.db.as_ref().or(given_db.as_ref());
         if !same(given_db.as_ref(), db.map_or("", |d| d)) {
-            return Err(wrong_name(1102, "database", &given_db.unwrap_or_default()));
+            return Err(errors::WRONG_DB_NAME.with([&given_db.unwrap_or_default()]));
         }
         if !same(given_table.as_ref(), &table.name) {
-            return Err(wrong_name(1103, "table", &given_table.unwrap_or_default()));
+            return Err(errors::WRONG_TABLE_NAME.with([&given_table.unwrap_or_default()]));
         }
         Ok(name)
     }

@@ -4,7 +4,7 @@ use super::document::{Document, Kind};
 use super::xpath::{Axis, Func, Op, Step, Test, XPath};
 use crate::env::StatementEnv;
 use narwal_types::convert::{fixed_text, parse_f64_prefix};
-use narwal_types::errors::codes;
+use narwal_types::errors::{abridged, codes};
 use narwal_types::work::stopped;
 use narwal_types::{Collation, SqlError, SqlResult, Value, ValueRef};
 use std::cmp::Ordering;
@@ -229,7 +229,10 @@ impl Evaluation<'_> {
                     let text = String::from_utf8_lossy(&text);
                     self.env.warn(
                         codes::TRUNCATED_WRONG_VALUE,
-                        format!("Truncated incorrect DOUBLE value: '{text}'"),
+                        format!(
+                            "Truncated incorrect DOUBLE value: '{}'",
+                            abridged(text, 128)
+                        ),
                     );
                 }
                 n
