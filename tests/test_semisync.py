@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import threading
 import time
 
@@ -192,6 +193,55 @@ def test_after_sync_shows_nothing_before_the_acknowledgement(primary, _primary, 
         assert primary.ints("SELECT id FROM s.t") == [1, 2]
     now = status(primary)
     assert (now["status"], now["wait_sessions"], now["no_tx"]) == ("ON", 0, 0)
+
+
+def test_what_waits_is_not_executed_yet_and_does_not_hinder_change_master(primary, _primary, fake):
+    enable(primary, wait_point="AFTER_SYNC", timeout=600000)
+    before = primary.value("SELECT @@gtid_executed")
+    replica = fake(_primary, 908, gtids(primary))
+    with client(_primary) as writer:
+        insert = writer.background("INSERT INTO s.t VALUES (1, 1)")
+        place = replica.wanted()
+        assert primary.value("SELECT @@gtid_executed") == before
+        # The set as it will be: behind the last number.
+        head, last = re.fullmatch(r"(?s)(.*\D)(\d+)", before).groups()
+        wait = f"SELECT WAIT_FOR_EXECUTED_GTID_SET('{head}{int(last) + 1}', 0.1)"
+        assert primary.ints(wait) == [1]
+        for _ in range(2):
+            primary.ok("CHANGE MASTER 'other' TO MASTER_HOST='127.0.0.1', MASTER_PORT=1")
+        primary.ok("CHANGE MASTER 'third' TO MASTER_HOST='127.0.0.1', MASTER_PORT=2")
+        assert [r[0] for r in primary.rows("SHOW ALL SLAVES STATUS")] == ["other", "third"]
+        primary.ok("RESET SLAVE 'third' ALL")
+        assert insert.blocked(0.1)
+        replica.c.acknowledge(*place)
+        insert.ok()
+        assert primary.value("SELECT @@gtid_executed") != before
+        assert primary.ints(wait) == [0]
+    assert primary.ints("SELECT id FROM s.t") == [1]
+    assert [r[0] for r in primary.rows("SHOW ALL SLAVES STATUS")] == ["other"]
+    primary.ok("RESET SLAVE 'other' ALL")
+
+
+def test_a_replicas_own_gate_does_not_hold_its_acknowledgements(primary, _primary, own_narwal):
+    """As in MariaDB and MySQL: what is applied waits for the replica's replicas, the source does not."""
+    primary.ok("SET GLOBAL rpl_semi_sync_master_timeout=600000")
+    replica = own_narwal("--server-id=77", "--rpl-semi-sync-slave-enabled=ON", PATIENT)
+    with client(replica) as there:
+        there.ok(f"CHANGE MASTER TO MASTER_HOST='127.0.0.1', MASTER_PORT={_primary.port}, MASTER_USER='root'")
+        there.ok("START SLAVE")
+        until(lambda: status(primary)["clients"] == 1)
+        primary.ok("INSERT INTO s.t VALUES (1, 1)")
+        until(lambda: there.run("SELECT id FROM s.t").rows == [("1",)])
+        enable(there, wait_point="AFTER_SYNC")
+        enable(primary, wait_point="AFTER_SYNC")
+        for n in (2, 3):
+            primary.background(f"INSERT INTO s.t VALUES ({n}, {n})").ok()
+        assert there.ints("SELECT id FROM s.t") == [1], "its own replicas do not have it"
+        assert there.value("SELECT @@gtid_slave_pos") < gtids(primary)
+        there.ok("STOP SLAVE")
+        there.ok("SET GLOBAL rpl_semi_sync_master_enabled=OFF")
+        assert there.ints("SELECT id FROM s.t") == [1, 2, 3]
+        assert there.value("SELECT @@gtid_slave_pos") == gtids(primary)
 
 
 def test_after_commit_keeps_back_the_answer_only(primary, _primary, fake):

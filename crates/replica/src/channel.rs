@@ -278,11 +278,15 @@ impl Channel {
         let s = &self.shared;
         let deadline = timeout.map(|t| Instant::now() + t);
         let before = s.progress.snapshot().groups;
+        let db = s.instance.database();
+        // The commit that got there.
+        let mut reached = None;
         loop {
             let at = s.applied();
             if !at.file.is_empty() && compare(&at.file, at.pos, file, pos).is_ge() {
-                let state = s.instance.database().replica_state();
-                s.instance.database().wait_visible(state.seq).ok()?;
+                reached.get_or_insert_with(|| db.replica_state().seq);
+            }
+            if reached.is_some_and(|seq| db.visible_seq() >= seq) {
                 let groups = s.progress.snapshot().groups.saturating_sub(before);
                 return Some(i64::try_from(groups).unwrap_or(i64::MAX));
             }

@@ -15,6 +15,7 @@ use narwal_types::errors::codes;
 use narwal_types::{SqlError, SqlResult};
 use parking_lot::{Mutex, RwLock};
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -33,6 +34,8 @@ pub struct Manager {
     channels: RwLock<BTreeMap<String, Arc<Channel>>>,
     /// One statement at a time that changes connections or starts them.
     admin: Mutex<()>,
+    /// The highest id given out since the start: what the catalog says may be held back by the gate.
+    last_id: AtomicU32,
 }
 
 impl std::fmt::Debug for Manager {
@@ -68,6 +71,7 @@ impl Manager {
             instance: Arc::downgrade(instance),
             channels: RwLock::new(channels),
             admin: Mutex::new(()),
+            last_id: AtomicU32::new(0),
         });
         instance.set_replica_control(manager.clone());
         Ok(manager)
@@ -112,6 +116,8 @@ impl Manager {
         };
         let options = TxnOptions {
             log_bin: false,
+            // The replica of a primary whose commits wait for acknowledgements can be set up all the same.
+            unheld: true,
             ..TxnOptions::default()
         };
         let instance = self.instance()?;
@@ -143,7 +149,10 @@ impl Manager {
             .and_then(|v| v.parse::<u32>().ok())
             .unwrap_or(0);
         let used = self.all().iter().map(|c| c.config().id).max().unwrap_or(0);
-        Ok(last.max(used) + 1)
+        let given = self.last_id.load(Ordering::Relaxed);
+        let id = last.max(used).max(given) + 1;
+        self.last_id.store(id, Ordering::Relaxed);
+        Ok(id)
     }
 
     fn start_one(&self, channel: &Channel, what: &StartWhat) -> SqlResult<bool> {

@@ -31,16 +31,27 @@ pub(crate) fn gtid_text<'a>(list: impl Iterator<Item = &'a Gtid>) -> String {
     list.map(Gtid::to_string).collect::<Vec<_>>().join(",")
 }
 
-/// `gtid_executed`: what stands or stood in the binary log, and what was applied of MySQLs. What is told is durable.
+/// `gtid_executed`: what stands or stood in the binary log, and what was applied of MySQLs. What is told is visible: not what
+/// semi-synchronous replication still holds back.
 pub(crate) fn gtid_executed(db: &Database) -> GtidSet {
-    let applied = db.replica_state();
-    if !applied.mysql.is_empty()
-        && let Err(e) = db.wait_visible(applied.seq)
-    {
-        tracing::warn!("gtid_executed is told before it is durable: {e}");
-    }
-    let mut set = GtidSet::of_state(&db.gtid_state());
-    set.merge(&applied.mysql);
+    let own = db.visible_gtid_state();
+    let visible = own.and_then(|own| Ok((own, db.visible_replica_state()?)));
+    let (own, applied) = visible.unwrap_or_else(|e| {
+        tracing::warn!("gtid_executed is told before it is visible: {e}");
+        (db.gtid_state(), db.replica_state())
+    });
+    all(&own, &applied.mysql)
+}
+
+/// Whether `gtid_executed` has all of these. Most who ask wait for some that have no place yet, and are told so quickly.
+pub(crate) fn has_executed(db: &Database, wanted: &GtidSet) -> bool {
+    let placed = all(&db.gtid_state(), &db.replica_state().mysql);
+    wanted.is_subset(&placed) && wanted.is_subset(&gtid_executed(db))
+}
+
+fn all(own: &GtidState, applied: &GtidSet) -> GtidSet {
+    let mut set = GtidSet::of_state(own);
+    set.merge(applied);
     set
 }
 

@@ -1,6 +1,6 @@
 //! A session's variables, system and user, as expressions see them.
 
-use crate::gtids::{gtid_executed, gtid_position};
+use crate::gtids::{gtid_executed, gtid_position, has_executed};
 use crate::instance::Instance;
 use crate::replica::Which;
 use crate::settings::Settings;
@@ -294,6 +294,10 @@ impl VariableSource for SessionVars {
 
     fn gtid_executed(&self) -> GtidSet {
         gtid_executed(self.instance.database())
+    }
+
+    fn has_executed(&self, wanted: &GtidSet) -> bool {
+        has_executed(self.instance.database(), wanted)
     }
 
     fn replica_has_applied(&self, gtids: &str) -> SqlResult<bool> {

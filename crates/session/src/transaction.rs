@@ -34,6 +34,7 @@ impl ClientSession {
             row_image: self.settings.row_image,
             temporary: self.env.temporary.clone(),
             held_tables: self.locks.tables.as_ref().map(|l| l.held.clone()),
+            unheld: false,
             origin: self.applying.as_ref().and_then(|a| a.origin.clone()),
             time_zone: None,
             statements: false,

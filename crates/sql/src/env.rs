@@ -124,6 +124,10 @@ pub trait VariableSource: Send + Sync {
     fn gtid_executed(&self) -> GtidSet {
         GtidSet::new()
     }
+    /// WAIT_FOR_EXECUTED_GTID_SET(): whether `gtid_executed` has all of these.
+    fn has_executed(&self, _wanted: &GtidSet) -> bool {
+        false
+    }
     /// MASTER_GTID_WAIT(): whether everything up to these GTIDs has been applied from a primary. Error 1941 if that
     /// is no list of GTIDs.
     fn replica_has_applied(&self, _gtids: &str) -> SqlResult<bool> {

@@ -16,10 +16,12 @@
 //! | `admin.rs` | FLUSH, RESET MASTER, `gtid_binlog_state` |
 //! | `retention.rs` | purging, and what keeps the log |
 //! | `stretch.rs` | what an archive of the log needs to know |
+//! | `visible.rs`, `applied_seen.rs` | what readers can see of it now |
 //!
 //! Locks: `admin`, then `index`, then the log's order mutex. A commit takes the last one only.
 
 pub(crate) mod admin;
+pub(crate) mod applied_seen;
 pub(crate) mod content;
 pub(crate) mod holds;
 pub(crate) mod index;
@@ -33,4 +35,5 @@ pub(crate) mod store;
 pub(crate) mod stretch;
 pub(crate) mod track;
 pub(crate) mod types;
+pub(crate) mod visible;
 pub(crate) mod write;

@@ -2,6 +2,7 @@
 
 use crate::Result;
 use crate::bell::Bell;
+use crate::binlog::applied_seen::AppliedSeen;
 use crate::binlog::holds::{Holds, ReaderHold, Settings};
 use crate::binlog::index::Index;
 use crate::binlog::oob_holds::{OobHold, OobRegistry};
@@ -49,6 +50,8 @@ pub(crate) struct Binlog {
     pub(crate) start_moved: AtomicU64,
     /// The newest file that the background was told of.
     pub(crate) told: AtomicU32,
+    /// What of the applied groups is known to be visible.
+    pub(crate) applied_seen: AppliedSeen,
     pub(crate) state_records: AtomicU64,
     /// Searches of the log for a place, and the records they read.
     pub(crate) lookups: AtomicU64,
@@ -80,6 +83,7 @@ impl Binlog {
             settings: Settings::default(),
             start_moved: AtomicU64::new(0),
             told: AtomicU32::new(0),
+            applied_seen: AppliedSeen::default(),
             state_records: AtomicU64::new(0),
             lookups: AtomicU64::new(0),
             lookup_records: AtomicU64::new(0),

@@ -5,7 +5,7 @@ use crate::binlog::holds::ReaderHold;
 use crate::binlog::retention::Target;
 use crate::binlog::types::{BinlogFile, BinlogPosition, BinlogStats, PurgeReport, ReadStart};
 use crate::binlog::write::view;
-use crate::binlog::{admin, content, lookup, retention};
+use crate::binlog::{admin, content, lookup, retention, visible};
 use crate::db::database::Database;
 use crate::groups::reader::GroupReader;
 use crate::groups::records::LiveRecords;
@@ -245,6 +245,23 @@ impl Database {
             .binlog
             .log
             .with_order_state(|o, _| o.binlog.gtids().clone())
+    }
+
+    /// As [`Database::gtid_state`], of what readers see now: without the commits that the gate holds back, for which the end
+    /// of the log is searched. Waits for what is on its way to the disk.
+    ///
+    /// # Errors
+    /// [`crate::EngineError::LogFailed`], and those of reading the log.
+    pub fn visible_gtid_state(&self) -> Result<narwal_binlog::GtidState> {
+        visible::gtids(&self.parts.binlog)
+    }
+
+    /// As [`Database::replica_state`], of what readers see now. While the gate holds commits back it may be an older state.
+    ///
+    /// # Errors
+    /// [`crate::EngineError::LogFailed`].
+    pub fn visible_replica_state(&self) -> Result<crate::ReplicaState> {
+        visible::applied(&self.parts.binlog)
     }
 
     /// Reads event groups from a place on, up to the durable end of the log. Does not keep the log from being purged:

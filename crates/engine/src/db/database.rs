@@ -13,7 +13,7 @@ use crate::record::replica::ReplicaState;
 use crate::txn::options::{KillFlag, TxnOptions};
 use crate::txn::transaction::Transaction;
 use crate::{Result, RowMetadata};
-use narwal_log::{Gate, GateStats, Held, OnDone};
+use narwal_log::{Gate, GateStats, Held, LogError, OnDone};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -108,6 +108,20 @@ impl Database {
         match &reserved.ticket {
             Some(ticket) => Ok(self.parts.binlog.log.wait(ticket)?),
             None => Ok(()),
+        }
+    }
+
+    /// As [`Database::wait_committed`], but what is durable may be held back by the gate.
+    ///
+    /// # Errors
+    /// [`crate::EngineError::LogFailed`].
+    pub fn wait_durable(&self, reserved: &Reserved) -> Result<()> {
+        let Some(ticket) = &reserved.ticket else {
+            return Ok(());
+        };
+        match self.parts.binlog.log.wait_or(ticket, || true) {
+            Err(LogError::GivenUp) => Ok(()),
+            waited => Ok(waited?),
         }
     }
 
@@ -216,6 +230,12 @@ impl Database {
 
     /// What commits wait for beyond their durability, from now on; see [`narwal_log::Log::set_gate`].
     pub fn set_gate(&self, gate: Gate) {
+        if gate == Gate::Visibility && self.gate() != gate {
+            // From now on the end of the log is never visible: what is now must be known.
+            if let Err(e) = self.visible_replica_state() {
+                tracing::warn!("the gate closes over a log that has stopped: {e}");
+            }
+        }
         self.parts.binlog.log.set_gate(gate);
     }
 

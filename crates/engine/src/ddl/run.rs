@@ -145,8 +145,13 @@ fn attempt(
     db.pressure
         .note_progress(&db.binlog, place.ticket.lsn(), &place.memtable);
     let info = place.info();
-    match options.wait_committed(&db.binlog.log, &place.ticket) {
-        Ok(()) => db.catalogs.publish(&after),
+    match options.wait_ddl(&db.binlog.log, &place.ticket) {
+        Ok(true) => db.catalogs.publish(&after),
+        Ok(false) => {
+            // Its catalog has what held statements before it made: nobody may see that yet.
+            finish_aside(locks, place, after);
+            return Ok(Some(info));
+        }
         Err(EngineError::KilledInCommit) => {
             finish_aside(locks, place, after);
             return Err(EngineError::KilledInCommit);
@@ -424,8 +429,8 @@ pub(crate) fn run_reserved(
     })
 }
 
-/// The connection of a DDL was killed while it waited for a replica: another thread does what is left, so that the
-/// tables are free again when the statement has its effect.
+/// The statement's connection does not wait for a replica (it was killed, or the statement is [`TxnOptions::unheld`]): another
+/// thread does what is left, so that the tables are free again when the statement has its effect.
 fn finish_aside(locks: TableLocks, place: Place, after: Arc<Catalog>) {
     let rest = move || {
         if locks.db.binlog.log.wait(&place.ticket).is_ok() {

@@ -57,6 +57,9 @@ pub struct TxnOptions {
     pub held_tables: Option<Arc<[u64]>>,
     /// `time_zone`, if a statement's meaning depends on it: replicas run it in that one.
     pub time_zone: Option<Arc<str>>,
+    /// The statement is answered when it is durable, even while the gate holds it back: what concerns this server alone and
+    /// must work while its commits wait for replicas. For DDL only.
+    pub unheld: bool,
     /// `binlog_format=STATEMENT`: rows are logged for recovery only, and readers get the statements that
     /// [`crate::Transaction::log_statement`] is told of.
     pub statements: bool,
@@ -132,6 +135,18 @@ impl TxnOptions {
         }
     }
 
+    /// As [`TxnOptions::wait_committed`]; false if the statement may be answered although the gate holds it.
+    pub(crate) fn wait_ddl(&self, log: &Log<Order>, ticket: &Ticket) -> Result<bool> {
+        if !self.unheld {
+            return self.wait_committed(log, ticket).map(|()| true);
+        }
+        match log.wait_or(ticket, || true) {
+            Ok(()) => Ok(true),
+            Err(LogError::GivenUp) => Ok(false),
+            Err(e) => Err(e.into()),
+        }
+    }
+
     pub(crate) fn interrupted(&self) -> bool {
         self.interrupt
             .as_ref()
@@ -156,6 +171,7 @@ impl Default for TxnOptions {
             temporary: None,
             origin: None,
             time_zone: None,
+            unheld: false,
             statements: false,
         }
     }

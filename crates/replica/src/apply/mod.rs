@@ -51,11 +51,11 @@ pub fn run(
     stop: &Arc<AtomicBool>,
 ) -> Ended {
     let db = instance.database();
-    let committer = Committer::new(db.clone());
+    let committer = Committer::new(db.clone(), stop.clone());
     let threads = settings.threads as usize;
     let pool = (threads > 1).then(|| Pool::new(threads));
     let ended = std::thread::scope(|scope| {
-        let mut failed = spawn(scope, "narwal-rpl-sync", || committer.work(progress, stop)).err();
+        let mut failed = spawn(scope, "narwal-rpl-sync", || committer.work(progress)).err();
         if let Some(pool) = &pool {
             let committer = &committer;
             for worker in 0..threads {

@@ -37,10 +37,11 @@ impl Instance {
     /// `gtid_slave_pos`, domain by domain: the last GTID that was applied. It is what a client may be told: durable, and
     /// readable by it.
     pub fn gtid_slave_pos(&self) -> BTreeMap<u32, Gtid> {
-        let state = self.database().replica_state();
-        if let Err(e) = self.database().wait_visible(state.seq) {
+        let db = self.database();
+        let state = db.visible_replica_state().unwrap_or_else(|e| {
             tracing::warn!("gtid_slave_pos is told before it is durable: {e}");
-        }
+            db.replica_state()
+        });
         state.slave_pos
     }
 

@@ -90,7 +90,7 @@ fn wait_for_executed_gtid_set<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
         .map(|s| Instant::now() + as_duration(s));
     let mut step = Duration::from_micros(500);
     loop {
-        if wanted.is_subset(&env.variables.gtid_executed()) {
+        if env.variables.has_executed(&wanted) {
             return Ok(Val::int(0));
         }
         step = (step * 2).min(Duration::from_millis(10));
