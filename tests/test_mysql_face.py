@@ -57,6 +57,10 @@ SELECT COUNT(*) FROM information_schema.COLUMN_STATISTICS WHERE SCHEMA_NAME = 'd
 SELECT DEFAULT_ENCRYPTION FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = 'd'
 SELECT PAD_ATTRIBUTE, ID, IS_DEFAULT FROM information_schema.COLLATIONS WHERE COLLATION_NAME = 'utf8mb4_0900_ai_ci'
 SHOW COLLATION LIKE 'utf8mb4_0900%'
+CREATE TABLE views (table_name VARCHAR(64), view_definition LONGTEXT)
+INSERT INTO views VALUES ('w', 'x')
+SELECT table_name FROM (SELECT table_name, view_definition FROM information_schema.views WHERE table_schema = DATABASE() UNION ALL SELECT table_name, view_definition FROM views) AS x GROUP BY table_name, view_definition HAVING COUNT(*) = 1
+SELECT COUNT(*) FROM information_schema.tables AS i JOIN views AS v ON v.table_name = i.table_name
 SHOW CREATE DATABASE d
 GRANT SELECT ON d.* TO nobody_here@localhost
 """

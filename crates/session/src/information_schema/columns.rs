@@ -57,12 +57,20 @@ pub(super) fn def(name: &str, ty: ColumnType, nullable: bool) -> ColumnDef {
     }
 }
 
+/// Of all texts, as in MariaDB and MySQL. A union or a comparison with a column of utf8mb4 depends on it: that one's collation
+/// wins.
+pub(super) const COLLATION: Collation = Collation::Utf8mb3GeneralCi;
+
 pub(super) const fn text(name: &'static str, chars: u16) -> Column {
-    Column::new(name, ColumnType::varchar(chars), None)
+    Column::new(
+        name,
+        ColumnType::text(TypeKind::VarChar(chars), COLLATION),
+        None,
+    )
 }
 
 pub(super) const fn long_text(name: &'static str) -> Column {
-    let ty = ColumnType::text(TypeKind::Text(BlobSize::Long), Collation::Utf8mb4GeneralCi);
+    let ty = ColumnType::text(TypeKind::Text(BlobSize::Long), COLLATION);
     Column::new(name, ty, None)
 }
 

@@ -9,7 +9,6 @@ use columns::TABLES;
 use narwal_engine::{Table, TableDef};
 use narwal_sql::virtual_tables::{INFORMATION_SCHEMA, PERFORMANCE_SCHEMA};
 use narwal_sql::{VirtualRows, VirtualTables};
-use narwal_types::Collation;
 use narwal_types::face::is_mysql;
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -44,7 +43,7 @@ pub(super) fn definitions() -> &'static BTreeMap<&'static str, Arc<Table>> {
                     columns,
                     indexes: Vec::new(),
                     hidden_index_id: 0,
-                    collation: Collation::Utf8mb4GeneralCi,
+                    collation: columns::COLLATION,
                     comment: String::new(),
                     auto_increment_start: 0,
                     engine: "MEMORY".into(),

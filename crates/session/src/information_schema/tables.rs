@@ -131,7 +131,7 @@ pub(super) fn schemata(view: &View, _: &StatementEnv, wanted: &Wanted) -> SqlRes
             text(comment),
         ]
     };
-    let mut rows = vec![row(INFORMATION_SCHEMA, Collation::Utf8mb4GeneralCi, "")];
+    let mut rows = vec![row(INFORMATION_SCHEMA, super::columns::COLLATION, "")];
     if is_mysql() {
         rows.push(row(PERFORMANCE_SCHEMA, Collation::Utf8mb4GeneralCi, ""));
     }

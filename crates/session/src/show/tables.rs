@@ -429,7 +429,7 @@ impl ClientSession {
     ) -> SqlResult<Grid> {
         let db = self.database_named(Some(name))?;
         let text = if is_virtual(&db) {
-            "CREATE DATABASE `information_schema` /*!40100 DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci */"
+            "CREATE DATABASE `information_schema` /*!40100 DEFAULT CHARACTER SET utf8mb3 COLLATE utf8mb3_general_ci */"
                 .to_string()
         } else {
             let catalog = self.instance.database().catalog();
