@@ -110,7 +110,7 @@ class Reader:
         return self.errors_path.read_text(errors="replace")[-4000:]
 
 
-def prepare(client: Client, database: str) -> None:
+def prepare(client: Client, database: str, values: list[str] = ALL_VALUES) -> None:
     """What exists before a reader starts: a table of all types with edge values, one with a text key, another database."""
     client.ok("CREATE DATABASE elsewhere")
     client.ok("CREATE TABLE elsewhere.named (id INT PRIMARY KEY)")
@@ -118,16 +118,16 @@ def prepare(client: Client, database: str) -> None:
     client.ok(f"USE {database}")
     client.ok("SET time_zone = '+00:00', timestamp = 1700000000")
     client.ok(ALL_TYPES)
-    client.ok("INSERT INTO alltypes VALUES " + ", ".join(ALL_VALUES))
+    client.ok("INSERT INTO alltypes VALUES " + ", ".join(values))
     client.ok("CREATE TABLE named (name VARCHAR(30) NOT NULL, n INT UNSIGNED DEFAULT 4000000000, PRIMARY KEY (name))")
     client.ok("INSERT INTO named VALUES ('žluť', 1), ('O''Hara', NULL), ('', DEFAULT)")
 
 
-def change(client: Client, database: str) -> None:
+def change(client: Client, database: str, values: list[str] = ALL_VALUES) -> None:
     """Changes of every kind, with DDL in between; ends with a row of its own in `finish`. Prepare comes first."""
     client.ok(f"USE {database}")
     client.ok("SET time_zone = '+00:00', timestamp = 1700001000")
-    client.ok("INSERT INTO alltypes VALUES " + ", ".join(ALL_VALUES))
+    client.ok("INSERT INTO alltypes VALUES " + ", ".join(values))
     client.ok("UPDATE alltypes SET ti = 5, vs = 'changed', d6 = '2024-03-03 03:03:03.030303', bb = NULL WHERE id % 3 = 1")
     client.ok("UPDATE alltypes SET bu = 0, mi = -2, ye = 1999, cl = 'ž', bn = X'0100' WHERE id = 2")
     client.ok("DELETE FROM alltypes WHERE id = 3")

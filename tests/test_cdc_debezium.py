@@ -1,11 +1,12 @@
-"""Debezium's MariaDB connector, in its embedded engine, takes Narwal for a MariaDB primary.
+"""Debezium's MariaDB and MySQL connectors, in its embedded engine, take Narwal for a primary of theirs.
 
-The same connector reads MariaDB 10.11 beside it: what it prints for the same statements must be equal.
+The same connector reads MariaDB 10.11 or MySQL 8.4 beside it: what it prints for the same statements must be equal.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import random
 import threading
 from pathlib import Path
@@ -13,8 +14,13 @@ from pathlib import Path
 import pytest
 
 from conftest import MARIADB_AS_NARWAL, STAND_IN
+from narwal_lab.subjects import binary_of
 from readers import FINISHED, Reader, built, change, prepare
 from support import Client
+from test_binlog_export import ALL_VALUES
+from testbed.servers import MySQL
+
+PEERS = Path(os.environ.get("NARWAL_PEERS", Path(__file__).resolve().parents[1] / ".peers"))
 
 SERVER_OPTIONS = ["--server-id=1"]
 
@@ -168,6 +174,63 @@ def test_same_events_as_from_mariadb(lab, tmp_path):
             reader.kill()
         for server in servers:
             lab.remove(server)
+
+
+MYSQL = {
+    "connector_class": "io.debezium.connector.mysql.MySqlConnector",
+    # MySQL logs no statements beside rows unless it is told to.
+    "include_query": "false",
+    "database_ssl_mode": "disabled",
+    "driver_allowPublicKeyRetrieval": "true",
+}
+
+# MySQL's TIME ends at a whole second.
+MYSQL_VALUES = [v.replace("'838:59:59.999'", "'838:59:58.999'") for v in ALL_VALUES]
+
+
+@pytest.fixture
+def mysql(tmp_path):
+    if not (PEERS / "mysql-8.4" / ".complete").exists():
+        pytest.skip("scripts/peers mysql-8.4 has not been run")
+    binary, loader = binary_of(str(PEERS / "mysql-8.4"), ("mysqld",))
+    args = ["--server-id=1", "--gtid-mode=ON", "--enforce-gtid-consistency=ON", "--log-bin=own", "--innodb-buffer-pool-size=64M"]
+    server = MySQL(tmp_path / "mysql", args, binary=str(binary), loader=loader)
+    server.create()
+    server.start(120)
+    yield server
+    server.kill()
+
+
+def test_mysqls_connector_sees_the_same_as_at_mysql(lab, mysql, tmp_path):
+    """Snapshot, streaming with DDL in between, and what came while it was away, by MySQL's GTIDs."""
+    narwal = lab.narwal(["--narwal-dialect=mysql", "--server-id=1"])
+    servers, readers, seen = [narwal, mysql], [], []
+    try:
+        connectors = []
+        for number, server in enumerate(servers):
+            with Client(server) as client:
+                prepare(client, "cdc", MYSQL_VALUES)
+            connectors.append(Connector(server, tmp_path / f"connector-{number}", number, **MYSQL))
+        readers = [connector.start() for connector in connectors]
+        for reader in readers:
+            reader.wait(snapshot_done)
+        for server, reader in zip(servers, readers):
+            with Client(server) as client:
+                change(client, "cdc", MYSQL_VALUES)
+            reader.wait_for(FINISHED)
+            seen.append(reader.stop())
+        assert_same(*seen)
+        for server in servers:
+            with Client(server, database="cdc") as client:
+                client.ok("INSERT INTO finish VALUES (2, 'second end')")
+        readers = [connector.start() for connector in connectors]
+        for reader in readers:
+            reader.wait_for("second end")
+        assert_same(*[reader.stop() for reader in readers])
+    finally:
+        for reader in readers:
+            reader.kill()
+        lab.remove(narwal)
 
 
 class Writer(threading.Thread):
