@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import threading
 import time
 from pathlib import Path
 
 import pytest
 from narwal_lab.subjects import binary_of
+from support import Client
+from test_mysql_face import tool
 from testbed.servers import MySQL
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -377,3 +381,89 @@ def test_a_ring(source, narwal):
     before = narwal.sql("SELECT @@gtid_binlog_pos"), source.executed
     time.sleep(2)
     assert (narwal.sql("SELECT @@gtid_binlog_pos"), source.executed) == before
+
+
+class Application(threading.Thread):
+    """Writes numbered rows to the server that it is told of, each until it is acknowledged."""
+
+    def __init__(self, server):
+        super().__init__(daemon=True)
+        self.server = server
+        self.acknowledged = 0
+        self.ending = threading.Event()
+        self.failure: BaseException | None = None
+
+    def run(self) -> None:
+        try:
+            while not self.ending.is_set():
+                at = self.server
+                with Client(at, database="d") as c:
+                    while at is self.server and not self.ending.is_set():
+                        n = self.acknowledged + 1
+                        done = c.run(f"INSERT INTO t VALUES ({n}, 'row {n}')")
+                        # 1290: it takes no writes any more.
+                        assert done.error in (0, 1290), done
+                        if done.error:
+                            time.sleep(0.01)
+                        else:
+                            self.acknowledged = n
+        except BaseException as e:
+            self.failure = e
+
+    def goes_on(self) -> None:
+        """Waits for some more rows."""
+        wanted, end = self.acknowledged + 20, time.monotonic() + 60
+        while self.acknowledged < wanted:
+            assert self.failure is None, self.failure
+            assert time.monotonic() < end, f"no writes behind {self.acknowledged}"
+            time.sleep(0.01)
+
+
+@pytest.mark.parametrize("source", ["mysql-8.4"], indirect=True)
+def test_a_live_migration_and_back(source, own_narwal):
+    """docs/migration.md: dump, follow, switch while an application writes; and the same way back."""
+    narwal = own_narwal("--narwal-dialect=mysql", "--server-id=5")
+    narwal.sql("CREATE USER repl@'%'; GRANT REPLICATION SLAVE ON *.* TO repl@'%'; RESET BINARY LOGS AND GTIDS")
+    source.sql("CREATE TABLE d.t (id INT PRIMARY KEY, v VARCHAR(20))")
+    application = Application(source.server)
+    application.start()
+    application.goes_on()
+
+    def connect(server) -> list[str]:
+        return ["--no-defaults", "-h127.0.0.1", f"-P{server.port}", "-uroot"]
+
+    dump = [*tool("mysql-8.4", "mysqldump"), *connect(source.server), "--single-transaction", "--set-gtid-purged=ON", "--databases", "d"]
+    dumped = subprocess.run(dump, capture_output=True, text=True)
+    assert dumped.returncode == 0, dumped.stderr
+    loaded = subprocess.run([*tool("mysql-8.4", "mysql"), *connect(narwal)], input=dumped.stdout, capture_output=True, text=True)
+    assert loaded.returncode == 0, loaded.stderr
+    application.goes_on()
+    follow(narwal, source)
+    wait_for(narwal, source)
+
+    source.sql("SET GLOBAL super_read_only = ON")
+    wait_for(narwal, source)
+    narwal.sql("STOP REPLICA")
+    application.server = narwal
+    source.sql(
+        f"CHANGE REPLICATION SOURCE TO SOURCE_HOST='127.0.0.1', SOURCE_PORT={narwal.port}, SOURCE_USER='repl', SOURCE_AUTO_POSITION=1, "
+        "SOURCE_CONNECT_RETRY=1, SOURCE_HEARTBEAT_PERIOD=1; START REPLICA"
+    )
+    application.goes_on()
+
+    narwal.sql("SET GLOBAL super_read_only = ON")
+    # The last of its own: the numbers before it that MySQL's transactions took are nobody's.
+    executed, uuid = narwal.sql("SELECT REPLACE(@@GLOBAL.gtid_executed, '\\n', ''), @@server_uuid")[0]
+    last = next(part for part in executed.split(",") if part.startswith(uuid)).rsplit("-", 1)[1]
+    assert source.sql(f"SELECT WAIT_FOR_EXECUTED_GTID_SET('{uuid}:{last}', 60)") == [["0"]], source.sql("SHOW REPLICA STATUS")
+    source.sql("STOP REPLICA; RESET REPLICA ALL; SET GLOBAL super_read_only = OFF; SET GLOBAL read_only = OFF")
+    narwal.sql("START REPLICA")
+    application.server = source.server
+    application.goes_on()
+
+    application.ending.set()
+    application.join(60)
+    assert application.failure is None, application.failure
+    wait_for(narwal, source)
+    equal(narwal, source, "d.t")
+    assert source.sql("SELECT COUNT(*), MAX(id) FROM d.t") == [[str(application.acknowledged)] * 2]
