@@ -215,6 +215,20 @@ FORMS = [
 ]
 
 
+def test_a_dropped_accounts_session_keeps_its_global_privileges(server):
+    root = login(server)
+    for sql in ("CREATE USER u@localhost", "GRANT CREATE USER ON *.* TO u@localhost", "CREATE DATABASE d", "CREATE TABLE d.t (a INT)",
+                "GRANT SELECT ON d.* TO u@localhost"):  # fmt: skip
+        assert run(root, sql) == ()
+    session = login(server, "u")
+    assert run(session, "CREATE ROLE r1") == () and run(session, "SELECT * FROM d.t") == ()
+    assert run(root, "DROP USER u@localhost") == ()
+    assert run(session, "CREATE ROLE r2") == ()
+    assert run(session, "SELECT * FROM d.t") == 1142
+    assert run(session, "SELECT CURRENT_USER()") == (("u@localhost",),)
+    assert refused(server, "u") == 1045
+
+
 def test_forms_are_shown_as_mariadb_shows_them(lab):
     servers = [lab.narwal([]), lab.mariadb([])]
     answers = []

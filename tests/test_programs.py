@@ -305,6 +305,26 @@ PROGRAMS = {
         "INSERT INTO t VALUES (5, 'e'), (6)", "GET DIAGNOSTICS CONDITION 1 @r = ROW_NUMBER", "SELECT @r",
         "INSERT IGNORE INTO t VALUES (1, 'a'), (2, 'bb'), (3, 'cc')", "GET DIAGNOSTICS CONDITION 2 @r = ROW_NUMBER", "SELECT @r",
     ],
+    "functions that run statements, in INSERT ... SELECT": [
+        "CREATE TABLE a (id INT PRIMARY KEY, n INT)", "INSERT INTO a VALUES (1, 1), (2, 2), (3, 3)", "CREATE TABLE log (x INT)",
+        "CREATE TABLE t (id INT PRIMARY KEY, v INT)",
+        "CREATE FUNCTION noted(x INT) RETURNS INT BEGIN INSERT INTO log VALUES (x); RETURN x; END",
+        "CREATE FUNCTION held(x INT) RETURNS INT READS SQL DATA RETURN (SELECT n FROM a WHERE id = x)",
+        "INSERT INTO t SELECT noted(id), 5 FROM a", "INSERT INTO t SELECT noted(id), held(id) FROM a WHERE id < 3 ON DUPLICATE KEY UPDATE v = VALUES(v)",
+        "INSERT INTO t SELECT id, held(id) FROM a ON DUPLICATE KEY UPDATE v = noted(held(1))", "REPLACE INTO t SELECT noted(id) + 2, held(id) FROM a",
+        "INSERT INTO t SELECT id + 10, 1 FROM a WHERE noted(id) > 1", "SELECT * FROM t ORDER BY id", "SELECT COUNT(*), SUM(x) FROM log",
+    ],
+    "programs in the schema mysql": [
+        "CREATE FUNCTION mysql.f(s CHAR(20)) RETURNS CHAR(30) DETERMINISTIC RETURN CONCAT('<', s, '>')", "CREATE PROCEDURE mysql.p(OUT n INT) SELECT 7 INTO n",
+        "SELECT mysql.f('a')", "CALL mysql.p(@n)", "SELECT @n", "SHOW CREATE FUNCTION mysql.f",
+        "SELECT user, USER, host FROM mysql.user WHERE is_role = 'y'", "DROP FUNCTION mysql.f", "DROP PROCEDURE mysql.p", "SELECT mysql.f(1)",
+    ],
+    "names that no role has": [
+        "CREATE ROLE r1", "GRANT r1 TO none", "GRANT SELECT ON *.* TO none", "REVOKE r1 FROM none", "SHOW GRANTS FOR none", "GRANT r1 TO CURRENT_ROLE",
+        "CREATE DEFINER = none VIEW v AS SELECT 1", "CREATE DEFINER = public PROCEDURE p() SELECT 1", "SET ROLE r1",
+        "SELECT * FROM information_schema.enabled_roles", "SET DEFAULT ROLE CURRENT_ROLE FOR CURRENT_USER", "SELECT default_role FROM mysql.user WHERE user = 'root'",
+        "SET DEFAULT ROLE NONE", "SET DEFAULT ROLE r1 FOR nobody", "DROP ROLE r1", "SELECT * FROM information_schema.enabled_roles",
+    ],
     "what is wrong with a definition as it stands": [
         "CREATE TABLE t (a INT)", "CREATE PROCEDURE p1() BEGIN DECLARE x INT DEFAULT x; END",
         "CREATE PROCEDURE p1() BEGIN DECLARE v INT; SELECT @@SESSION.v; END",

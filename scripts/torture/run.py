@@ -15,7 +15,7 @@ in files. A third of the kills comes in the middle of one, a third right after o
 seventh transaction is an XA transaction: after a restart exactly those are prepared that have to be, and are ended at random.
 
 With --replicas: scripts/torture/replicas.py. With --topology: scripts/torture/topologies.py. With --restore-points:
-scripts/torture/points.py. With --disconnects: scripts/torture/disconnects.py. With --failover: scripts/torture/failover.py.
+scripts/torture/points.py. With --disconnects: scripts/torture/disconnects.py. With --failover: scripts/torture/failover.py. With --programs: scripts/torture/programs.py.
 With --flips or --simulate (first of all arguments): scripts/torture/flips.py and simulate.py, which have a --help of their own.
 """
 
@@ -305,6 +305,8 @@ def parse() -> argparse.Namespace:
                    help="no kills: N clients that vanish at random moments, and what is left of them")
     p.add_argument("--failover", type=int, default=0, metavar="N",
                    help="three Narwals: N primaries are killed, stopped or cut off, others promoted; nothing acknowledged is lost")
+    p.add_argument("--programs", type=int, default=0, metavar="N",
+                   help="N statements with triggers, functions, procedures and events; a Narwal and its replicas are killed, all equal at the end")
     p.add_argument("--restore-points", type=int, default=0, metavar="N",
                    help="no kills: record what a client sees at random moments of --seconds of load (default 20), restore N of\n"
                    "them from backups and the archive, compare every row")  # fmt: skip
@@ -353,6 +355,10 @@ def main() -> int:
         import failover
 
         return failover.main(o)
+    if o.programs:
+        import programs
+
+        return programs.main(o)
     if o.restore_points:
         import points
 

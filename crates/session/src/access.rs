@@ -173,7 +173,8 @@ impl ClientSession {
         })
     }
 
-    /// The session's account as it is now. An account that was dropped while its session lives has no privileges.
+    /// The session's account as it is now. Of an account that was dropped while its session lives the global privileges
+    /// stay with the session until its end, as in MariaDB; what it had on databases and below is gone.
     pub(crate) fn account(&mut self) -> Arc<Account> {
         let version = self.instance.database().catalog_version();
         if self.rights.acl.version != version && !self.internal {
@@ -187,12 +188,7 @@ impl ClientSession {
                     &self.client.account_host,
                     role.as_deref(),
                 )
-                .unwrap_or_else(|| {
-                    Arc::new(Account::new(
-                        &self.client.account_user,
-                        &self.client.account_host,
-                    ))
-                });
+                .unwrap_or_else(|| Arc::new(self.rights.account.without_its_grants()));
         }
         self.rights.account.clone()
     }

@@ -4,7 +4,7 @@
 use crate::password;
 use crate::privileges::PrivilegeSet;
 use narwal_engine::{Catalog, CatalogChange};
-use narwal_types::SqlError;
+use narwal_types::{SqlError, SqlResult};
 use narwal_types::errors;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -448,6 +448,16 @@ impl Account {
         })
     }
 
+    /// What a session keeps of its account when that is dropped: the name and the global privileges.
+    pub(crate) fn without_its_grants(&self) -> Account {
+        Account {
+            global: self.global,
+            auth: self.auth.clone(),
+            limits: self.limits,
+            ..Account::new(&self.user, &self.host)
+        }
+    }
+
     /// Its own grants, and those of its enabled roles.
     fn grants(&self) -> impl Iterator<Item = &Account> {
         std::iter::once(self).chain(self.also.iter().map(|a| &**a))
@@ -814,14 +824,23 @@ impl Acl {
         Some(Arc::new(a))
     }
 
-    /// What a name after DEFINER= means: a role, if there is one and no host was said.
-    pub(crate) fn definer_named(&self, user: &str, host: Option<&str>) -> (String, String) {
+    /// What a name after DEFINER= means: a role, if there is one and no host was said. Error 1959 for words that no role
+    /// is named by.
+    pub(crate) fn definer_named(
+        &self,
+        user: &str,
+        host: Option<&str>,
+    ) -> SqlResult<(String, String)> {
+        let reserved = |word: &&str| user.eq_ignore_ascii_case(word);
         let host = match host {
+            None if [PUBLIC, "NONE"].iter().any(|w| reserved(w)) => {
+                return Err(invalid_role(user));
+            }
             None | Some("") if self.role(user).is_some() => "",
             None | Some("") => "%",
             Some(host) => host,
         };
-        (user.to_string(), host.to_string())
+        Ok((user.to_string(), host.to_string()))
     }
 
     /// The account that a definer's rights are: a role's if there is no host.
@@ -866,6 +885,12 @@ impl Acl {
         all.extend(changes);
         all
     }
+}
+
+/// Error 1959.
+pub(crate) fn invalid_role(name: &str) -> SqlError {
+    let name = narwal_sql::show::quote_ident(name);
+    errors::INVALID_ROLE.text(format!("Invalid role specification {name}"))
 }
 
 /// Error 1142.

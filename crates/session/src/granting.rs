@@ -1,6 +1,6 @@
 //! GRANT and REVOKE of privileges and of PROXY.
 
-use crate::acl::{self, Account, ColumnPrivileges, PUBLIC, RoutineKind};
+use crate::acl::{self, Account, ColumnPrivileges, PUBLIC, RoutineKind, invalid_role};
 use crate::admin::{Level, Privileges, UserName, UserOptions, UserSpec};
 use crate::drafts::Drafts;
 use crate::grant_texts;
@@ -92,12 +92,27 @@ impl ClientSession {
                 if user.eq_ignore_ascii_case(PUBLIC) {
                     return Ok((PUBLIC.into(), String::new()));
                 }
+                if user.eq_ignore_ascii_case("NONE") {
+                    return Err(invalid_role(user));
+                }
                 match drafts.role(user) {
                     Some(role) => Ok((role.user, String::new())),
                     None => Ok(self.resolve(name)),
                 }
             }
             _ => Ok(self.resolve(name)),
+        }
+    }
+
+    /// The same where a role is given or taken: without a current role its name is NONE, which no role has.
+    pub(crate) fn role_grantee(
+        &mut self,
+        drafts: &Drafts,
+        name: &UserName,
+    ) -> SqlResult<(String, String)> {
+        match name {
+            UserName::CurrentRole if self.rights.role.is_none() => Err(invalid_role("NONE")),
+            name => self.grantee(drafts, name, false),
         }
     }
 

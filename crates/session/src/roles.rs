@@ -1,6 +1,6 @@
 //! Roles: CREATE, DROP, GRANT, REVOKE, SET ROLE, SET DEFAULT ROLE.
 
-use crate::acl::{self, Account, PUBLIC};
+use crate::acl::{self, Account, PUBLIC, invalid_role};
 use crate::admin::{RoleName, RoleStatement, UserName, UserSpec};
 use crate::drafts::Drafts;
 use crate::grant_texts;
@@ -9,12 +9,7 @@ use crate::session::ClientSession;
 use crate::users::{failed, no_such_user};
 use narwal_sql::show::quote_ident;
 use narwal_types::errors::{self, ErrorKind};
-use narwal_types::{SqlError, SqlResult};
-
-/// Error 1959.
-fn invalid_role(name: &str) -> SqlError {
-    errors::INVALID_ROLE.text(format!("Invalid role specification {}", quote_ident(name)))
-}
+use narwal_types::SqlResult;
 
 /// Names that no role has.
 fn check_name(name: &str) -> SqlResult<&str> {
@@ -230,6 +225,9 @@ impl ClientSession {
         let mut names = Vec::new();
         let mut bad = Vec::new();
         for u in users {
+            if u.auth.is_none() {
+                self.role_grantee(&drafts, &u.name)?;
+            }
             let mut a = self.account_to_grant(&drafts, u)?;
             if a.is_role && drafts.reaches(&role, &a.user) {
                 bad.push(a.quoted());
@@ -270,7 +268,7 @@ impl ClientSession {
         let mut names = Vec::new();
         let mut bad = Vec::new();
         for u in users {
-            let (user, host) = self.grantee(&drafts, u, false)?;
+            let (user, host) = self.role_grantee(&drafts, u)?;
             let Some(mut a) = drafts
                 .get(&user, &host)
                 .filter(|a| a.roles.contains_key(&role))
@@ -364,6 +362,11 @@ impl ClientSession {
     }
 
     fn set_default_role(&mut self, role: Option<&str>, user: Option<&UserName>) -> SqlResult<()> {
+        let current = match role {
+            Some("CURRENT_ROLE") => self.rights.role.clone(),
+            role => role.map(Into::into),
+        };
+        let role = current.as_deref();
         let role = role.filter(|r| !r.eq_ignore_ascii_case("NONE"));
         let (user, host) = self.resolve(user.unwrap_or(&UserName::Current));
         if !self.is_self(&user, &host) && !self.internal {
@@ -376,12 +379,12 @@ impl ClientSession {
         let instance = self.instance.clone();
         let _one_writer = instance.acl_writer.lock();
         let mut drafts = Drafts::new(instance.acl());
-        let Some(mut a) = drafts.get(&user, &host).filter(|a| !a.is_role) else {
-            return Err(no_such_user());
-        };
         if let Some(role) = role {
             self.check_has_role(&user, &host, role)?;
         }
+        let Some(mut a) = drafts.get(&user, &host).filter(|a| !a.is_role) else {
+            return Err(no_such_user());
+        };
         a.default_role = role.unwrap_or_default().to_string();
         let named = match role {
             Some(role) => quote_ident(role),

@@ -48,7 +48,7 @@ fn ident(a: &Account) -> String {
 fn authenticate(a: &mut Account, auth: &AuthSpec) -> SqlResult<()> {
     let bad_hash = || errors::PASSWD_LENGTH.with([&"41"]);
     let native_stored = |hash: &str| {
-        if hash.is_empty() || password::parse_native_hash(hash).is_some() {
+        if hash.is_empty() || password::is_native_hash(hash) {
             Ok(hash.to_string())
         } else {
             Err(bad_hash())

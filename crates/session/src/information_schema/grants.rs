@@ -177,6 +177,10 @@ pub(super) fn enabled_roles(view: &View, _: &StatementEnv, _: &Wanted) -> SqlRes
         return Ok(vec![vec![Value::Null]]);
     };
     let roles = view.acl.with_granted(role);
+    // It has been dropped since.
+    if roles.is_empty() {
+        return Ok(vec![vec![Value::Null]]);
+    }
     Ok(roles
         .iter()
         .map(|r| vec![Value::str(r.user.as_str())])

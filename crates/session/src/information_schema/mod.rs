@@ -40,6 +40,7 @@ use crate::programs::show as programs;
 use crate::replica::show;
 use crate::session::ClientSession;
 pub(crate) use crate::view::View;
+pub(crate) use mysql::MYSQL;
 use definitions::REPLICA_STATUS;
 pub(crate) use definitions::{Definitions, all, definition};
 use narwal_engine::Table;

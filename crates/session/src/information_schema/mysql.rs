@@ -68,10 +68,19 @@ pub(super) fn made(
     tables.collect()
 }
 
-/// A column as it was parsed, with the collation that a schema's tables have.
+/// A column as it was parsed, with the collation that a schema's tables have. Where MariaDB has an ENUM or a SET of
+/// words, which are the same in any case, the text here is compared so, too.
 fn column(mut c: ColumnDef, collation: Collation) -> ColumnDef {
+    let of_words = c.name.ends_with("_priv")
+        || matches!(
+            c.name.as_str(),
+            "is_role" | "password_expired" | "Routine_type" | "Admin_option"
+        );
     if c.ty.is_character() {
-        c.ty.collation = collation;
+        c.ty.collation = match of_words && collation == Collation::Utf8mb3Bin {
+            true => Collation::Utf8mb3GeneralCi,
+            false => collation,
+        };
     }
     c
 }

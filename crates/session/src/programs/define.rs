@@ -5,6 +5,7 @@ use super::definition::{self, Definition, Stored, TriggerPart, WrittenHead, body
 use super::package;
 use super::rights;
 use crate::acl::{self, Account};
+use crate::information_schema::MYSQL;
 use crate::privileges::PrivilegeSet;
 use crate::session::{ClientSession, unknown_database};
 use crate::status;
@@ -186,7 +187,8 @@ impl ClientSession {
             Some(d) => d.clone(),
             None => self.env.require_db()?.to_string(),
         };
-        if self.instance.database().catalog().database(&db).is_none() {
+        // Programs may stand in the schema `mysql` like any other.
+        if db != MYSQL && self.instance.database().catalog().database(&db).is_none() {
             return Err(unknown_database(&db));
         }
         Ok(db)
@@ -259,7 +261,7 @@ impl ClientSession {
             None | Some(Definer::CurrentUser) => Ok(own),
             Some(Definer::CurrentRole) => Ok((self.current_role()?, String::new())),
             Some(Definer::Account(user, host)) => {
-                let definer = self.instance.acl().definer_named(user, host.as_deref());
+                let definer = self.instance.acl().definer_named(user, host.as_deref())?;
                 if definer != own && !self.internal {
                     self.need_any(PrivilegeSet::SUPER.with(PrivilegeSet::SET_USER))?;
                     if self.instance.acl().get(&definer.0, &definer.1).is_none() {

@@ -102,6 +102,13 @@ impl Source {
         self.table.def.db == db || (self.is_virtual() && self.table.def.db.eq_ignore_ascii_case(db))
     }
 
+    /// True if its columns are named as they are defined, however a statement writes them: a view, a query, and
+    /// `mysql.user`, which is a view in MariaDB.
+    pub fn names_its_columns(&self) -> bool {
+        let def = &self.table.def;
+        self.types.is_some() || self.view.is_some() || (def.name == "user" && def.db == "mysql")
+    }
+
     /// True for a table of `information_schema`.
     pub fn is_virtual(&self) -> bool {
         self.table.def.db == crate::virtual_tables::INFORMATION_SCHEMA

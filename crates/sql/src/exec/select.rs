@@ -413,7 +413,7 @@ impl SelectPlan {
 
     /// Runs it for a consumer that changes other tables than the one read: hands on rows in portions of about
     /// `max_rows` rows or `max_bytes` bytes, with no scan open meanwhile. False if the rows can't be had in portions
-    /// (they are sorted, grouped or compared with each other): nothing was done.
+    /// (they are sorted, grouped or compared with each other, or values of theirs run statements): nothing was done.
     pub fn run_in_portions(
         &self,
         txn: &mut Transaction,
@@ -426,6 +426,7 @@ impl SelectPlan {
         };
         if !t.is_stored()
             || !self.subqueries.is_empty()
+            || self.row_wise
             || self.computes_over_rows()
             || !self.sort.is_empty()
             || self.distinct
