@@ -314,15 +314,33 @@ PROGRAMS = {
         "INSERT INTO t SELECT id, held(id) FROM a ON DUPLICATE KEY UPDATE v = noted(held(1))", "REPLACE INTO t SELECT noted(id) + 2, held(id) FROM a",
         "INSERT INTO t SELECT id + 10, 1 FROM a WHERE noted(id) > 1", "SELECT * FROM t ORDER BY id", "SELECT COUNT(*), SUM(x) FROM log",
     ],
+    "SET of session variables in functions and triggers": [
+        "SET time_zone = '+00:00'", "CREATE TABLE t (a INT, b VARCHAR(40))", "INSERT INTO t VALUES (1, 'aaaaaaaaaa'), (2, 'bbbbbbbbbb')",
+        "CREATE FUNCTION at_zone(z VARCHAR(10)) RETURNS DATETIME BEGIN DECLARE old VARCHAR(64) DEFAULT @@time_zone; DECLARE d DATETIME;"
+        " SET time_zone = z; SET d = FROM_UNIXTIME(86400); SET time_zone = old; RETURN d; END",
+        "SELECT at_zone('+02:00'), at_zone('-03:30')", "SELECT @@time_zone, FROM_UNIXTIME(86400)",
+        "CREATE FUNCTION lengths(n INT) RETURNS INT BEGIN SET SESSION group_concat_max_len = n * 4, lock_wait_timeout = 7; RETURN @@group_concat_max_len; END",
+        "SELECT lengths(10)", "SELECT @@group_concat_max_len, @@lock_wait_timeout", "SELECT GROUP_CONCAT(b, b, b, b ORDER BY a) FROM t", "SHOW WARNINGS",
+        "CREATE TRIGGER tr BEFORE INSERT ON t FOR EACH ROW BEGIN SET @@lock_wait_timeout = NEW.a; SET NEW.b = @@lock_wait_timeout; END",
+        "INSERT INTO t (a) VALUES (9)", "SELECT b FROM t WHERE a = 9", "SELECT @@lock_wait_timeout",
+        "CREATE FUNCTION bad() RETURNS INT BEGIN SET max_error_count = 'x'; RETURN 1; END", "SELECT bad()",
+        "CREATE FUNCTION again() RETURNS INT BEGIN SET lock_wait_timeout = DEFAULT, group_concat_max_len = DEFAULT; RETURN 1; END", "DO again()",
+        "SELECT @@lock_wait_timeout, @@group_concat_max_len",
+    ],
+    "statements of events commit first": [
+        "CREATE TABLE t (a INT)", "SET autocommit = 0", "INSERT INTO t VALUES (1)", "CREATE EVENT nowhere.e ON SCHEDULE EVERY 1 DAY DO SELECT 1", "ROLLBACK",
+        "SELECT * FROM t", "CREATE EVENT e ON SCHEDULE EVERY 1 DAY DO SELECT 1", "INSERT INTO t VALUES (2)", "ALTER EVENT e RENAME TO e", "ROLLBACK",
+        "SELECT * FROM t", "ALTER EVENT gone RENAME TO e", "ALTER EVENT gone RENAME TO other", "SET autocommit = 1",
+    ],
     "programs in the schema mysql": [
         "CREATE FUNCTION mysql.f(s CHAR(20)) RETURNS CHAR(30) DETERMINISTIC RETURN CONCAT('<', s, '>')", "CREATE PROCEDURE mysql.p(OUT n INT) SELECT 7 INTO n",
-        "SELECT mysql.f('a')", "CALL mysql.p(@n)", "SELECT @n", "SHOW CREATE FUNCTION mysql.f",
+        "SELECT mysql.f('a')", "CALL mysql.p(@n)", "SELECT @n",
         "SELECT user, USER, host FROM mysql.user WHERE is_role = 'y'", "DROP FUNCTION mysql.f", "DROP PROCEDURE mysql.p", "SELECT mysql.f(1)",
     ],
     "names that no role has": [
         "CREATE ROLE r1", "GRANT r1 TO none", "GRANT SELECT ON *.* TO none", "REVOKE r1 FROM none", "SHOW GRANTS FOR none", "GRANT r1 TO CURRENT_ROLE",
         "CREATE DEFINER = none VIEW v AS SELECT 1", "CREATE DEFINER = public PROCEDURE p() SELECT 1", "SET ROLE r1",
-        "SELECT * FROM information_schema.enabled_roles", "SET DEFAULT ROLE CURRENT_ROLE FOR CURRENT_USER", "SELECT default_role FROM mysql.user WHERE user = 'root'",
+        "SELECT * FROM information_schema.enabled_roles", "SET DEFAULT ROLE CURRENT_ROLE FOR CURRENT_USER", "SELECT MAX(default_role) FROM mysql.user WHERE user = 'root'",
         "SET DEFAULT ROLE NONE", "SET DEFAULT ROLE r1 FOR nobody", "DROP ROLE r1", "SELECT * FROM information_schema.enabled_roles",
     ],
     "what is wrong with a definition as it stands": [

@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "lab"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from testbed.servers import ROOT, MariaDB, ServerDied, narwal_binary  # noqa: E402
 
-from corpus import report  # noqa: E402
+from corpus import follow, report  # noqa: E402
 from corpus.judge import KINDS, WRONG, Judge  # noqa: E402
 from corpus.left_out import NEEDS  # noqa: E402
 from corpus.play import Player  # noqa: E402
@@ -51,6 +51,8 @@ def options() -> argparse.Namespace:
     p.add_argument("--protocol", choices=["text", "prepared"], default="text", help="how statements are sent")
     p.add_argument("--again", action="store_true", help="ask Narwal again, also for files that this binary has been asked")
     p.add_argument("--record", action="store_true", help="only MariaDB's side")
+    p.add_argument("--replica", choices=["narwal", "mariadb"], metavar="SOURCE",
+                   help="play what is recorded to this kind of server while the other kind follows: stops of the replica, and other rows")
     p.add_argument("--report", action="store_true", help="run nothing: tables of what is kept for this binary")
     p.add_argument("--changed", metavar="BINARY", help="compare with another binary's kept verdicts: a path, or its hash; 'last': the one before")
     p.add_argument("--family", help="only files of this family")
@@ -247,6 +249,8 @@ def main() -> int:
     folder = Path(tempfile.mkdtemp(prefix="narwal-corpus-", dir=place))
     try:
         run = Run(o, folder)
+        if o.replica:
+            return follow.run(run, o.replica)
         results = run.all()
         print_tables(run, results)
         if o.quick:

@@ -138,6 +138,8 @@ class Writers:
     def __init__(self, source: Replica, wanted: int, seed: int):
         self.source, self.seed, self.left = source, seed, wanted
         self.done = self.refused = self.lost = 0
+        # Goes on also when all statements are done.
+        self.hold = False
         self.acknowledged: set[tuple[int, int]] = set()
         self.faults: list[str] = []
         self.lock = threading.Lock()
@@ -145,7 +147,7 @@ class Writers:
         self.threads.append(threading.Thread(target=self._define, daemon=True))
 
     def working(self) -> bool:
-        return self.left > 0 and not self.faults
+        return (self.left > 0 or self.hold) and not self.faults
 
     def _open(self) -> Connection | None:
         try:
@@ -208,11 +210,11 @@ class Writers:
 
 
 class ProgramsTorture:
-    """`statements`: how many are acknowledged before it ends. `kills`: at least so many while they run."""
+    """`statements`: how many are acknowledged before it ends; `least`: how many kills there are at least."""
 
     def __init__(self, folder: Path, statements: int, seed: int, binary: str | None = None, later: bool = True, rest: float = 3.0,
-                 say=lambda text: None):  # fmt: skip
-        self.folder, self.rng, self.say, self.rest = Path(folder), random.Random(seed), say, rest
+                 least: int = 0):  # fmt: skip
+        self.folder, self.rng, self.rest, self.least = Path(folder), random.Random(seed), rest, least
         memory = self.rng.choice(["6M", "16M", "64M"])
         args = ["--event-scheduler=ON", "--max-connections=100", f"--innodb-buffer-pool-size={memory}", "--log-bin-trust-function-creators=ON",
                 f"--innodb-flush-log-at-trx-commit={self.rng.choice([1, 2])}"]  # fmt: skip
@@ -237,15 +239,17 @@ class ProgramsTorture:
             self._start()
             for thread in self.writers.threads:
                 thread.start()
+            self.writers.hold = self.least > 0
             while self.writers.working():
                 self._one_kill()
+                self.writers.hold = sum(self.kills.values()) < self.least
             for thread in self.writers.threads:
                 thread.join(120)
             if self.writers.faults:
                 raise AssertionError("\n".join(self.writers.faults[:10]))
             self._end()
         finally:
-            self.writers.left = 0
+            self.writers.left, self.writers.hold = 0, False
             for server in (self.source, *self.replicas):
                 server.kill()
 
@@ -354,7 +358,7 @@ def definitions(server: Replica) -> dict[tuple, tuple]:
 def main(o) -> int:
     folder = Path(o.out)
     print(f"torture: seed {o.seed}, {o.programs} statements with programs; work in {folder}", flush=True)
-    torture = ProgramsTorture(folder, o.programs, o.seed, o.narwal)
+    torture = ProgramsTorture(folder, o.programs, o.seed, o.narwal, rest=6.0)
     began = time.monotonic()
     faults = []
     try:

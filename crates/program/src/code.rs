@@ -401,6 +401,8 @@ pub enum Step {
     SetRow(Vec<usize>, RowCalc),
     /// SET of a user variable.
     SetUser(String, Calc),
+    /// SET of a session variable, in functions and triggers; `None` is DEFAULT.
+    Setting(String, Option<Calc>),
     /// A statement; its rows go to the client.
     Sql(Box<SqlStep>),
     /// SELECT ... INTO.

@@ -5,7 +5,7 @@ use narwal_sql::{ParamType, StatementEnv, Stmt, StoredFunction};
 use narwal_syntax::Statement;
 use narwal_syntax::ast::TableName;
 use narwal_syntax::ast::admin::SetItem;
-use narwal_types::{SqlResult, Value, ValueRef};
+use narwal_types::{SqlError, SqlResult, Value, ValueRef};
 use parking_lot::Mutex;
 use std::sync::Arc;
 
@@ -54,6 +54,12 @@ pub trait Host {
     fn begin_settings(&mut self, settings: &[Vec<SetItem>]) -> SqlResult<()>;
     /// Ends what [`Host::begin_settings`] has begun last.
     fn end_settings(&mut self);
+    /// SET of a session variable in a function or a trigger; `None` is DEFAULT.
+    fn set_variable(&mut self, _name: &str, _value: Option<Value>) -> SqlResult<()> {
+        Err(SqlError::unsupported(
+            "SET of system variables in functions and triggers",
+        ))
+    }
     /// What EXECUTE of a CALL has given to its parameters: a value for each that is OUT or INOUT.
     fn take_out_values(&mut self) -> Vec<Option<Value>> {
         Vec::new()

@@ -501,6 +501,13 @@ impl<'p> Run<'p, '_> {
                 let v = self.calc(c)?;
                 self.host.env().variables.set_user(name, v);
             }
+            Step::Setting(name, c) => {
+                let v = match c {
+                    Some(c) => Some(self.calc(c)?),
+                    None => None,
+                };
+                self.host.set_variable(name, v)?;
+            }
             Step::Return(c) => {
                 let v = self.stored(c)?;
                 let v = match &self.program.returns {

@@ -360,6 +360,9 @@ impl Compiler<'_> {
                 if name == "autocommit" && self.kind.is_within_statement() {
                     return Err(errors::SP_CANT_SET_AUTOCOMMIT.plain());
                 }
+                if self.kind.is_within_statement() && scope != Scope::Global {
+                    return self.set_within(name, value);
+                }
                 let items = vec![SetItem::System { scope, name, value }];
                 Ok(self.other(Statement::Admin(Box::new(Admin::Set(Set { items }))), "SET"))
             }
@@ -371,6 +374,19 @@ impl Compiler<'_> {
                 Ok(self.other(Statement::Admin(Box::new(Admin::Set(Set { items }))), "SET"))
             }
         }
+    }
+
+    /// SET of a session variable in a function or a trigger, whose host has no session to hand a statement to.
+    fn set_within(&mut self, name: String, value: SetValue) -> SqlResult<Step> {
+        let value = match value {
+            SetValue::Expr(o) => Some(self.calc(o.value)?),
+            SetValue::Word(w) | SetValue::Str(w) => {
+                Some(self.calc(plain(Expr::Literal(Literal::String(w))))?)
+            }
+            SetValue::Default => None,
+        };
+        self.has_statements = true;
+        Ok(Step::Setting(name, value))
     }
 
     /// The value of a system variable: the program's variables are seen in it.

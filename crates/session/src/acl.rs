@@ -4,8 +4,8 @@
 use crate::password;
 use crate::privileges::PrivilegeSet;
 use narwal_engine::{Catalog, CatalogChange};
-use narwal_types::{SqlError, SqlResult};
 use narwal_types::errors;
+use narwal_types::{SqlError, SqlResult};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;

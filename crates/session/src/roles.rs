@@ -8,8 +8,8 @@ use crate::privileges::PrivilegeSet;
 use crate::session::ClientSession;
 use crate::users::{failed, no_such_user};
 use narwal_sql::show::quote_ident;
-use narwal_types::errors::{self, ErrorKind};
 use narwal_types::SqlResult;
+use narwal_types::errors::{self, ErrorKind};
 
 /// Names that no role has.
 fn check_name(name: &str) -> SqlResult<&str> {

@@ -25,12 +25,6 @@ use narwal_types::{Charset, Collation, SqlError, SqlResult, Value};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// One list of rows may take so much of `max_session_mem_used` before it goes to temporary files: a statement may have several.
-const ROWS_SHARE: u64 = 4;
-
-/// Bytes that rows of a statement may always have in memory.
-const LEAST_MEMORY: u64 = 16 << 10;
-
 /// A client's session. One thread at a time.
 pub struct ClientSession {
     pub(crate) instance: Arc<Instance>,
@@ -267,16 +261,7 @@ impl ClientSession {
             o.txn.set_row_image(s.row_image);
         }
         let env = &mut self.env;
-        env.max_allowed_packet = s.max_allowed_packet;
-        env.max_error_count = s.max_error_count;
-        env.select_limit = s.select_limit;
-        env.safe_updates = s.safe_updates;
-        env.check_constraints = s.check_constraints;
-        env.foreign_key_checks = s.foreign_key_checks;
-        env.max_memory = (s.memory / ROWS_SHARE).max(LEAST_MEMORY);
-        env.sort_memory = s.sort_memory;
-        env.table_memory = s.table_memory.min(s.heap_table_memory).max(LEAST_MEMORY);
-        env.join_memory = s.join_memory;
+        s.bounds_of(env);
         env.sql_mode = s.sql_mode;
         env.time_zone = s.time_zone;
         env.collation = s.collation;

@@ -280,7 +280,7 @@ fn find(name: &str, connection: &str, base: &str) -> SqlResult<usize> {
 }
 
 /// Whether there is such a value that can be set at all.
-fn check_scope(d: &VariableDef, global: bool) -> SqlResult<()> {
+pub(crate) fn check_scope(d: &VariableDef, global: bool) -> SqlResult<()> {
     let name = d.name;
     let (code, text) = if matches!(d.effect, Effect::Computed | Effect::Startup) {
         (

@@ -2,9 +2,15 @@
 //! Each variable's row in the table writes its field.
 
 use narwal_engine::{Isolation, RowImage};
-use narwal_sql::SqlMode;
+use narwal_sql::{SqlMode, StatementEnv};
 use narwal_types::{Charset, Collation, Zone};
 use std::time::Duration;
+
+/// One list of rows may take so much of `max_session_mem_used` before it goes to temporary files: a statement may have several.
+const ROWS_SHARE: u64 = 4;
+
+/// Bytes that rows of a statement may always have in memory.
+const LEAST_MEMORY: u64 = 16 << 10;
 
 /// How long a session with an open transaction may be idle; zero: no longer or shorter than without.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -205,5 +211,24 @@ impl Default for Settings {
                 net_write: Duration::from_secs(60),
             },
         }
+    }
+}
+
+impl Settings {
+    /// Bounds and checks of a statement, into its environment.
+    pub(crate) fn bounds_of(&self, env: &mut StatementEnv) {
+        env.max_allowed_packet = self.max_allowed_packet;
+        env.max_error_count = self.max_error_count;
+        env.select_limit = self.select_limit;
+        env.safe_updates = self.safe_updates;
+        env.check_constraints = self.check_constraints;
+        env.foreign_key_checks = self.foreign_key_checks;
+        env.max_memory = (self.memory / ROWS_SHARE).max(LEAST_MEMORY);
+        env.sort_memory = self.sort_memory;
+        env.table_memory = self
+            .table_memory
+            .min(self.heap_table_memory)
+            .max(LEAST_MEMORY);
+        env.join_memory = self.join_memory;
     }
 }

@@ -33,8 +33,14 @@ impl ClientSession {
             c.add(status::SORT_MERGE_PASSES, spilled.passes.take());
         }
         c.add(counter, 1);
+        self.env.end_use();
         if self.in_program == 0 {
             self.env.trace.borrow_mut().clear();
+        }
+        if self.vars.changed_inside.load(Ordering::Relaxed) {
+            self.vars.changed_inside.store(false, Ordering::Relaxed);
+            self.text_plans.clear();
+            self.refresh_settings();
         }
         if keep_diagnostics {
             self.inherited = self.env.conditions().len();

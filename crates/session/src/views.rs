@@ -43,7 +43,10 @@ impl ClientSession {
             Some(Definer::CurrentUser) => return Ok(Some(Definer::CurrentUser)),
             Some(Definer::CurrentRole) => (self.current_role()?, String::new()),
             Some(Definer::Account(user, host)) => {
-                let named = self.rights.acl.definer_named(user, Some(&**host).filter(|h| !h.is_empty()))?;
+                let named = self
+                    .rights
+                    .acl
+                    .definer_named(user, Some(&**host).filter(|h| !h.is_empty()))?;
                 if (&named.0, &named.1) != (&account.user, &account.host) {
                     self.need_any(PrivilegeSet::SUPER.with(PrivilegeSet::SET_USER))?;
                     if self.rights.acl.get(&named.0, &named.1).is_none() {

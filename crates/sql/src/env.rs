@@ -76,6 +76,15 @@ pub trait VariableSource: Send + Sync {
     }
     /// `@x := value`.
     fn set_user(&self, name: &str, value: Value);
+    /// SET of a session variable inside of a function or a trigger; `None` is DEFAULT. The session itself follows with its
+    /// next statement, an environment by [`VariableSource::refresh`]. Error 1235 for what can't be set there.
+    fn assign(&self, _name: &str, _value: Option<&Value>) -> SqlResult<()> {
+        Err(SqlError::unsupported(
+            "SET of system variables in functions and triggers",
+        ))
+    }
+    /// Gives an environment what [`VariableSource::assign`] may have changed.
+    fn refresh(&self, _env: &mut StatementEnv) {}
     /// GET_LOCK(): takes a named lock for the session; false if the time is up or it was killed. Error 1213 if it would
     /// wait for itself.
     fn get_lock(
@@ -597,6 +606,11 @@ impl StatementEnv {
         let mut in_use = self.in_use.borrow_mut();
         in_use.truncate(self.in_use_before);
         in_use.push(needs.clone());
+    }
+
+    /// Forgets what the statement before needed.
+    pub fn end_use(&self) {
+        self.in_use.borrow_mut().truncate(self.in_use_before);
     }
 
     /// True if a statement around this program uses the table.

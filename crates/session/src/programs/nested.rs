@@ -199,6 +199,13 @@ impl Host for Nested<'_> {
 
     fn end_settings(&mut self) {}
 
+    fn set_variable(&mut self, name: &str, value: Option<Value>) -> SqlResult<()> {
+        let variables = self.env.variables.clone();
+        variables.assign(name, value.as_ref())?;
+        variables.refresh(&mut self.env);
+        Ok(())
+    }
+
     fn package(&mut self, program: &Program) -> SqlResult<Option<PackageValues>> {
         let (db, name) = (&program.db, &program.name);
         let (values, first) = self.programs.package_values(db, name, &self.env)?;

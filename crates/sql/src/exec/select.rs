@@ -427,6 +427,7 @@ impl SelectPlan {
         if !t.is_stored()
             || !self.subqueries.is_empty()
             || self.row_wise
+            || t.late.is_some()
             || self.computes_over_rows()
             || !self.sort.is_empty()
             || self.distinct

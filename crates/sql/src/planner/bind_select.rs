@@ -218,9 +218,7 @@ impl SelectList {
         let name = match (alias, of) {
             (Some(a), _) => a.clone(),
             // A table's column is named as it was written, one of a view or a query as that one has it.
-            (None, Some((s, c))) if s.names_its_columns() => {
-                s.table.columns()[c].name.clone()
-            }
+            (None, Some((s, c))) if s.names_its_columns() => s.table.columns()[c].name.clone(),
             (None, Some(_)) => written_name(expr).unwrap_or(text).to_string(),
             _ => text.clone(),
         };

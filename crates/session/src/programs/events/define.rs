@@ -6,6 +6,7 @@ use crate::programs::definition::{self, Definition, EventPart, EventStatus, Stor
 use crate::programs::every::Every;
 use crate::session::ClientSession;
 use narwal_sql::show::quote_ident;
+use narwal_syntax::ast::TableName;
 use narwal_syntax::ast::admin::Operand;
 use narwal_syntax::ast::program::{self as ast, AlterEvent, CreateEvent, EventParts, Schedule};
 use narwal_types::convert::to_datetime;
@@ -48,14 +49,26 @@ fn comment(text: &str) -> String {
 }
 
 impl ClientSession {
+    /// The database of an event, if it is there and the account may change its events. A statement that is refused here
+    /// has committed the open transaction all the same, as in MariaDB.
+    fn event_db(&mut self, name: &TableName) -> SqlResult<String> {
+        let found = self.program_db(name).and_then(|db| {
+            self.need_on_database(&db, PrivilegeSet::EVENT)?;
+            Ok(db)
+        });
+        if found.is_err() {
+            self.commit_open()?;
+        }
+        found
+    }
+
     /// CREATE EVENT.
     pub(in crate::programs) fn create_event(
         &mut self,
         e: &CreateEvent,
         text: &str,
     ) -> SqlResult<()> {
-        let db = self.program_db(&e.name)?;
-        self.need_on_database(&db, PrivilegeSet::EVENT)?;
+        let db = self.event_db(&e.name)?;
         self.refuse_locked_tables()?;
         let mut def = self.definition(Stored::Event, db, &e.name.name, e.definer.as_ref())?;
         let parts = &e.parts;
@@ -96,8 +109,17 @@ impl ClientSession {
             part.status = EventStatus::Disabled;
             self.note_past();
         }
-        def.event = Some(part);
+        // A replica's log says what the source's says, or their histories would part here.
+        let logged = match self.applying.is_some() {
+            true => status,
+            false => part.status,
+        };
+        def.event = Some(EventPart {
+            status: logged,
+            ..part.clone()
+        });
         let log = def.create(super::super::define::verb(e.creation));
+        def.event = Some(part);
         let change = def.put()?;
         self.store_program(log, def.db.clone(), vec![change])?;
         self.warn_if_off();
@@ -217,24 +239,25 @@ impl ClientSession {
 
     /// ALTER EVENT.
     pub(in crate::programs) fn alter_event(&mut self, e: &AlterEvent, text: &str) -> SqlResult<()> {
-        let db = self.program_db(&e.name)?;
-        self.need_on_database(&db, PrivilegeSet::EVENT)?;
+        let db = self.event_db(&e.name)?;
         self.refuse_locked_tables()?;
+        self.commit_open()?;
         let fresh = self.definition(Stored::Event, db, &e.name.name, e.definer.as_ref())?;
         let target = self.new_name(e, &fresh)?;
         let times = self.times(e.parts.schedule.as_ref())?;
-        self.commit_open()?;
         let instance = self.instance.clone();
         let _writer = instance.events.writer();
         let catalog = self.instance.database().catalog();
         let unknown = || errors::EVENT_DOES_NOT_EXIST.with([&e.name.name]);
         let old = definition::find(&catalog, Stored::Event, &fresh.db, &fresh.name)?;
+        if let Some((db, name)) = &target
+            && definition::find(&catalog, Stored::Event, db, name)?.is_some()
+        {
+            return Err(errors::EVENT_ALREADY_EXISTS.with([name]));
+        }
         let old = old.ok_or_else(unknown)?;
         let mut def = changed(&old, fresh, e, text);
         if let Some((db, name)) = &target {
-            if definition::find(&catalog, Stored::Event, db, name)?.is_some() {
-                return Err(errors::EVENT_ALREADY_EXISTS.with([name]));
-            }
             (def.db, def.name) = (db.clone(), name.clone());
         }
         if e.parts.body.is_some() {

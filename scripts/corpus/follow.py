@@ -1,0 +1,153 @@
+"""The corpus as the load of a source: a server of the other kind follows, and must not stop.
+
+What was recorded of each file is played to the source. Then the replica has to come to the source's position, and to have its
+databases. A replica that has stopped is counted with its error, and made anew at the source's position.
+"""
+
+from __future__ import annotations
+
+import collections
+import re
+import shutil
+import time
+from pathlib import Path
+
+from testbed.compare import SYSTEM, compare
+from testbed.replica import MariaReplica, NarwalReplica, Replica, ReplicaFailed, gtid_position
+from testbed.wire import Connection, Lost, SqlError
+
+from corpus.play import Player
+from corpus.servers import BOTH, OF_MARIADB, make_databases, prepare_files
+
+# What a source's administrator does not do while replicas follow.
+_NOT_HERE = re.compile(r"reset\s+(master|binary)|sql_log_bin|gtid_|server_id|purge\s|read_only|skip_replication|binlog_(row_image|checksum)|"
+                       r"\bmysql\s*\.|\b(user|role|grant|revoke|password)\b|set\s+(global|@@global)", re.I)  # fmt: skip
+
+
+class NoJudge:
+    """Answers are not looked at: what is asked is whether the replica follows."""
+
+    def verdict(self, event: dict, right: dict, got: dict) -> tuple[str, str, bool]:
+        return "same", "", True
+
+    def all_is_gone(self, cause: str) -> None:
+        pass
+
+
+class Source:
+    """The server that files are played to, as a Player wants it."""
+
+    def __init__(self, server: Replica, files: Path):
+        self.server, self.files = server, files
+
+    @property
+    def port(self) -> int:
+        return self.server.port
+
+    def alive(self) -> bool:
+        return self.server.alive()
+
+    def log_tail(self) -> str:
+        return self.server.log_tail()
+
+    def start_fresh(self) -> None:
+        self.server.start(60)
+
+
+class Following:
+    """A source and its replica. `source`: "narwal", which a MariaDB follows, or "mariadb", which a Narwal follows."""
+
+    def __init__(self, folder: Path, source: str, binary: Path):
+        self.folder, self.binary = folder, str(binary)
+        self.stops: collections.Counter = collections.Counter()
+        self.examples: dict[str, str] = {}
+        self.differing: list[str] = []
+        self.files = 0
+        log = ["--log-bin=source-bin", "--binlog-format=ROW", "--gtid-strict-mode=OFF"]
+        if source == "narwal":
+            self.source = NarwalReplica(folder / "source", 1, [*BOTH, f"--secure-file-priv={folder / 'files'}"], binary=self.binary)
+        else:
+            self.source = MariaReplica(folder / "source", 1, [*OF_MARIADB, *log, f"--secure-file-priv={folder / 'files'}"], log=True)
+        self.kind = source
+        self.source.create()
+        self.source.start(60)
+        make_databases(self.source.port)
+        self.replica: Replica | None = None
+        self.attach()
+
+    def attach(self) -> None:
+        """A new replica that begins where the source stands, with empty databases."""
+        if self.replica:
+            self.replica.kill()
+            shutil.rmtree(self.folder / "replica", ignore_errors=True)
+        if self.kind == "narwal":
+            self.replica = MariaReplica(self.folder / "replica", 101, OF_MARIADB)
+        else:
+            self.replica = NarwalReplica(self.folder / "replica", 101, BOTH, binary=self.binary)
+        self.replica.create()
+        self.replica.start(60)
+        self.empty()
+        make_databases(self.replica.port)
+        self.replica.query(f"SET GLOBAL gtid_slave_pos = '{gtid_position(self.source.port)}'")
+        self.replica.follow(self.source.port, heartbeat_period=1)
+
+    def empty(self) -> None:
+        """The source as a file expects it."""
+        c = Connection(self.source.port)
+        c.query("SET foreign_key_checks = 0")
+        for (name,) in c.query("SHOW DATABASES").rows:
+            if name not in SYSTEM:
+                c.query("DROP DATABASE `%s`" % str(name).replace("`", "``"))
+        c.close()
+        make_databases(self.source.port)
+
+    def file(self, name: str, events: list[dict], seconds: float) -> str:
+        """Plays a file; in a word what came of it."""
+        self.files += 1
+        prepare_files(self.folder / "files")
+        wanted = [e for e in events if not _NOT_HERE.search(e.get("text", "")[:2000])]
+        Player(Source(self.source, self.folder / "files"), NoJudge(), seconds).run(wanted)
+        try:
+            self.replica.catch_up(self.source.port, 30)
+            found = compare(self.source.port, self.replica.port, (self.source.name, "replica"))
+            if found.differences:
+                self.differing.append(f"{name}: {found.differences[0]}")
+            self.empty()
+            self.replica.catch_up(self.source.port, 30)
+            return f"followed, {found}" + (", differs" if found.differences else "")
+        except (ReplicaFailed, SqlError, Lost) as e:
+            cause = re.sub(r"'[^']*'|\d+-\d+-\d+|\b\d{5,}\b", "..", self.replica.last_error() or str(e))[:160]
+            self.stops[cause] += 1
+            self.examples.setdefault(cause, f"{name}: {str(e)[:600]}")
+            self.attach()
+            return f"STOPPED: {cause}"
+
+    def end(self) -> None:
+        for server in (self.source, self.replica):
+            if server:
+                server.kill()
+
+    def report(self) -> str:
+        lines = [f"{self.kind} is the source of {self.files} files: {self.stops.total()} stops, {len(self.differing)} files with differences"]
+        lines += [f"{n:5} {cause}\n      {self.examples[cause]}" for cause, n in self.stops.most_common(40)]
+        lines += [f"differs: {text[:300]}" for text in self.differing[:40]]
+        return "\n".join(lines)
+
+
+def run(run_, source: str) -> int:
+    """All files of a run that are recorded. Files that were not recorded yet are left out, and named."""
+    following, left_out = Following(run_.folder, source, run_.binary), []
+    try:
+        while (file := run_.next_file()) is not None:
+            record = run_.store.record(file)
+            if record is None:
+                left_out.append(file.stem)
+                continue
+            began = time.monotonic()
+            print(f"{file.stem:44} {following.file(file.stem, record['events'], 2 * run_.o.seconds)} ({time.monotonic() - began:.1f} s)", flush=True)
+    finally:
+        following.end()
+    print(following.report())
+    if left_out:
+        print(f"not recorded yet (run ./corpus --record first): {' '.join(left_out)}")
+    return 1 if following.stops else 0
