@@ -3,7 +3,6 @@
 use crate::gtids::{gtid_executed, gtid_position, has_executed};
 use crate::instance::Instance;
 use crate::replica::Which;
-use crate::set::check_scope;
 use crate::settings::Settings;
 use crate::variables::parts::{Facts, ServerParts, SessionView};
 use crate::variables::{self, Effect, Kind, OF_SESSIONS, VARIABLES, VarValue, VariableDef};
@@ -264,7 +263,7 @@ impl VariableSource for SessionVars {
     fn assign(&self, name: &str, value: Option<&Value>) -> SqlResult<()> {
         let index = variables::index(name).ok_or_else(|| variables::unknown(name))?;
         let d = &VARIABLES[index];
-        check_scope(d, false)?;
+        d.check_scope(false)?;
         if !settable_inside(d) {
             return Err(SqlError::unsupported(format!(
                 "SET {} in functions and triggers",

@@ -146,7 +146,7 @@ impl ClientSession {
         let i = find(name, connection, base)?;
         let d = &VARIABLES[i];
         let global = scope == SetScope::Global;
-        check_scope(d, global)?;
+        d.check_scope(global)?;
         let needed = if global { d.needs } else { d.session_needs };
         if !needed.is_empty() && !self.account().global.has_any(needed) {
             return Err(acl::privilege_needed(needed));
@@ -277,35 +277,6 @@ fn find(name: &str, connection: &str, base: &str) -> SqlResult<usize> {
             None => variables::unknown(name),
         }),
     }
-}
-
-/// Whether there is such a value that can be set at all.
-pub(crate) fn check_scope(d: &VariableDef, global: bool) -> SqlResult<()> {
-    let name = d.name;
-    let (code, text) = if matches!(d.effect, Effect::Computed | Effect::Startup) {
-        (
-            codes::INCORRECT_GLOBAL_LOCAL_VAR,
-            format!("Variable '{name}' is a read only variable"),
-        )
-    } else if global && d.hooks.global_is_1238 {
-        (
-            codes::INCORRECT_GLOBAL_LOCAL_VAR,
-            format!("Variable '{name}' is a SESSION variable"),
-        )
-    } else if global && !d.has_global() {
-        (
-            codes::LOCAL_VARIABLE,
-            format!("Variable '{name}' is a SESSION variable and can't be used with SET GLOBAL"),
-        )
-    } else if !global && !d.has_session() {
-        (
-            codes::GLOBAL_VARIABLE,
-            format!("Variable '{name}' is a GLOBAL variable and should be set with SET GLOBAL"),
-        )
-    } else {
-        return Ok(());
-    };
-    Err(SqlError::new(code, b"HY000", text))
 }
 
 fn names(charset: Option<&str>, collation: Option<&str>) -> SqlResult<Checked> {

@@ -6,7 +6,8 @@ use crate::privileges::PrivilegeSet;
 use crate::replica::filter::FilterList;
 use crate::settings::Settings;
 use narwal_engine::{BinlogFilter, Database, Options};
-use narwal_types::SqlResult;
+use narwal_types::errors::codes;
+use narwal_types::{SqlError, SqlResult};
 
 /// Where a variable lives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -446,6 +447,37 @@ impl VariableDef {
 }
 
 impl VariableDef {
+    /// Whether there is such a value that can be set at all.
+    pub(crate) fn check_scope(&self, global: bool) -> SqlResult<()> {
+        let name = self.name;
+        let (code, text) = if matches!(self.effect, Effect::Computed | Effect::Startup) {
+            (
+                codes::INCORRECT_GLOBAL_LOCAL_VAR,
+                format!("Variable '{name}' is a read only variable"),
+            )
+        } else if global && self.hooks.global_is_1238 {
+            (
+                codes::INCORRECT_GLOBAL_LOCAL_VAR,
+                format!("Variable '{name}' is a SESSION variable"),
+            )
+        } else if global && !self.has_global() {
+            (
+                codes::LOCAL_VARIABLE,
+                format!(
+                    "Variable '{name}' is a SESSION variable and can't be used with SET GLOBAL"
+                ),
+            )
+        } else if !global && !self.has_session() {
+            (
+                codes::GLOBAL_VARIABLE,
+                format!("Variable '{name}' is a GLOBAL variable and should be set with SET GLOBAL"),
+            )
+        } else {
+            return Ok(());
+        };
+        Err(SqlError::new(code, b"HY000", text))
+    }
+
     /// True if there is a global value.
     pub fn has_global(&self) -> bool {
         self.scope != Scope::Session
