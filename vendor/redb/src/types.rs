@@ -541,6 +541,8 @@ impl Value for &[u8] {
 }
 
 impl Key for &[u8] {
+    // Narwal: it is called for each key that a search looks at.
+    #[inline]
     fn compare(data1: &[u8], data2: &[u8]) -> Ordering {
         data1.cmp(data2)
     }

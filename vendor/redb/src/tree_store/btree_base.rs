@@ -483,6 +483,36 @@ impl<'a: 'b, 'b> EntryAccessor<'a> {
     }
 }
 
+// Narwal: the keys of a page, to look for one of them.
+struct KeySection<'a> {
+    page: &'a [u8],
+    // Where the ends of keys stand, if they differ in length
+    ends: usize,
+    // Where the first key begins
+    start: usize,
+    fixed: Option<usize>,
+}
+
+impl<'a> KeySection<'a> {
+    #[inline]
+    fn end(&self, n: usize) -> usize {
+        let at = self.ends + size_of::<u32>() * n;
+        let end: [u8; 4] = self.page[at..at + size_of::<u32>()].try_into().unwrap();
+        u32::from_le_bytes(end) as usize
+    }
+
+    // The key of this number, of which there must be one
+    #[inline]
+    fn key(&self, n: usize) -> &'a [u8] {
+        let (from, to) = match self.fixed {
+            Some(width) => (self.start + width * n, self.start + width * (n + 1)),
+            None if n == 0 => (self.start, self.end(0)),
+            None => (self.end(n - 1), self.end(n)),
+        };
+        &self.page[from..to]
+    }
+}
+
 // Provides a simple zero-copy way to access a leaf page
 pub(crate) struct LeafAccessor<'a> {
     page: &'a [u8],
@@ -520,14 +550,20 @@ impl<'a> LeafAccessor<'a> {
     }
 
     pub(crate) fn position<K: Key>(&self, query: &[u8]) -> (usize, bool) {
+        // Narwal: as in `BranchAccessor::child_for_key`.
+        let keys = KeySection {
+            page: self.page,
+            ends: 4,
+            start: self.key_section_start(),
+            fixed: self.fixed_key_size,
+        };
         // inclusive
         let mut min_entry = 0;
         // inclusive. Start past end, since it might be positioned beyond the end of the leaf
         let mut max_entry = self.num_pairs();
         while min_entry < max_entry {
             let mid = min_entry.midpoint(max_entry);
-            let key = self.key_unchecked(mid);
-            match K::compare(query, key) {
+            match K::compare(query, keys.key(mid)) {
                 Ordering::Less => {
                     max_entry = mid;
                 }
@@ -658,10 +694,6 @@ impl<'a> LeafAccessor<'a> {
     pub(crate) fn total_length(&self) -> usize {
         // Values are stored last
         self.value_end(self.num_pairs() - 1).unwrap()
-    }
-
-    fn key_unchecked(&self, n: usize) -> &[u8] {
-        &self.page[self.key_start(n).unwrap()..self.key_end(n).unwrap()]
     }
 
     pub(crate) fn entry(&self, n: usize) -> Option<EntryAccessor<'a>> {
@@ -1841,11 +1873,19 @@ impl<'b, T: Page> BranchAccessor<'b, T> {
     }
 
     pub(super) fn child_for_key<K: Key>(&self, query: &[u8]) -> (usize, PageNumber) {
+        // Narwal: where keys stand is worked out once for the search, not for each key that is compared.
+        let keys = KeySection {
+            page: self.page.memory(),
+            ends: 8 + (PageNumber::serialized_size() + size_of::<Checksum>())
+                * self.count_children(),
+            start: self.key_section_start(),
+            fixed: self.fixed_key_size,
+        };
         let mut min_child = 0; // inclusive
         let mut max_child = self.num_keys(); // inclusive
         while min_child < max_child {
             let mid = min_child.midpoint(max_child);
-            match K::compare(query, self.key(mid).unwrap()) {
+            match K::compare(query, keys.key(mid)) {
                 Ordering::Less => {
                     max_child = mid;
                 }
