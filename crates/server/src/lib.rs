@@ -29,6 +29,7 @@ mod channel;
 mod connection;
 pub mod definition;
 pub mod handshake;
+mod heads;
 pub mod held;
 pub mod kill;
 mod late;

@@ -7,6 +7,7 @@ use crate::answer::{put_changes, put_eof, put_err, put_ok};
 use crate::backend::status;
 use crate::codec::{put_lenenc, put_lenenc_bytes};
 use crate::definition::{Definitions, Form, column_wire_type, put_column};
+use crate::heads::{Heads, RowColumn, Told};
 use crate::held::HeldRows;
 use crate::packet::{PacketReader, PacketWriter};
 use crate::protocol::wire;
@@ -16,8 +17,7 @@ use narwal_types::convert::fixed_text;
 use narwal_types::errors;
 use narwal_types::text::{write_i64, write_u64};
 use narwal_types::{
-    Charset, Collation, NumberForm, OkInfo, ResultColumn, ResultSink, SessionChange, SqlError,
-    SqlResult,
+    Charset, Collation, OkInfo, ResultColumn, ResultSink, SessionChange, SqlError, SqlResult,
 };
 use narwal_types::{DateTime, ValueRef};
 use std::io;
@@ -208,16 +208,6 @@ fn client_gone(e: io::Error) -> SqlError {
     errors::NET_ERROR_ON_WRITE.plain()
 }
 
-#[derive(Debug, Clone, Copy)]
-struct RowColumn {
-    ty: u8,
-    decimals: u8,
-    /// What ZEROFILL adds to a number's text.
-    form: NumberForm,
-    /// What its text is converted from, and to.
-    charset: Option<(Charset, Charset)>,
-}
-
 fn encode_row(out: &mut Vec<u8>, values: &[ValueRef<'_>], columns: &[RowColumn], binary: bool) {
     debug_assert_eq!(values.len(), columns.len());
     if !binary {
@@ -276,6 +266,7 @@ fn in_charset(v: &ValueRef<'_>, from: Charset, to: Charset) -> Option<Vec<u8>> {
 #[derive(Debug, Default)]
 pub struct ResultState {
     columns: Vec<RowColumn>,
+    heads: Heads,
     /// Some column's text is converted.
     converts: bool,
     /// Rows are not just sent: converted, or kept for a cursor.
@@ -297,6 +288,12 @@ impl ResultState {
             form,
             ..ResultState::default()
         }
+    }
+
+    /// What the columns mean for the rows that come.
+    fn look_at_columns(&mut self, holds: bool) {
+        self.converts = self.columns.iter().any(|c| c.charset.is_some());
+        self.special = self.converts || holds;
     }
 
     /// What is to be remembered of a statement that was prepared.
@@ -468,8 +465,27 @@ impl WireSink<'_> {
                     .map(|to| (c.ty.collation.charset(), to)),
             }
         }));
-        self.state.converts = self.state.columns.iter().any(|c| c.charset.is_some());
-        self.state.special = self.state.converts || self.holds;
+        self.state.look_at_columns(self.holds);
+    }
+
+    /// The beginning of a result whose columns are a plan's: as it was the last time, if there was one.
+    fn begin_of_plan(&mut self, columns: &Arc<[ResultColumn]>, with_definitions: bool) {
+        let told = Told {
+            columns,
+            form: self.state.form,
+            with_definitions,
+            seq: self.writer.seq(),
+        };
+        if let Some(rows) = self.state.heads.repeat(&told, self.writer) {
+            self.answered = true;
+            self.state.columns.clear();
+            self.state.columns.extend_from_slice(rows);
+            return self.state.look_at_columns(self.holds);
+        }
+        let pending = self.writer.pending();
+        self.begin(columns, with_definitions);
+        let (writer, rows) = (&*self.writer, &self.state.columns);
+        self.state.heads.keep(&told, writer, pending, rows);
     }
 
     fn begin(&mut self, columns: &[ResultColumn], with_definitions: bool) {
@@ -600,7 +616,7 @@ impl ResultSink for WireSink<'_> {
             return Ok(());
         }
         let Some(d) = &mut self.definitions else {
-            self.begin(columns, true);
+            self.begin_of_plan(columns, true);
             return Ok(());
         };
         let form = self.state.form;
@@ -609,7 +625,7 @@ impl ResultSink for WireSink<'_> {
         if !known {
             d.of = Some((columns.clone(), form));
         }
-        self.begin(columns, with_definitions);
+        self.begin_of_plan(columns, with_definitions);
         Ok(())
     }
 

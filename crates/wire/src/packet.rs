@@ -312,6 +312,20 @@ impl PacketWriter {
         }
     }
 
+    /// Appends packets that [`PacketWriter::written_since`] has given, when their first one had the sequence number that is
+    /// next now. `count` packets, modulo 256.
+    #[inline]
+    pub fn repeat(&mut self, packets: &[u8], count: u8) {
+        debug_assert_eq!(packets.get(3), Some(&self.seq));
+        self.buf.extend_from_slice(packets);
+        self.seq = self.seq.wrapping_add(count);
+    }
+
+    /// The packets that were written since [`PacketWriter::pending`] was so many bytes; nothing was sent in between.
+    pub fn written_since(&self, pending: usize) -> &[u8] {
+        &self.buf[pending..]
+    }
+
     /// Appends a whole packet.
     pub fn packet(&mut self, payload: &[u8]) {
         self.begin().extend_from_slice(payload);
