@@ -18,6 +18,12 @@ pub(crate) fn full_key(index: u32, key: &[u8]) -> FullKey {
     k
 }
 
+/// A copy of a key. `clone` goes byte by byte.
+#[inline]
+pub(crate) fn copy(key: &FullKey) -> FullKey {
+    FullKey::from_slice(key)
+}
+
 /// The index id in front of a full key.
 #[inline]
 pub(crate) fn index_of(key: &[u8]) -> u32 {

@@ -6,11 +6,11 @@ use crate::privileges::PrivilegeSet;
 use crate::rows::Grid;
 use crate::session::ClientSession;
 use crate::variables::forget_applied;
+use crate::variables::parts::LastGtid;
 use narwal_engine::{GtidChoice, PurgeReport};
 use narwal_syntax::ast::{CastType, Expr};
 use narwal_types::errors::codes;
 use narwal_types::{SqlResult, Value, errors};
-use std::fmt::{Display, Write};
 use std::sync::atomic::Ordering;
 
 impl ClientSession {
@@ -28,14 +28,11 @@ impl ClientSession {
         }
     }
 
-    /// A GTID was written (empty: none was): it is the last one, and `gtid_seq_no` is used up.
-    pub(crate) fn note_gtid(&mut self, gtid: impl Display) {
-        let mut last = self.vars.facts.last_gtid.lock();
-        let before = last.len();
-        // Its place is used again: there is one for each commit. Writing to a String does not fail.
-        let _ = write!(last, "{gtid}");
-        if last.len() > before {
-            last.drain(..before);
+    /// A GTID was written, or none: it is the last one, and `gtid_seq_no` is used up.
+    pub(crate) fn note_gtid(&mut self, gtid: impl Into<LastGtid>) {
+        let gtid = gtid.into();
+        if gtid != LastGtid::None {
+            *self.vars.facts.last_gtid.lock() = gtid;
             self.vars.facts.gtid_seq_no.store(0, Ordering::Relaxed);
             self.track.gtid();
         }

@@ -94,13 +94,28 @@ impl GlobalReadLock {
         Permit { lock: self, ddl }
     }
 
-    /// Begins a commit (or a DDL statement); waits while the lock is held.
-    pub(crate) fn enter(&self, ddl: bool, patience: &Patience<'_>) -> SqlResult<Permit<'_>> {
+    /// Nobody holds the lock or waits for it.
+    #[inline]
+    pub(crate) fn is_open(&self) -> bool {
+        !self.closed.load(Ordering::SeqCst)
+    }
+
+    /// Begins a commit (or a DDL statement), unless somebody holds the lock or waits for it.
+    #[inline]
+    pub(crate) fn try_enter(&self, ddl: bool) -> Option<Permit<'_>> {
         self.active.fetch_add(1, Ordering::SeqCst);
-        if !self.closed.load(Ordering::SeqCst) {
-            return Ok(self.permit(ddl));
+        if self.is_open() {
+            return Some(self.permit(ddl));
         }
         self.leave();
+        None
+    }
+
+    /// Begins a commit (or a DDL statement); waits while the lock is held.
+    pub(crate) fn enter(&self, ddl: bool, patience: &Patience<'_>) -> SqlResult<Permit<'_>> {
+        if let Some(permit) = self.try_enter(ddl) {
+            return Ok(permit);
+        }
         patience.show(Stage::WaitingForReadLock);
         let mut holders = self.holders.lock();
         loop {

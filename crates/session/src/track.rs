@@ -54,7 +54,7 @@ impl ClientSession {
         for i in set {
             let name = VARIABLES[i].name;
             let value = match name {
-                LAST_GTID => vars.facts.last_gtid.lock().clone(),
+                LAST_GTID => vars.facts.last_gtid.lock().to_string(),
                 _ => vars.get(i).show(),
             };
             changes.push(SessionChange::Variable(name, value));

@@ -106,7 +106,10 @@ impl ClientSession {
             // It may have been switched on since the transaction wrote.
             self.refuse_under_read_only()?;
             self.refuse_under_read_lock()?;
-            Some(instance.read_lock.enter(false, &self.patience())?)
+            Some(match instance.read_lock.try_enter(false) {
+                Some(permit) => permit,
+                None => instance.read_lock.enter(false, &self.patience())?,
+            })
         };
         // What counts is what is set now: `server_id` may be changed inside a transaction.
         txn.set_gtid(self.gtid_choice());

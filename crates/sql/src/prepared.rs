@@ -59,6 +59,8 @@ pub struct Prepared {
     basis: Basis,
     /// A SELECT that takes row locks.
     locks: bool,
+    /// Its rows have YEAR columns.
+    has_year: bool,
 }
 
 impl Prepared {
@@ -104,6 +106,7 @@ impl Prepared {
         };
         Ok(Prepared {
             locks: matches!(&plan, Plan::Select(s) if s.locks()),
+            has_year: has_year(&columns),
             version: catalog.version,
             params,
             typed: env.params_typed.get(),
@@ -378,7 +381,7 @@ pub fn execute(
     let run = Running::new(&shared);
     let ctx = RunCtx::new(env, params, &run);
     match &prepared.plan {
-        Plan::Select(s) if has_year(&prepared.columns) => {
+        Plan::Select(s) if prepared.has_year => {
             select(s, prepared.locks, txn, &ctx, &mut YearText::new(sink))
         }
         Plan::Select(s) => select(s, prepared.locks, txn, &ctx, sink),
@@ -411,9 +414,7 @@ pub fn execute(
                 info: String::new(),
             })
         }
-        Plan::Handler(h) if has_year(&prepared.columns) => {
-            h.run(txn, &ctx, &mut YearText::new(sink))
-        }
+        Plan::Handler(h) if prepared.has_year => h.run(txn, &ctx, &mut YearText::new(sink)),
         Plan::Handler(h) => h.run(txn, &ctx, sink),
         Plan::Explain(rows) | Plan::ExplainJson(rows) => send_all(&prepared.columns, rows, sink),
         Plan::Checksum(tables) => {

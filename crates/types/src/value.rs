@@ -123,7 +123,11 @@ impl ValueRef<'_> {
             ValueRef::Float(v) => Value::Float(v),
             ValueRef::Double(v) => Value::Double(v),
             ValueRef::Decimal(v) => Value::Decimal(v),
-            ValueRef::Str(v) => Value::Str(String::from_utf8_lossy(v).into()),
+            // Checked as a whole first, which takes many bytes at once.
+            ValueRef::Str(v) => Value::Str(match std::str::from_utf8(v) {
+                Ok(text) => text.into(),
+                Err(_) => String::from_utf8_lossy(v).into(),
+            }),
             ValueRef::Bytes(v) => Value::Bytes(v.into()),
             ValueRef::Date(v) => Value::Date(v),
             ValueRef::Time(v) => Value::Time(v),

@@ -55,15 +55,19 @@ pub(crate) fn spill_of(txn: &Transaction) -> Option<Spill> {
     })
 }
 
+/// The time since then; none if nobody took the time.
+fn since(began: Option<Instant>) -> Duration {
+    began.map_or(Duration::ZERO, |b| b.elapsed())
+}
+
 /// Commits a transaction; see the module's comment for the steps.
 pub(crate) fn commit(db: &Arc<Parts>, txn: &mut Transaction) -> Result<CommitInfo> {
-    let began = Instant::now();
-    let large = txn.events.oob.is_some();
+    let began = txn.events.oob.is_some().then(Instant::now);
     let reserved = commit_reserved(db, txn, || ())?;
     if let Some(ticket) = &reserved.ticket {
         txn.options.wait_committed(&db.binlog.log, ticket)?;
     }
-    if large {
+    if let Some(began) = began {
         tracing::debug!(
             seq = reserved.seq,
             ms = began.elapsed().as_secs_f64() * 1000.0,
@@ -133,7 +137,8 @@ pub(crate) fn log_changes(
     if builder.is_none() && local.is_none() {
         return Ok(None);
     }
-    let began = Instant::now();
+    // Only a large transaction's times are told.
+    let began = (txn.events.oob.is_some() || txn.writes.has_runs()).then(Instant::now);
     db.pressure
         .admit(&db.store, &db.binlog.log, txn.events.oob.is_some())?;
     txn.sync_run_names()?;
@@ -142,7 +147,7 @@ pub(crate) fn log_changes(
         Some(_) => txn.settle_writes()?,
         None => txn.begin_landing()?,
     }
-    let admitted = began.elapsed();
+    let admitted = since(began);
     let oob = txn.name_chunks()?;
     let deltas = txn.writes.row_deltas();
     let layered = prepare.is_none() && becomes_layer(txn, oob.is_some());
@@ -213,7 +218,7 @@ pub(crate) fn log_changes(
             (place, buf)
         }
     };
-    let times = [admitted, began.elapsed()];
+    let times = [admitted, since(began)];
     Ok(Some(Logged {
         times,
         ..Logged::new(place, buf, layered, deltas)
@@ -227,7 +232,7 @@ pub(crate) fn becomes_layer(txn: &Transaction, large: bool) -> bool {
 
 /// Puts a transaction's rows into the store, hands its record over and releases its locks.
 pub(crate) fn land(db: &Arc<Parts>, txn: &mut Transaction, logged: Logged) -> Reserved {
-    let began = Instant::now();
+    let began = logged.layered.then(Instant::now);
     let Logged {
         place,
         buf,
@@ -263,7 +268,7 @@ pub(crate) fn land(db: &Arc<Parts>, txn: &mut Transaction, logged: Logged) -> Re
         db.counters.oob_commits.fetch_add(1, Ordering::Relaxed);
     }
     db.binlog.log.fill(&place.ticket, buf);
-    let filled = placed + began.elapsed();
+    let filled = placed + since(began);
     if layered {
         // It may have millions of locks: nobody behind it in the log should wait for their release. Its snapshot may be
         // the last that keeps memtables from long ago.
@@ -272,7 +277,7 @@ pub(crate) fn land(db: &Arc<Parts>, txn: &mut Transaction, logged: Logged) -> Re
         }
         txn.release();
     }
-    let released = placed + began.elapsed();
+    let released = placed + since(began);
     let reserved = follow_up(db, place);
     if layered {
         db.pressure.bell.want();

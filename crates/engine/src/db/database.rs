@@ -65,8 +65,9 @@ impl Database {
     }
 
     /// The current catalog's version, without counting a reference.
+    #[inline]
     pub fn catalog_version(&self) -> u64 {
-        self.parts.catalogs.current.load().version
+        self.parts.catalogs.version()
     }
 
     /// Runs a DDL statement: waits for writers of the tables that it changes, logs, applies, publishes. Crash-atomic.

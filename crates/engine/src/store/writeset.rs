@@ -154,7 +154,7 @@ impl WriteSet {
     /// Sets a key. `delta`: by how much this changes the number of rows of a clustered index.
     pub(crate) fn put(&mut self, key: FullKey, payload: Payload, delta: i8) {
         self.bytes += 2 * half_cost(&key) + payload.heap_bytes();
-        let before = match self.map.entry(key.clone()) {
+        let before = match self.map.entry(crate::key::copy(&key)) {
             Entry::Vacant(e) => {
                 e.insert(Own { payload, delta });
                 None

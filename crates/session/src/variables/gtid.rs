@@ -210,7 +210,7 @@ pub(super) static ROWS: &[VariableDef] = &[
         Computed,
         "GTID of the session's last transaction in the log.",
     )
-    .read_session(|s| VarValue::text(s.facts().last_gtid.lock().as_str())),
+    .read_session(|s| VarValue::text(s.facts().last_gtid.lock().to_string())),
     row(
         "narwal_gtid_gaps",
         Global,

@@ -3,10 +3,12 @@
 
 use super::value::VarValue;
 use crate::replica::filter::ReplicaFilter;
+use narwal_binlog::Gtid;
 use narwal_engine::Database;
 use narwal_source::Source;
 use narwal_types::{Collation, SqlResult};
 use parking_lot::Mutex;
+use std::fmt::{Display, Formatter};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
@@ -48,6 +50,41 @@ pub(crate) trait ServerParts {
     fn set_gtid_slave_pos(&self, text: String) -> SqlResult<()>;
 }
 
+/// The GTID of a session's last commit. Each commit notes one, and hardly any is asked for: it becomes text then.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) enum LastGtid {
+    #[default]
+    None,
+    Gtid(Gtid),
+    Text(String),
+}
+
+impl From<Gtid> for LastGtid {
+    fn from(gtid: Gtid) -> Self {
+        LastGtid::Gtid(gtid)
+    }
+}
+
+/// Empty: nothing was written.
+impl From<String> for LastGtid {
+    fn from(text: String) -> Self {
+        match text.is_empty() {
+            true => LastGtid::None,
+            false => LastGtid::Text(text),
+        }
+    }
+}
+
+impl Display for LastGtid {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        match self {
+            LastGtid::None => Ok(()),
+            LastGtid::Gtid(gtid) => gtid.fmt(f),
+            LastGtid::Text(text) => f.write_str(text),
+        }
+    }
+}
+
 /// What is known of a session beside its settings. Written by its own thread, read by its statements.
 #[derive(Debug, Default)]
 pub(crate) struct Facts {
@@ -60,7 +97,7 @@ pub(crate) struct Facts {
     pub warning_count: AtomicU64,
     pub error_count: AtomicU64,
     pub in_transaction: AtomicBool,
-    pub last_gtid: Mutex<String>,
+    pub last_gtid: Mutex<LastGtid>,
     /// Sequence number for the next GTID, 0 for the next in order.
     pub gtid_seq_no: AtomicU64,
 }
@@ -80,7 +117,7 @@ impl Facts {
         self.last_insert_id.store(0, Ordering::Relaxed);
         self.warning_count.store(0, Ordering::Relaxed);
         self.error_count.store(0, Ordering::Relaxed);
-        self.last_gtid.lock().clear();
+        *self.last_gtid.lock() = LastGtid::None;
         self.gtid_seq_no.store(0, Ordering::Relaxed);
     }
 }
