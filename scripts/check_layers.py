@@ -2,7 +2,8 @@
 """Looks whether data goes one way inside each crate: no file imports, by way of others, a file that imports it.
 
 An arrow goes from a file to the file that defines what it names in `use crate::...`, `use super::...` or in a path that
-begins so; re-exports are followed to the definition. Tests do not count. A circle of arrows is an error.
+begins so; re-exports are followed to the definition. A name that no item is found for is a macro's, and counts as its file's; a
+glob counts as its file's, too. Tests do not count. A circle of arrows is an error.
 
 Folders of a crate that ORDER names are floors: a folder imports from those below it only.
 
@@ -96,8 +97,13 @@ class File:
         self.name = str(path.relative_to(src))
         text = without_tests(without_comments(path.read_text()))
         self.uses: list[tuple[Path_, str]] = []
+        self.globs: list[Path_] = []
         for m in re.finditer(r"\buse\s+([^;]+);", text):
-            self.uses += [(self.absolute(p), name) for p, name in expand(m[1])]
+            uses = [(self.absolute(p), name) for p, name in expand(m[1])]
+            self.uses += uses
+            # Not `pub use`, which only names what is below; nor a glob of a module inside the file.
+            if text[: m.start()].endswith("\n"):
+                self.globs += [p for p, name in uses if name == "*"]
         rest = re.sub(r"\buse\s+[^;]+;", " ", text)
         self.paths = [
             self.absolute(tuple(re.split(r"\s*::\s*", m[0])))
@@ -107,7 +113,7 @@ class File:
         for m in re.finditer(r"(?<![:\w])([a-z]\w*)\s*::\s*(\w+)", rest):
             self.through[m[1]].add(m[2])
         self.items = set(
-            re.findall(r"(?<!')\b(?:struct|enum|trait|fn|type|const|static|union|macro_rules!)\s+(\w+)", rest)
+            re.findall(r"(?<!')\b(?:struct|enum|trait|fn|type|const|static|union|mod|macro_rules!)\s+(\w+)", rest)
         )
         self.code = len(rest.split())
 
@@ -137,6 +143,10 @@ class Crate:
         for f in self.files.values():
             for path in [p for p, _ in f.uses] + f.paths + self.by_module(f):
                 self.draw(f, path)
+            for path in f.globs:
+                to = self.files.get(path[1:-1])
+                if path[0] == "crate" and to and to is not f:
+                    self.arrows[f.name][to.name].add("*")
 
     def by_module(self, f: File) -> list[Path_]:
         """Paths that begin with a module's name: one that was imported, or a child."""
@@ -154,8 +164,8 @@ class Crate:
             if to is not f:
                 self.arrows[f.name][to.name].add(item)
 
-    def defined(self, f: File, path: Path_, depth: int) -> list[tuple[Path_, str]]:
-        """The modules that define what a path names."""
+    def defined(self, f: File, path: Path_, depth: int, sure: bool = False) -> list[tuple[Path_, str]]:
+        """The modules that define what a path names. With `sure`, only if the item itself is found there."""
         if depth > 12 or not path:
             return []
         if path[0] != "crate":
@@ -178,10 +188,12 @@ class Crate:
             return [(module, rest[0])]
         for p, name in at.uses:
             if name == rest[0] and p != path:
-                return self.defined(at, (*p, *rest[1:]), depth + 1)
-            if name == "*" and (found := self.defined(at, (*p[:-1], *rest), depth + 1)):
+                return self.defined(at, (*p, *rest[1:]), depth + 1, sure)
+            if name == "*" and (found := self.defined(at, (*p[:-1], *rest), depth + 1, True)):
                 return found
-        return []
+        if sure or rest[0] == "*" or any(name == rest[0] for _, name in at.uses):
+            return []
+        return [(module, rest[0])]
 
     def circles(self) -> list[list[str]]:
         """The sets of files that import each other."""

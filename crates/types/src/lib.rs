@@ -24,6 +24,7 @@
 pub mod charset;
 pub mod collation;
 pub mod coltype;
+mod common_errors;
 pub mod convert;
 pub mod decimal;
 pub mod error;

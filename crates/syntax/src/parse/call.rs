@@ -1,6 +1,5 @@
 //! Expressions that begin with a word: calls, CASE, CAST, literals of types, windows.
 
-use super::expr::level;
 use crate::ast::{
     BinaryOp, Call, CallClauses, CastType, DynamicColumn, Expr, FormatKind, Frame, FrameBound,
     FrameExclude, FrameUnit, Limit, Literal, MatchMode, OrderItem, Over, Special, TableName,
@@ -8,6 +7,7 @@ use crate::ast::{
 };
 use crate::builtin::{is_aggregate, is_window_function, needs_adjacent};
 use crate::keyword::Kw;
+use crate::parse::level;
 use crate::parser::Parser;
 use crate::sql_mode::SqlMode;
 use crate::token::Tok;

@@ -5,7 +5,7 @@ use crate::ast::{
     Select, SetValue, Statement, TableName, TableRef, Update, WriteJoin, WriteTargets,
 };
 use crate::keyword::Kw;
-use crate::parse::expr::level;
+use crate::parse::level;
 use crate::parser::Parser;
 use crate::token::Tok;
 use narwal_types::SqlResult;

@@ -6,34 +6,13 @@ use crate::ast::{
 };
 use crate::keyword::Kw;
 use crate::lexer::string_value;
+use crate::parse::call::call_without_arguments;
+use crate::parse::level;
 use crate::parser::{MAX_CHAIN, Parser};
 use crate::sql_mode::SqlMode;
 use crate::token::{Tok, Token};
 use narwal_types::errors;
 use narwal_types::{SqlError, SqlResult};
-
-/// How tightly operators hold, from loose to tight.
-pub(super) mod level {
-    pub(in crate::parse) const OR: u8 = 1;
-    pub(in crate::parse) const XOR: u8 = 2;
-    pub(in crate::parse) const AND: u8 = 3;
-    pub(in crate::parse) const NOT: u8 = 4;
-    pub(in crate::parse) const COMPARE: u8 = 6;
-    /// BETWEEN, and all that may stand beside LIKE.
-    pub(in crate::parse) const BETWEEN: u8 = 7;
-    pub(in crate::parse) const LIKE: u8 = 8;
-    /// An operand of LIKE.
-    pub(in crate::parse) const OPERAND: u8 = 9;
-    pub(in crate::parse) const BIT_OR: u8 = 10;
-    pub(in crate::parse) const BIT_AND: u8 = 11;
-    pub(in crate::parse) const SHIFT: u8 = 12;
-    pub(in crate::parse) const ADD: u8 = 13;
-    pub(in crate::parse) const MULTIPLY: u8 = 14;
-    pub(in crate::parse) const BIT_XOR: u8 = 15;
-    pub(in crate::parse) const CONCAT: u8 = 16;
-    /// An operand with the operators in front of it.
-    pub(in crate::parse) const SIMPLE: u8 = 17;
-}
 
 /// What stands behind an operand.
 enum Infix {
@@ -572,7 +551,7 @@ impl Parser<'_> {
         match self.peek() {
             Tok::Dot => {}
             Tok::LParen => return self.call(None, first),
-            _ if sysdate => return Ok(super::call::call_without_arguments(first)),
+            _ if sysdate => return Ok(call_without_arguments(first)),
             _ => {
                 return Ok(self
                     .of_row_alias(None, &first)

@@ -5,7 +5,7 @@ use crate::ast::{
     JsonResponse, JsonTable, Literal, SystemTime, TableName, TableRef, TimePoint,
 };
 use crate::keyword::Kw;
-use crate::parse::expr::level;
+use crate::parse::level;
 use crate::parser::Parser;
 use crate::token::Tok;
 use narwal_types::errors;

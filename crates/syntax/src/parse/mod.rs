@@ -2,7 +2,7 @@
 //!
 //! | file | reads |
 //! |---|---|
-//! | `expr.rs` | expressions: operators and what they stand between |
+//! | `expr.rs`, `level.rs` | expressions: operators and what they stand between; how tightly each holds |
 //! | `call.rs` | calls, CASE, CAST, windows |
 //! | `query.rs` | queries: WITH, set operations, SELECT's clauses |
 //! | `from.rs` | FROM: tables, joins, derived tables, JSON_TABLE |
@@ -18,6 +18,7 @@ mod ddl;
 mod dml;
 mod expr;
 mod from;
+mod level;
 mod load;
 mod mysql;
 mod program;
