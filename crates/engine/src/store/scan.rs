@@ -175,6 +175,21 @@ impl<'t> Scan<'t> {
         self.own_next.is_none() && self.memory.is_empty()
     }
 
+    /// As [`Self::step`], with nothing to compare the base with: nothing is read ahead.
+    #[inline]
+    fn step_base(&mut self) -> Result<bool> {
+        let next = match self.base_next.take() {
+            Some(item) => Some(item),
+            None => read_base(&mut self.base, &self.state.base, self.sought)?,
+        };
+        let Some((k, v)) = next else {
+            self.current = Current::None;
+            return Ok(false);
+        };
+        self.current = Current::Base(k, v);
+        Ok(true)
+    }
+
     /// Moves `current` to the next live key; false at the end.
     ///
     /// The innermost loop of all scans: it stays one function, because what it borrows of each source does not outlive a
@@ -182,31 +197,13 @@ impl<'t> Scan<'t> {
     fn step(&mut self) -> Result<bool> {
         loop {
             if self.only_base() {
-                // Nothing to compare with: nothing is read ahead.
-                let next = match self.base_next.take() {
-                    Some(item) => Some(item),
-                    None => read_base(&mut self.base, &self.state.base, self.sought)?,
-                };
-                let Some((k, v)) = next else {
-                    self.current = Current::None;
-                    return Ok(false);
-                };
-                self.current = Current::Base(k, v);
-                return Ok(true);
+                return self.step_base();
             }
             // Sources in order of age, youngest first: 0 own, 1.. memtables, last the base.
             let mut best: Option<(usize, &[u8])> = None;
             let reverse = self.sought.reverse;
-            let wins = |k: &[u8], best: &Option<(usize, &[u8])>| match best {
-                None => true,
-                Some((_, b)) => {
-                    k.cmp(b)
-                        == if reverse {
-                            Ordering::Greater
-                        } else {
-                            Ordering::Less
-                        }
-                }
+            let wins = |k: &[u8], best: &Option<(usize, &[u8])>| {
+                best.is_none_or(|(_, b)| if reverse { k > b } else { k < b })
             };
             if let Some((k, _)) = self.own_next {
                 best = Some((0, &k[4..]));

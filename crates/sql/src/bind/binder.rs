@@ -220,14 +220,7 @@ impl Binder<'_> {
             }
             Ast::UserVar(name) => self.user_variable(name),
             Ast::SystemVar(v) => self.system_variable(v)?,
-            Ast::Assign { name, value } => {
-                let e = self.expr(value)?;
-                let ty = e.ty.without_zeros();
-                make(
-                    ExprKind::SetUserVariable(name.as_str().into(), boxed(e)),
-                    ty,
-                )
-            }
+            Ast::Assign { name, value } => self.assignment(name, value)?,
             Ast::Subquery(n) => self.text_in_connection(self.lone_subquery(*n, false)?),
             Ast::Exists(n) => self.text_in_connection(self.lone_subquery(*n, true)?),
             Ast::Binary { left, op, right } => self.binary(ast, left, *op, right)?,
@@ -283,16 +276,7 @@ impl Binder<'_> {
             }
             Ast::Collate { expr, collation } => self.explicit_collation(expr, collation)?,
             Ast::Temporal { kind, text } => temporal_literal(*kind, text)?,
-            Ast::Introduced {
-                charset: name,
-                value,
-            } => {
-                let e = self.value(value)?;
-                match charset(name)? {
-                    Charset::Binary => self.collate(e, Collation::Binary, Coercibility::Coercible),
-                    set => introduced(e, set)?,
-                }
-            }
+            Ast::Introduced { charset, value } => self.with_introducer(charset, value)?,
             Ast::Call(c) => self.function(c)?,
             Ast::Special(s) => self.special(s)?,
             Ast::Interval { .. } => return Err(SqlError::syntax("INTERVAL is not allowed here")),
@@ -305,6 +289,23 @@ impl Binder<'_> {
             Ast::Row(_) => return Err(wrong_columns(1)),
             Ast::Values(column) => self.insert_value(column)?,
             Ast::Default(column) => self.default_of(column)?,
+        })
+    }
+
+    /// `@a := value`.
+    fn assignment(&self, name: &str, value: &Ast) -> SqlResult<Expr> {
+        let e = self.expr(value)?;
+        let ty = e.ty.without_zeros();
+        let kind = ExprKind::SetUserVariable(name.into(), boxed(e));
+        Ok(make(kind, ty))
+    }
+
+    /// `_latin1'a'`.
+    fn with_introducer(&self, set: &str, value: &Literal) -> SqlResult<Expr> {
+        let e = self.value(value)?;
+        Ok(match charset(set)? {
+            Charset::Binary => self.collate(e, Collation::Binary, Coercibility::Coercible),
+            set => introduced(e, set)?,
         })
     }
 

@@ -5,12 +5,21 @@ use super::operators;
 use crate::expr::IntervalUnit;
 use crate::expr::arith::{Num, arith, bits, num, out_of_range};
 use crate::expr::compare::satisfied;
-use crate::expr::node::{EvalCtx, Expr, ExprKind, RowAccess};
+use crate::expr::node::{EvalCtx, Expr, ExprKind, RowAccess, StoredCall};
 use crate::expr::value::{Val, Warn, truth};
 use crate::zone::seen;
 use narwal_types::convert::to_integer;
 use narwal_types::errors::codes;
 use narwal_types::{Collation, Decimal, SqlError, SqlResult, TypeKind, Value, ValueRef};
+
+impl StoredCall {
+    #[cold]
+    fn call<'a>(&'a self, ctx: &EvalCtx<'a>, row: &'a dyn RowAccess) -> SqlResult<Value> {
+        let args = self.args.iter().map(|a| a.eval(ctx, row));
+        let args = args.collect::<SqlResult<Vec<Value>>>()?;
+        ctx.subqueries.call(&self.function, args, ctx.env)
+    }
+}
 
 impl Expr {
     /// The value for a row, borrowed where it can be.
@@ -56,15 +65,7 @@ impl Expr {
                 let ts = matches!(self.ty.ty.kind, TypeKind::Timestamp(_));
                 Ok(Val::Ref(if ts { seen(v, ctx.env.time_zone) } else { v }))
             }
-            ExprKind::Stored(c) => {
-                let args = c.args.iter().map(|a| a.eval(ctx, row));
-                let args = args.collect::<SqlResult<Vec<Value>>>()?;
-                Ok(Val::Owned(ctx.subqueries.call(
-                    &c.function,
-                    args,
-                    ctx.env,
-                )?))
-            }
+            ExprKind::Stored(c) => c.call(ctx, row).map(Val::Owned),
             ExprKind::Subquery(s) => Ok(Val::Owned(ctx.subqueries.value(s, ctx, row)?)),
             ExprKind::And(list) => operators::and(list, ctx, row),
             ExprKind::Or(list) => operators::or(list, ctx, row),

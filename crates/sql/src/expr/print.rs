@@ -786,14 +786,39 @@ impl Printer<'_> {
         format!("@@{scope}{base}{}", v.name)
     }
 
+    fn unary(&self, op: U, e: &Ast) -> Printed {
+        let signed = |sign: &str| {
+            let text = format!("{sign}{}", self.print(e).left(level::NEGATE));
+            Printed::at(level::NEGATE, text)
+        };
+        match op {
+            U::Minus => signed("-"),
+            U::Plus => self.print(e),
+            U::BitNot => signed("~"),
+            U::Not | U::Bang => self.negated(e),
+            U::Binary => {
+                let ty = cast_type(&CastType::Binary(None));
+                Printed::whole(format!("cast({} as {ty})", self.text(e)))
+            }
+        }
+    }
+
+    fn regexp(&self, e: &Ast, negated: bool, pattern: &Ast) -> Printed {
+        let p = infix(level::IN, self.print(e), "regexp", self.print(pattern));
+        match negated {
+            true => self.bang(p),
+            false => p,
+        }
+    }
+
+    fn collate(&self, e: &Ast, collation: &str) -> Printed {
+        let text = self.print(e).left(level::COLLATE);
+        let collation = collation.to_ascii_lowercase();
+        Printed::at(level::COLLATE, format!("{text} collate {collation}"))
+    }
+
     /// An expression as MariaDB prints it.
     fn print(&self, e: &Ast) -> Printed {
-        let unary = |sign: &str, e: &Ast| {
-            Printed::at(
-                level::NEGATE,
-                format!("{sign}{}", self.print(e).left(level::NEGATE)),
-            )
-        };
         match e {
             Ast::Nested(e) => self.print(e),
             Ast::Literal(l) => Printed::whole(value(l)),
@@ -814,17 +839,7 @@ impl Printer<'_> {
                 all,
                 query,
             } => self.quantified(left, *op, *all, *query),
-            Ast::Unary { op, expr } => match op {
-                U::Minus => unary("-", expr),
-                U::Plus => self.print(expr),
-                U::BitNot => unary("~", expr),
-                U::Not | U::Bang => self.negated(expr),
-                U::Binary => Printed::whole(format!(
-                    "cast({} as {})",
-                    self.text(expr),
-                    cast_type(&CastType::Binary(None))
-                )),
-            },
+            Ast::Unary { op, expr } => self.unary(*op, expr),
             Ast::Binary { left, op, right } => self.binary(left, *op, right),
             Ast::Is {
                 expr,
@@ -857,13 +872,7 @@ impl Printer<'_> {
                 negated,
                 expr,
                 pattern,
-            } => {
-                let p = infix(level::IN, self.print(expr), "regexp", self.print(pattern));
-                match negated {
-                    true => self.bang(p),
-                    false => p,
-                }
-            }
+            } => self.regexp(expr, *negated, pattern),
             Ast::Case {
                 operand,
                 whens,
@@ -877,22 +886,8 @@ impl Printer<'_> {
                 self.text(expr),
                 charset.to_ascii_lowercase()
             )),
-            Ast::Collate { expr, collation } => Printed::at(
-                level::COLLATE,
-                format!(
-                    "{} collate {}",
-                    self.print(expr).left(level::COLLATE),
-                    collation.to_ascii_lowercase()
-                ),
-            ),
-            Ast::Temporal { kind, text } => {
-                let kind = match kind {
-                    TemporalKind::Date => "DATE",
-                    TemporalKind::Time => "TIME",
-                    TemporalKind::Timestamp => "TIMESTAMP",
-                };
-                Printed::whole(format!("{kind}{}", quote(text)))
-            }
+            Ast::Collate { expr, collation } => self.collate(expr, collation),
+            Ast::Temporal { kind, text } => temporal(*kind, text),
             Ast::Introduced { charset, value: v } => {
                 Printed::whole(format!("_{}{}", charset.to_ascii_lowercase(), value(v)))
             }
@@ -909,6 +904,15 @@ impl Printer<'_> {
             Ast::Special(s) => self.special(s),
         }
     }
+}
+
+fn temporal(kind: TemporalKind, text: &str) -> Printed {
+    let kind = match kind {
+        TemporalKind::Date => "DATE",
+        TemporalKind::Time => "TIME",
+        TemporalKind::Timestamp => "TIMESTAMP",
+    };
+    Printed::whole(format!("{kind}{}", quote(text)))
 }
 
 /// How tightly an operator's text holds together, and its word. Not for AND, OR and those that are printed as calls.
