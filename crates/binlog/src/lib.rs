@@ -60,8 +60,8 @@ pub use gtid::{Gtid, GtidChoice, GtidError, GtidState};
 pub use gtid_set::{GtidSet, MysqlGtid, Tag, gtid_uuid};
 pub use invert::Inverted;
 pub use mysql::{
-    LogicalClock, is_account_statement, mysql_description_event, previous_gtids_event,
-    put_mysql_gtid, put_mysql_query, put_query_for_mysql, put_rows_v2,
+    LogicalClock, mysql_description_event, previous_gtids_event, put_mysql_gtid, put_mysql_query,
+    put_query_for_mysql, put_rows_v2,
 };
 pub use mysql_read::{PayloadEvents, mysql_event};
 pub use position::{DEFAULT_BASE_NAME, Placement, VirtualConfig, VirtualFiles};

@@ -271,37 +271,6 @@ fn end(out: &mut Vec<u8>, begin: usize, end_log_pos: u32) {
     seal(&mut out[begin..], end_log_pos);
 }
 
-/// Statements about accounts. They name password hashes and privileges that MySQL does not know: accounts are each server's own.
-#[must_use]
-pub fn is_account_statement(sql: &[u8]) -> bool {
-    const BEGINNINGS: [&[&str]; 12] = [
-        &["CREATE", "USER"],
-        &["CREATE", "OR", "REPLACE", "USER"],
-        &["CREATE", "ROLE"],
-        &["CREATE", "OR", "REPLACE", "ROLE"],
-        &["ALTER", "USER"],
-        &["DROP", "USER"],
-        &["DROP", "ROLE"],
-        &["RENAME", "USER"],
-        &["GRANT"],
-        &["REVOKE"],
-        &["SET", "PASSWORD"],
-        &["SET", "DEFAULT", "ROLE"],
-    ];
-    let words = || {
-        sql.split(u8::is_ascii_whitespace)
-            .filter(|word| !word.is_empty())
-    };
-    BEGINNINGS.iter().any(|beginning| {
-        let mut theirs = words();
-        beginning.iter().all(|word| {
-            theirs
-                .next()
-                .is_some_and(|t| t.eq_ignore_ascii_case(word.as_bytes()))
-        })
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -394,27 +363,5 @@ mod tests {
         };
         assert_eq!((query.sql, query.db), (&b"BEGIN"[..], &b""[..]));
         assert_eq!(query.context().unwrap().charset_client, 45);
-    }
-
-    #[test]
-    fn accounts_stay_with_their_server() {
-        for sql in [
-            "GRANT SELECT ON *.* TO u",
-            " create  USER u",
-            "DROP ROLE r",
-            "SET\nPASSWORD FOR u = ''",
-        ] {
-            assert!(is_account_statement(sql.as_bytes()), "{sql}");
-        }
-        for sql in [
-            "CREATE TABLE user (a INT)",
-            "DROP TABLE t",
-            "GRANTED",
-            "CREATE",
-            "",
-            "SET @a = 1",
-        ] {
-            assert!(!is_account_statement(sql.as_bytes()), "{sql}");
-        }
     }
 }

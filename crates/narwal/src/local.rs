@@ -2,7 +2,7 @@
 
 use crate::Failure;
 use narwal_session::ClientSession;
-use narwal_types::{OkInfo, ResultColumn, ResultSink, SqlError, SqlResult, ValueRef};
+use narwal_types::{Discard, OkInfo, ResultColumn, ResultSink, SqlError, SqlResult, ValueRef};
 
 /// A session with all privileges, whatever the accounts are.
 pub struct Local(ClientSession);
@@ -62,23 +62,6 @@ impl Local {
 /// An error as clients show it.
 pub fn text(e: &SqlError) -> String {
     format!("error {} ({})", e.code, e.message)
-}
-
-struct Discard;
-
-impl ResultSink for Discard {
-    fn begin_rows(&mut self, _columns: &[ResultColumn]) -> SqlResult<()> {
-        Ok(())
-    }
-    fn row(&mut self, _values: &[ValueRef<'_>]) -> SqlResult<()> {
-        Ok(())
-    }
-    fn end_rows(&mut self, _warnings: u16, _status: u16, _more: bool) -> SqlResult<()> {
-        Ok(())
-    }
-    fn ok(&mut self, _info: &OkInfo, _status: u16, _more: bool) -> SqlResult<()> {
-        Ok(())
-    }
 }
 
 struct Gather(Vec<TextRow>);

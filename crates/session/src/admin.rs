@@ -204,6 +204,8 @@ pub(crate) enum Show {
     },
     /// SHOW PACKAGE STATUS, OPEN TABLES: Narwal has none, the list is empty.
     Empty(&'static [&'static str]),
+    /// What Narwal does not count, by the name of a table of `information_schema`: the list is empty.
+    Uncounted(&'static str),
 }
 
 impl Show {
@@ -249,7 +251,7 @@ impl Show {
             Self::RoutineStatus(RoutineKind::Package, _) => "Com_show_package_status",
             Self::RoutineStatus(RoutineKind::PackageBody, _) => "Com_show_package_body_status",
             Self::Triggers { .. } => "Com_show_triggers",
-            Self::Empty(_) => "Com_show_generic",
+            Self::Empty(_) | Self::Uncounted(_) => "Com_show_generic",
         }
     }
 }

@@ -53,9 +53,6 @@ mod change;
 /// Text of the statement that stands for a transaction which changed nothing here.
 const EMPTY_TRANSACTION: &str = "DO 0 /* a transaction that changed nothing here */";
 
-/// First words of statements that change rows and can be run here.
-const CHANGES: [&str; 5] = ["INSERT", "UPDATE", "DELETE", "REPLACE", "WITH"];
-
 /// Event types that an applier refuses or passes over, beyond those that [`Event`] tells apart.
 mod code {
     pub(super) const LOAD: u8 = 6;
@@ -741,14 +738,15 @@ impl Applier {
                 group.made = Some(Box::new(Made::new(header, q)));
                 return Ok(None);
             }
-            if CHANGES.contains(&words.first().copied().unwrap_or_default()) {
+            // What can't be parsed here runs too: its error says why.
+            if changes_rows(sql, vars.sql_mode) != Some(false) {
                 return self.change(header, q, sql, &vars).map(|()| None);
             }
             return Err(statement_format().of(sql));
         }
         match words.first().copied().unwrap_or_default() {
             "LOAD" | "CALL" | "SELECT" => return Err(statement_format().of(sql)),
-            word if CHANGES.contains(&word) => {
+            _ if changes_rows(sql, vars.sql_mode) == Some(true) => {
                 self.change(header, q, sql, &vars)?;
                 return self.finish(None).map(Some);
             }
@@ -1134,18 +1132,37 @@ fn first_words(sql: &str) -> Vec<String> {
     words.map(|t| t.of(sql).to_ascii_uppercase()).collect()
 }
 
-/// The name in SAVEPOINT and ROLLBACK TO.
-fn savepoint_name(sql: &str, sql_mode: Option<u64>) -> Option<String> {
+/// A statement of a source; `None` if it can't be parsed here.
+fn parsed(sql: &str, sql_mode: Option<u64>) -> Option<Statement> {
     let options = ParseOptions {
         sql_mode: SqlMode(sql_mode.unwrap_or(SqlMode::DEFAULT.0)),
     };
-    let Ok(Statement::Admin(a)) = narwal_syntax::parse_statement(sql, &options) else {
+    narwal_syntax::parse_statement(sql, &options).ok()
+}
+
+/// The name in SAVEPOINT and ROLLBACK TO.
+fn savepoint_name(sql: &str, sql_mode: Option<u64>) -> Option<String> {
+    let Statement::Admin(a) = parsed(sql, sql_mode)? else {
         return None;
     };
     match *a {
         Admin::Savepoint(name) | Admin::RollbackTo(name) => Some(name),
         _ => None,
     }
+}
+
+/// True for a statement that changes rows and can be run here, maybe under settings of its own; `None` for a text that can't be
+/// parsed here.
+fn changes_rows(sql: &str, sql_mode: Option<u64>) -> Option<bool> {
+    use Statement as S;
+    let statement = match parsed(sql, sql_mode)? {
+        S::SetStatement(s) => *s.statement,
+        s => s,
+    };
+    Some(matches!(
+        statement,
+        S::Insert(_) | S::Update(_) | S::Delete(_) | S::WriteJoin(_)
+    ))
 }
 
 /// Statements that maintain tables on the source and change no content.
@@ -1227,6 +1244,23 @@ pub fn begins_group(event_type: u8) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn statements_that_change_rows_are_told_by_the_parser() {
+        for (sql, changes) in [
+            ("/* c */ INSERT INTO t VALUES (1)", Some(true)),
+            (
+                "SET STATEMENT max_statement_time = 1 FOR UPDATE t SET a = 1",
+                Some(true),
+            ),
+            ("DELETE t FROM t JOIN u USING (a)", Some(true)),
+            ("WITH c AS (SELECT 1) SELECT * FROM c", Some(false)),
+            ("CREATE TABLE t (a INT)", Some(false)),
+            ("INSERT INTO", None),
+        ] {
+            assert_eq!(changes_rows(sql, None), changes, "{sql}");
+        }
+    }
 
     #[test]
     fn status_variables_of_a_capture() {

@@ -64,7 +64,7 @@ pub(crate) fn is_sources_own(sql: &str, words: &[&str]) -> bool {
             .iter()
             .any(|t| t.of(sql).eq_ignore_ascii_case("HISTOGRAM"))
     };
-    narwal_binlog::is_account_statement(sql.as_bytes())
+    glance::is_about_accounts(sql.as_bytes(), SqlMode::DEFAULT)
         || words.first() == Some(&"ANALYZE") && histogram()
         || matches!(
             words,

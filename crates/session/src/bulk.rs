@@ -3,7 +3,7 @@
 
 use crate::process::Command;
 use crate::session::ClientSession;
-use crate::slots::{Slot, SlotKind};
+use crate::slots::{Execution, Slot, SlotKind};
 use crate::status;
 use narwal_sql::ast::InsertSource;
 use narwal_sql::{Condition, ParamDefault, Stmt};
@@ -228,7 +228,14 @@ impl ClientSession {
                 })
                 .collect();
         }
-        let r = self.execute_converted(handle, text, &params, wire_types, gather);
+        let run = Execution {
+            handle,
+            text,
+            params: &params,
+            out: gather,
+            more: false,
+        };
+        let r = self.execute_converted(run, wire_types);
         self.env.param_defaults.borrow_mut().clear();
         r
     }

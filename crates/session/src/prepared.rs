@@ -4,7 +4,7 @@ use crate::admin::Admin;
 use crate::lower::{self, Work};
 use crate::process::Command;
 use crate::session::ClientSession;
-use crate::slots::{RETYPED, Slot, SlotKind};
+use crate::slots::{Execution, RETYPED, Slot, SlotKind};
 use crate::statement::{Source, empty_query, keeps_diagnostics, table_changed, trim, utf8};
 use crate::status;
 use narwal_sql::{ParamType, Prepared, SqlMode, Stmt};
@@ -250,7 +250,14 @@ impl ClientSession {
         self.forget_old_kill();
         self.process.counters.add(status::STMT_EXECUTE, 1);
         self.by_protocol = true;
-        let r = self.execute_converted(handle, &text, params, wire_types, out);
+        let run = Execution {
+            handle,
+            text: &text,
+            params,
+            out,
+            more: false,
+        };
+        let r = self.execute_converted(run, wire_types);
         self.by_protocol = false;
         if self.instance.audit.wants_statements() {
             self.audit_statement(&text, &r);
@@ -262,54 +269,46 @@ impl ClientSession {
     /// Runs a prepared statement with parameters in the client's character set.
     pub(crate) fn execute_converted(
         &mut self,
-        handle: u32,
-        text: &str,
-        params: &[ValueRef<'_>],
+        run: Execution<'_>,
         wire_types: &[(u8, u8)],
-        out: &mut dyn ResultSink,
     ) -> SqlResult<()> {
-        match self.client_params(params, wire_types) {
-            None => self.execute_slot(handle, text, params, out, false),
+        match self.client_params(run.params, wire_types) {
+            None => self.execute_slot(run),
             Some(values) => {
                 let params: Vec<ValueRef<'_>> = values.iter().map(Value::as_ref).collect();
-                self.execute_slot(handle, text, &params, out, false)
+                self.execute_slot(Execution {
+                    handle: run.handle,
+                    text: run.text,
+                    params: &params,
+                    out: run.out,
+                    more: run.more,
+                })
             }
         }
     }
 
     /// Runs a prepared statement. Error 1444 if it runs already.
-    pub(crate) fn execute_slot(
-        &mut self,
-        handle: u32,
-        text: &str,
-        params: &[ValueRef<'_>],
-        out: &mut dyn ResultSink,
-        more: bool,
-    ) -> SqlResult<()> {
-        if self.executing.contains(&handle) {
+    pub(crate) fn execute_slot(&mut self, run: Execution<'_>) -> SqlResult<()> {
+        if self.executing.contains(&run.handle) {
             return self.fail(errors::PS_NO_RECURSION.plain());
         }
-        self.executing.push(handle);
-        let r = self.run_slot(handle, text, params, out, more);
+        self.executing.push(run.handle);
+        let r = self.run_slot(run);
         self.executing.pop();
         r
     }
 
-    fn run_slot(
-        &mut self,
-        handle: u32,
-        text: &str,
-        params: &[ValueRef<'_>],
-        out: &mut dyn ResultSink,
-        more: bool,
-    ) -> SqlResult<()> {
-        let Some(slot) = self.prepared.get(handle) else {
+    fn run_slot(&mut self, run: Execution<'_>) -> SqlResult<()> {
+        let Some(slot) = self.prepared.get(run.handle) else {
             return Err(SqlError::unknown("the statement is gone"));
         };
+        let Execution {
+            text, params, more, ..
+        } = run;
         match &slot.kind {
             SlotKind::Admin(a) => {
                 let a = a.clone();
-                self.run_admin(&a, out, more)
+                self.run_admin(&a, run.out, more)
             }
             SlotKind::Program(p, wanted) => {
                 let mut p = (**p).clone();
@@ -320,7 +319,7 @@ impl ClientSession {
                     let values: Vec<Value> = params.iter().map(ValueRef::to_value).collect();
                     self.bind_arguments(c, &values);
                 }
-                self.run_program(p, text, out, more)
+                self.run_program(p, text, run.out, more)
             }
             SlotKind::Other(s, wanted) => {
                 let s = Statement::clone(s);
@@ -328,33 +327,33 @@ impl ClientSession {
                     return self.fail(errors::WRONG_ARGUMENTS.with([&"mysqld_stmt_execute"]));
                 }
                 if params.is_empty() {
-                    return self.dispatch(s, text, out, more);
+                    return self.dispatch(s, text, run.out, more);
                 }
                 let values = params.iter().map(ValueRef::to_value).collect();
                 let before = self.env.bound_params.replace(values);
-                let done = self.dispatch(s, text, out, more);
+                let done = self.dispatch(s, text, run.out, more);
                 self.env.bound_params.replace(before);
                 done
             }
             SlotKind::Ddl(d, counter) => {
                 let (d, counter) = (d.clone(), *counter);
                 self.begin_statement(counter, false);
-                self.run_ddl(&d, text, out, more)
+                self.run_ddl(&d, text, run.out, more)
             }
-            SlotKind::Sql { .. } => self.run_planned_slot(handle, text, params, out, more),
+            SlotKind::Sql { .. } => self.run_planned_slot(run),
         }
     }
 
     /// Runs a prepared SELECT, INSERT and the like: by its plan, or by a new one where that is out of date.
     #[inline]
-    fn run_planned_slot(
-        &mut self,
-        handle: u32,
-        text: &str,
-        params: &[ValueRef<'_>],
-        out: &mut dyn ResultSink,
-        more: bool,
-    ) -> SqlResult<()> {
+    fn run_planned_slot(&mut self, run: Execution<'_>) -> SqlResult<()> {
+        let Execution {
+            handle,
+            text,
+            params,
+            out,
+            more,
+        } = run;
         let Some(Slot {
             kind:
                 SlotKind::Sql {

@@ -4,7 +4,7 @@ use crate::admin::Admin;
 use ahash::AHashMap;
 use narwal_sql::ast::DdlStmt;
 use narwal_sql::{ParamType, Prepared, Stmt};
-use narwal_types::ValueRef;
+use narwal_types::{ResultSink, ValueRef};
 use std::sync::Arc;
 
 /// The generation of a plan that was made for other types of parameters: never the session's.
@@ -38,6 +38,19 @@ pub(crate) enum SlotKind {
     Admin(Arc<Admin>),
     /// Any other statement, which runs as if it had just come; of these only SELECT ... INTO has parameters, so many.
     Other(Arc<narwal_syntax::Statement>, usize),
+}
+
+/// One run of a prepared statement.
+pub(crate) struct Execution<'a> {
+    /// The session's name for the statement.
+    pub handle: u32,
+    pub text: &'a str,
+    /// Values of its `?`.
+    pub params: &'a [ValueRef<'a>],
+    /// Where its result goes.
+    pub out: &'a mut dyn ResultSink,
+    /// Another result follows it.
+    pub more: bool,
 }
 
 impl Slot {

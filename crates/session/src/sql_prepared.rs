@@ -3,7 +3,7 @@
 
 use crate::admin::Operand;
 use crate::session::ClientSession;
-use crate::slots::SlotKind;
+use crate::slots::{Execution, SlotKind};
 use crate::status;
 use crate::words::{SqlPrepared, Using};
 use narwal_sql::VariableSource;
@@ -120,7 +120,13 @@ impl ClientSession {
                 Using::LeftOut(d) => Some(*d),
             })
             .collect();
-        let r = self.execute_slot(handle, &text, &refs, out, more);
+        let r = self.execute_slot(Execution {
+            handle,
+            text: &text,
+            params: &refs,
+            out,
+            more,
+        });
         if self.instance.audit.wants_statements() {
             self.audit_statement(&text, &r);
         }

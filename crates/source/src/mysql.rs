@@ -4,10 +4,9 @@ use crate::rendered::Rendered;
 use crate::to_mysql::to_mysql;
 use narwal_binlog::{
     BinlogError, Event, EventReader, GtidEvent, LogicalClock, QueryEvent, RawEvent, event_type,
-    gtid_flags, is_account_statement, put_mysql_gtid, put_mysql_query, put_query_for_mysql,
-    put_rows_v2,
+    gtid_flags, put_mysql_gtid, put_mysql_query, put_query_for_mysql, put_rows_v2,
 };
-use narwal_syntax::SqlMode;
+use narwal_syntax::{SqlMode, glance};
 
 /// Translates a stream of events. It remembers what later events of a group, and later groups, depend on.
 #[derive(Debug, Clone, Default)]
@@ -68,7 +67,7 @@ impl Translator {
         out.clear();
         match raw.decode()? {
             Event::Gtid(gtid) => self.gtid(&raw, &gtid, out)?,
-            Event::Query(query) if is_account_statement(query.sql) => {
+            Event::Query(query) if is_about_accounts(&query)? => {
                 // The transaction's GTID has gone out: it is an empty one for MySQL.
                 put_mysql_query(out, &raw.header, "BEGIN");
                 put_mysql_query(out, &raw.header, "COMMIT");
@@ -128,6 +127,12 @@ impl Translator {
         }
         Ok(())
     }
+}
+
+/// Statements about accounts name password hashes and privileges that MySQL does not know: accounts are each server's own.
+fn is_about_accounts(query: &QueryEvent<'_>) -> Result<bool, BinlogError> {
+    let mode = SqlMode(query.context()?.sql_mode);
+    Ok(glance::is_about_accounts(query.sql, mode))
 }
 
 #[cfg(test)]

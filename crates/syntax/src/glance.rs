@@ -36,6 +36,23 @@ pub(crate) fn begins_with_account(sql: &[u8]) -> bool {
     )
 }
 
+/// True for a statement about accounts and roles, whatever stands in it. It need not be UTF-8.
+pub fn is_about_accounts(sql: &[u8], mode: SqlMode) -> bool {
+    let sql = std::str::from_utf8(sql).map_or(sql, |text| behind_settings(text, mode).as_bytes());
+    matches!(
+        first_words(sql, mode),
+        [Kw::GRANT | Kw::REVOKE, ..]
+            | [
+                Kw::CREATE | Kw::ALTER | Kw::DROP | Kw::RENAME,
+                Kw::USER | Kw::ROLE,
+                ..
+            ]
+            | [Kw::CREATE, Kw::OR, Kw::REPLACE, Kw::USER | Kw::ROLE]
+            | [Kw::SET, Kw::PASSWORD, ..]
+            | [Kw::SET, Kw::DEFAULT, Kw::ROLE, _]
+    )
+}
+
 /// A text without the SET STATEMENT ... FOR that it may begin with.
 pub fn behind_settings(text: &str, mode: SqlMode) -> &str {
     let [Kw::SET, Kw::STATEMENT, ..] = first_words(text.as_bytes(), mode) else {
@@ -124,5 +141,32 @@ mod tests {
     fn placeholders_are_no_text() {
         assert_eq!(first_param("select '?', ?", SqlMode::DEFAULT), Some(12));
         assert_eq!(first_param("select '?' /* ? */", SqlMode::DEFAULT), None);
+    }
+
+    #[test]
+    fn statements_about_accounts_are_told_by_their_words() {
+        let told = |sql: &str| is_about_accounts(sql.as_bytes(), SqlMode::DEFAULT);
+        for sql in [
+            "GRANT SELECT ON *.* TO u",
+            " create  USER u",
+            "CREATE/* a */USER u",
+            "/* a */ CREATE OR REPLACE ROLE r",
+            "DROP ROLE r",
+            "SET\nPASSWORD FOR u = ''",
+            "SET STATEMENT max_statement_time = 1 FOR ALTER USER u ACCOUNT LOCK",
+        ] {
+            assert!(told(sql), "{sql}");
+        }
+        for sql in [
+            "CREATE TABLE user (a INT)",
+            "DROP TABLE t",
+            "GRANTED",
+            "CREATE",
+            "",
+            "SET @a = 1",
+            "CREATE `USER` (a INT)",
+        ] {
+            assert!(!told(sql), "{sql}");
+        }
     }
 }

@@ -178,11 +178,7 @@ impl Catalog {
         was: &TableDef,
         mut def: TableDef,
     ) -> Result<Vec<LoggedChange>> {
-        let t = self.named(db, name)?;
-        if t.def != *was {
-            return Err(definition_changed());
-        }
-        self.check_name(&t, &def)?;
+        let t = self.unchanged((db, name), was, &def)?;
         if !same_rows(&t.def, &def) {
             return Err(EngineError::Catalog(format!(
                 "table {db}.{name} would not have the same rows"
@@ -215,7 +211,7 @@ impl Catalog {
         ])
     }
 
-    /// A new table in the place of one that is still as `was` says.
+    /// A new table in the place of the old one.
     fn rebuild_table(
         &mut self,
         db: &str,
@@ -223,11 +219,7 @@ impl Catalog {
         was: &TableDef,
         mut def: TableDef,
     ) -> Result<Vec<LoggedChange>> {
-        let t = self.named(db, name)?;
-        if t.def != *was {
-            return Err(definition_changed());
-        }
-        self.check_name(&t, &def)?;
+        let t = self.unchanged((db, name), was, &def)?;
         self.give_ids(&mut def);
         Ok(vec![
             LoggedChange::DropTable(t.def.id),
@@ -319,6 +311,21 @@ impl Catalog {
                 }]
             }
         })
+    }
+
+    /// A table that is to become `def`: it must still be as `was` says, and its new name must be free.
+    fn unchanged(
+        &self,
+        (db, name): (&str, &str),
+        was: &TableDef,
+        def: &TableDef,
+    ) -> Result<Arc<Table>> {
+        let t = self.named(db, name)?;
+        if t.def != *was {
+            return Err(definition_changed());
+        }
+        self.check_name(&t, def)?;
+        Ok(t)
     }
 
     /// A table may be put under the name that its new definition has.

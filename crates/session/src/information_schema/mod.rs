@@ -50,6 +50,7 @@ use narwal_types::SqlResult;
 use narwal_types::face::is_mysql;
 use rows::Rows;
 use std::sync::Arc;
+pub(crate) use uncounted_columns::uncounted;
 
 /// Makes rows, with what the session knows, for a statement.
 type Maker = fn(&View, &StatementEnv, &Wanted) -> SqlResult<Rows>;

@@ -1,7 +1,14 @@
 //! The columns of `information_schema`'s tables about what Narwal does not count or have: they are there, and empty.
 
 use super::columns::{Column, decimal, double, int, long_text, text, unsigned};
+use narwal_engine::ColumnDef;
 use narwal_types::TypeKind::{BigInt, Int, SmallInt, TinyInt};
+
+/// The columns of one of these tables.
+pub(crate) fn uncounted(table: &str) -> impl Iterator<Item = ColumnDef> {
+    let found = TABLES.iter().find(|t| t.0 == table);
+    found.into_iter().flat_map(|t| t.1).map(Column::def)
+}
 
 /// These tables by name.
 pub(super) const TABLES: &[(&str, &[Column])] = &[

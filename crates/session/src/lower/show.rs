@@ -7,62 +7,12 @@ use narwal_syntax::ast::admin as ast;
 use narwal_syntax::ast::{Expr, Limit, Literal};
 use narwal_types::{SqlError, SqlResult};
 
-/// Columns of SHOW USER_STATISTICS.
-const USER_STATISTICS: &[&str] = &[
-    "User",
-    "Total_connections",
-    "Concurrent_connections",
-    "Connected_time",
-    "Busy_time",
-    "Cpu_time",
-    "Bytes_received",
-    "Bytes_sent",
-    "Binlog_bytes_written",
-    "Rows_read",
-    "Rows_sent",
-    "Rows_deleted",
-    "Rows_inserted",
-    "Rows_updated",
-    "Select_commands",
-    "Update_commands",
-    "Other_commands",
-    "Commit_transactions",
-    "Rollback_transactions",
-    "Denied_connections",
-    "Lost_connections",
-    "Access_denied",
-    "Empty_queries",
-    "Total_ssl_connections",
-    "Max_statement_time_exceeded",
-];
-
-/// Columns of SHOW CLIENT_STATISTICS.
-const CLIENT_STATISTICS: &[&str] = &[
-    "Client",
-    "Total_connections",
-    "Concurrent_connections",
-    "Connected_time",
-    "Busy_time",
-    "Cpu_time",
-    "Bytes_received",
-    "Bytes_sent",
-    "Binlog_bytes_written",
-    "Rows_read",
-    "Rows_sent",
-    "Rows_deleted",
-    "Rows_inserted",
-    "Rows_updated",
-    "Select_commands",
-    "Update_commands",
-    "Other_commands",
-    "Commit_transactions",
-    "Rollback_transactions",
-    "Denied_connections",
-    "Lost_connections",
-    "Access_denied",
-    "Empty_queries",
-    "Total_ssl_connections",
-    "Max_statement_time_exceeded",
+/// Lists of what Narwal does not count: tables of `information_schema`.
+const UNCOUNTED: [&str; 4] = [
+    "USER_STATISTICS",
+    "CLIENT_STATISTICS",
+    "INDEX_STATISTICS",
+    "TABLE_STATISTICS",
 ];
 
 /// Columns of SHOW OPEN TABLES.
@@ -154,12 +104,19 @@ pub(super) fn show(given: ast::Show) -> SqlResult<Show> {
         S::ReplicaHosts => Show::ReplicaHosts,
         S::Privileges => Show::Privileges,
         S::Plugins => Show::Plugins,
-        S::Other(name, f) if statistics(&name).is_some() => {
-            filter(f)?;
-            Show::Empty(statistics(&name).unwrap_or_default())
-        }
-        other => return Err(SqlError::unsupported(format!("SHOW {}", name(&other)))),
+        S::Other(list, f) => match uncounted(&list) {
+            Some(table) => {
+                filter(f)?;
+                Show::Uncounted(table)
+            }
+            None => return Err(not_shown(&list)),
+        },
+        other => return Err(not_shown(name(&other))),
     })
+}
+
+fn not_shown(what: &str) -> SqlError {
+    SqlError::unsupported(format!("SHOW {what}"))
 }
 
 /// The name of what Narwal does not show.
@@ -172,26 +129,13 @@ fn name(show: &ast::Show) -> &str {
         ast::Show::Contributors => "CONTRIBUTORS",
         ast::Show::Profiles => "PROFILES",
         ast::Show::Profile { .. } => "PROFILE",
-        ast::Show::Other(name, _) => name,
         _ => "of this kind",
     }
 }
 
-/// The columns of a list of what Narwal does not count.
-fn statistics(name: &str) -> Option<&'static [&'static str]> {
-    Some(match name.to_ascii_uppercase().as_str() {
-        "USER_STATISTICS" => USER_STATISTICS,
-        "CLIENT_STATISTICS" => CLIENT_STATISTICS,
-        "INDEX_STATISTICS" => &["Table_schema", "Table_name", "Index_name", "Rows_read"],
-        "TABLE_STATISTICS" => &[
-            "Table_schema",
-            "Table_name",
-            "Rows_read",
-            "Rows_changed",
-            "Rows_changed_x_#indexes",
-        ],
-        _ => return None,
-    })
+/// The list of what Narwal does not count that has this name.
+fn uncounted(name: &str) -> Option<&'static str> {
+    UNCOUNTED.into_iter().find(|n| n.eq_ignore_ascii_case(name))
 }
 
 /// A list that is always empty: Narwal has none of these.

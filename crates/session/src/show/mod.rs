@@ -8,9 +8,10 @@ mod tables;
 
 use crate::admin::{Filter, Show, UserName};
 use crate::grant_texts;
-use crate::rows::Grid;
+use crate::information_schema::uncounted;
+use crate::rows::{Grid, column};
 use crate::session::ClientSession;
-use narwal_types::{SqlResult, Value};
+use narwal_types::{SqlResult, TypeKind, Value};
 
 /// The title of a first column that names the pattern, as MariaDB's do.
 fn title(name: &str, filter: &Filter) -> String {
@@ -109,6 +110,25 @@ impl ClientSession {
                 }
                 Ok(g)
             }
+            Show::Uncounted(table) => Ok(empty_list(table)),
         }
     }
+}
+
+/// An empty list with the columns of one of `information_schema`'s tables, named as SHOW names them: `Rows_read`.
+fn empty_list(table: &str) -> Grid {
+    let mut g = Grid::new();
+    for c in uncounted(table) {
+        let (first, rest) = c.name.split_at(1);
+        let name = format!("{first}{}", rest.to_ascii_lowercase());
+        // The one name that is another.
+        let name = name.replace("_x_indexes", "_x_#indexes");
+        let length = match c.ty.kind {
+            TypeKind::VarChar(n) => u32::from(n),
+            _ => u32::from(c.display_width.unwrap_or(0)),
+        };
+        g.columns
+            .push(column(&name, c.ty.kind, c.ty.unsigned, length, c.nullable));
+    }
+    g
 }
