@@ -104,6 +104,61 @@ def test_rows(pair, table):
     assert cut(ours.rows) == cut(theirs.rows)
 
 
+SYSTEM_SCHEMAS = [
+    "SELECT * FROM information_schema.schemata WHERE schema_name IN ('mysql', 'performance_schema') ORDER BY schema_name",
+    "SHOW DATABASES LIKE 'mys%'",
+    "SHOW DATABASES LIKE '%schema'",
+    "SHOW CREATE DATABASE mysql",
+    "SHOW CREATE DATABASE performance_schema",
+    "SHOW FULL TABLES FROM mysql",
+    "SHOW TABLES FROM performance_schema",
+    "SHOW COLUMNS FROM mysql.db",
+    "SHOW FULL COLUMNS FROM mysql.global_priv",
+    "DESCRIBE mysql.user",
+    "SELECT table_name, engine, table_type, table_collation, table_comment FROM information_schema.tables WHERE table_schema = 'mysql' ORDER BY table_name",
+    # The length of a SET is that of its members; MariaDB leaves out two for one of them.
+    "SELECT * FROM information_schema.columns WHERE table_schema = 'mysql' AND column_name <> 'Table_priv' ORDER BY table_name, ordinal_position",
+    "SELECT table_name, index_name, seq_in_index, column_name, non_unique FROM information_schema.statistics WHERE table_schema = 'mysql' "
+    "ORDER BY table_name, index_name, seq_in_index",
+    "SELECT constraint_name, table_name, constraint_type FROM information_schema.table_constraints WHERE table_schema = 'mysql' "
+    "AND constraint_type <> 'CHECK' ORDER BY 1, 2",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("statement", SYSTEM_SCHEMAS)
+def test_system_schemas(pair, statement):
+    """`mysql` and `performance_schema` look as in MariaDB."""
+    ours, theirs = (client.ok(statement) for client in pair)
+    assert ours.columns == theirs.columns
+    assert ours.rows == theirs.rows
+
+
+def test_system_schemas_can_be_used(pair):
+    for client in pair:
+        for name in ("mysql", "performance_schema", "sys"):
+            client.ok(f"USE {name}")
+        client.ok("USE mysql")
+        assert client.rows("SELECT user FROM db WHERE user = 'nobody'") == []
+        client.ok("USE schema_test")
+
+
+def test_system_schemas_need_privileges(pair):
+    for client in pair:
+        client.ok("CREATE OR REPLACE USER sees_nothing, sees_table")
+        client.ok("GRANT SELECT ON mysql.db TO sees_table")
+    for server in (pair[0].server, pair[1].server):
+        with Client(server, user="sees_nothing") as client:
+            assert client.rows("SHOW DATABASES") == [("information_schema",)]
+            client.fails("USE mysql", 1044)
+            client.fails("SHOW TABLES FROM performance_schema", 1044)
+        with Client(server, user="sees_table") as client:
+            assert client.rows("SHOW DATABASES LIKE '%'") == [("information_schema",), ("mysql",)]
+            assert client.rows("SHOW TABLES FROM mysql") == [("db",)]
+            client.fails("DESCRIBE mysql.global_priv", 1142)
+    for client in pair:
+        client.ok("DROP USER sees_nothing, sees_table")
+
+
 @pytest.mark.parametrize("table", [*TABLES, *ONLY_COLUMNS])
 def test_columns(pair, table):
     """Names, types and NULLs of the tables' own columns; and they describe themselves."""

@@ -58,3 +58,11 @@ SELECT * FROM looks_like ORDER BY a;
 SHOW CREATE TABLE looks_like;
 DROP TABLE looks_like;
 DROP SEQUENCE named_seq;
+-- DEFAULT(column) within DEFAULT expressions and CHECK: of another column, of itself, round in a circle.
+CREATE TABLE d_self (a INT DEFAULT (-(DEFAULT(a))));
+CREATE TABLE d_check (b DATE CHECK (c LIKE DEFAULT(c)), c DATE DEFAULT (FROM_DAYS(1)));
+DROP TABLE IF EXISTS d_check;
+CREATE TABLE d_other (a INT DEFAULT (1 + 1), b INT DEFAULT (DEFAULT(a) * 3), c INT);
+INSERT INTO d_other (c) VALUES (1);
+INSERT INTO d_other (b, c) VALUES (DEFAULT(b) + 1, DEFAULT(a));
+SELECT * FROM d_other ORDER BY b;

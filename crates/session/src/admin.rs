@@ -606,10 +606,24 @@ impl Admin {
     }
 
     /// True for the statements that read the diagnostics area and so must not clear it.
-    pub(crate) fn keeps_diagnostics(&self) -> bool {
+    pub(crate) fn reads_diagnostics(&self) -> bool {
         matches!(
             self,
             Admin::Show(Show::Warnings { .. } | Show::CountWarnings { .. })
+        )
+    }
+
+    /// True for statements that leave the conditions of the statement before unless they have some of their own: those
+    /// that open no table.
+    pub(crate) fn keeps_diagnostics(&self) -> bool {
+        matches!(
+            self,
+            Admin::Transaction(_)
+                | Admin::Set(_)
+                | Admin::Use(_)
+                | Admin::Account(_)
+                | Admin::Flush(_)
+                | Admin::UnlockTables
         )
     }
 }

@@ -45,7 +45,9 @@ impl ClientSession {
             return self.run_sql_prepared(p, out, more);
         }
         let counter = status::counter(admin.counter());
-        self.begin_statement(counter, admin.keeps_diagnostics());
+        // A program's handlers look at what its last statement left.
+        let keeps = self.in_program == 0 && admin.keeps_diagnostics();
+        self.begin_statement(counter, keeps || admin.reads_diagnostics());
         if let Admin::Show(Show::BinlogEvents(range)) = admin {
             // May be long: not made in memory.
             return match self.show_binlog_events(range, out) {
@@ -64,14 +66,21 @@ impl ClientSession {
             Admin::Transaction(TransactionStatement::Commit { .. })
         );
         self.late.next_is_last(!more && is_commit);
+        let earlier = match keeps {
+            true => self.take_inherited(),
+            false => Vec::new(),
+        };
         let answer = self.answer(admin);
+        if answer.is_ok() {
+            self.leave_inherited(earlier);
+        }
         self.late.next_is_last(false);
         match answer {
             Ok(Answer::Done) => self.finish_ok(0, 0, String::new(), out, more),
             Ok(Answer::Rows(grid)) => {
                 grid.send(out)?;
                 let n = grid.rows.len() as u64;
-                if admin.keeps_diagnostics() {
+                if admin.reads_diagnostics() {
                     // SHOW WARNINGS leaves FOUND_ROWS() and the counts alone.
                     let found = self.env.found_rows;
                     return self.finish_rows(n, found, out, more);

@@ -322,11 +322,12 @@ impl ClientSession {
         if !account.sees_database(db) {
             return Err(acl::database_denied(&account, db));
         }
-        // The tables of `mysql` are there without a database, unless somebody has made one.
-        if db != "mysql" && self.instance.database().catalog().database(db).is_none() {
+        let catalog = self.instance.database().catalog();
+        let system = crate::information_schema::system_schema(&catalog, db);
+        if system.is_none() && catalog.database(db).is_none() {
             return Err(unknown_database(db));
         }
-        self.set_db(Some(db.into()));
+        self.set_db(Some(system.unwrap_or(db).into()));
         Ok(())
     }
 }

@@ -106,7 +106,7 @@ impl ClientSession {
     }
 
     /// Takes the conditions of the statement before out of the diagnostics area; the statement's own stay.
-    fn take_inherited(&mut self) -> Vec<Condition> {
+    pub(crate) fn take_inherited(&mut self) -> Vec<Condition> {
         let count = std::mem::take(&mut self.inherited);
         if count == 0 {
             return Vec::new();
@@ -117,6 +117,16 @@ impl ClientSession {
             self.env.push(c);
         }
         earlier
+    }
+
+    /// Puts them back, unless the statement has conditions of its own.
+    pub(crate) fn leave_inherited(&mut self, earlier: Vec<Condition>) {
+        if self.env.warning_count() == 0 {
+            self.inherited = earlier.len();
+            for c in earlier {
+                self.env.push_condition(c.level, c.code, c.message);
+            }
+        }
     }
 
     /// Conditions of this statement alone: what its OK or EOF packet reports.
@@ -479,12 +489,7 @@ impl ClientSession {
         } else if only_reads && open.txn.renew() {
             self.tx.reader = Some(open);
         }
-        if self.env.warning_count() == 0 {
-            self.inherited = earlier.len();
-            for c in earlier {
-                self.env.push_condition(c.level, c.code, c.message);
-            }
-        }
+        self.leave_inherited(earlier);
         self.finish_plan(outcome, out, more)
     }
 
@@ -769,7 +774,7 @@ pub(crate) fn rolls_back_transaction(code: u16) -> bool {
 /// True for a SELECT without a table: unless it has conditions of its own, those of the statement before stay, so that
 /// `SELECT @@warning_count` can see them.
 pub(crate) fn keeps_diagnostics(stmt: &Stmt) -> bool {
-    matches!(stmt, Stmt::Select(s) if s.from.is_none())
+    matches!(stmt, Stmt::Select(s) | Stmt::Do(s) if s.from.is_none())
 }
 
 pub(crate) fn trim(text: &str) -> &str {

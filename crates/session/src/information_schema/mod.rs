@@ -42,12 +42,11 @@ use crate::session::ClientSession;
 pub(crate) use crate::view::View;
 use definitions::REPLICA_STATUS;
 pub(crate) use definitions::{Definitions, all, definition};
-pub(crate) use mysql::MYSQL;
-use narwal_engine::Table;
+use narwal_engine::{Catalog, Table};
 use narwal_sql::virtual_tables::{INFORMATION_SCHEMA, PERFORMANCE_SCHEMA, Wanted};
 use narwal_sql::{StatementEnv, VirtualRows, VirtualTables};
-use narwal_types::SqlResult;
 use narwal_types::face::is_mysql;
+use narwal_types::{Collation, SqlResult};
 use rows::Rows;
 use std::sync::Arc;
 pub(crate) use uncounted_columns::uncounted;
@@ -152,6 +151,58 @@ impl VirtualTables for InformationSchema<'_> {
         Some((table, make))
     }
 }
+
+/// The schemas that are there without anybody making them, beside `information_schema`. Who sees what of them is a
+/// question of privileges, as with any database.
+const SYSTEM: [&str; 3] = [mysql::MYSQL, PERFORMANCE_SCHEMA, "sys"];
+
+/// A system schema's name as it is shown, unless somebody has made a database of that name.
+pub(crate) fn system_schema(catalog: &Catalog, db: &str) -> Option<&'static str> {
+    let is = |name: &&str| match *name == PERFORMANCE_SCHEMA {
+        true => name.eq_ignore_ascii_case(db),
+        false => *name == db,
+    };
+    let name = SYSTEM.into_iter().find(is)?;
+    catalog.database(name).is_none().then_some(name)
+}
+
+/// The system schemas that nobody has made a database of.
+pub(crate) fn system_schemas(catalog: &Catalog) -> impl Iterator<Item = &str> {
+    let all: [&str; 3] = SYSTEM;
+    all.into_iter()
+        .filter(|name| catalog.database(name).is_none())
+}
+
+/// The tables of a system schema.
+pub(crate) fn system_tables(schema: &str) -> Vec<&'static Arc<Table>> {
+    match schema {
+        mysql::MYSQL => mysql::all().collect(),
+        PERFORMANCE_SCHEMA if is_mysql() => mysql_performance::all().collect(),
+        PERFORMANCE_SCHEMA => performance::all().collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// One table of a system schema.
+pub(crate) fn table_of_system(schema: &str, name: &str) -> Option<&'static Arc<Table>> {
+    match schema {
+        mysql::MYSQL => mysql::definition(name),
+        PERFORMANCE_SCHEMA if is_mysql() => mysql_performance::definition(name),
+        PERFORMANCE_SCHEMA => performance::definition(name),
+        _ => None,
+    }
+}
+
+/// The collation of a system schema.
+pub(crate) fn system_collation(schema: &str) -> Collation {
+    match schema {
+        mysql::MYSQL => Collation::Latin1SwedishCi,
+        _ if is_mysql() => Collation::Utf8mb4GeneralCi,
+        _ => Collation::Utf8mb3GeneralCi,
+    }
+}
+
+pub(crate) use mysql::{MYSQL, is_view};
 
 /// A table of the database `mysql`.
 pub(crate) fn system_table(name: &str) -> Option<&'static Arc<Table>> {

@@ -6,8 +6,8 @@ use crate::privileges::PrivilegeSet;
 use crate::programs::events::show::{event_column, event_rows};
 use crate::programs::show as programs;
 use crate::view::View;
-use narwal_engine::{ColumnDef, Table, TableDef};
-use narwal_sql::ast::DdlStmt;
+use narwal_engine::{ColumnDef, IndexColumn, IndexDef, Table, TableDef};
+use narwal_sql::ast::{ColumnSpec, DdlStmt, IndexSpec};
 use narwal_sql::{ParseOptions, Stmt, parse_statement};
 use narwal_types::{Collation, SqlResult, Value};
 use std::collections::{BTreeMap, BTreeSet};
@@ -45,18 +45,22 @@ pub(super) fn made(
         let DdlStmt::CreateTable(c) = *ddl else {
             return None;
         };
-        let columns = c.elements.columns.into_iter();
+        let collation = c.options.collation.unwrap_or(collation);
+        let columns: Vec<ColumnDef> = (c.elements.columns.into_iter())
+            .map(|c| column(c, collation))
+            .collect();
+        let indexes = c.elements.indexes.iter();
         let table = Table::made(TableDef {
             id: 0,
             db: db.into(),
             name: c.table.name.clone(),
-            columns: columns.map(|c| column(c.def, collation)).collect(),
-            indexes: Vec::new(),
+            indexes: indexes.filter_map(|i| index(i, &columns)).collect(),
+            columns,
             hidden_index_id: 0,
-            collation: Collation::default(),
-            comment: String::new(),
+            collation,
+            comment: c.options.comment.unwrap_or_default(),
             auto_increment_start: 0,
-            engine: engine.into(),
+            engine: c.options.engine.unwrap_or_else(|| engine.into()),
             created: 0,
             checks: Vec::new(),
             foreign_keys: Vec::new(),
@@ -68,21 +72,49 @@ pub(super) fn made(
     tables.collect()
 }
 
-/// A column as it was parsed, with the collation that a schema's tables have. Where MariaDB has an ENUM or a SET of
-/// words, which are the same in any case, the text here is compared so, too.
-fn column(mut c: ColumnDef, collation: Collation) -> ColumnDef {
-    let of_words = c.name.ends_with("_priv")
-        || matches!(
-            c.name.as_str(),
-            "is_role" | "password_expired" | "Routine_type" | "Admin_option"
-        );
-    if c.ty.is_character() {
-        c.ty.collation = match of_words && collation == Collation::Utf8mb3Bin {
-            true => Collation::Utf8mb3GeneralCi,
-            false => collation,
-        };
+/// A column as it was parsed, with the collation of its table if it names none.
+fn column(c: ColumnSpec, collation: Collation) -> ColumnDef {
+    let mut def = c.def;
+    if def.ty.has_charset() {
+        def.ty.collation = c.collation.unwrap_or(collation);
     }
-    c
+    def
+}
+
+/// An index as it was parsed. It is shown, and nothing is kept in it.
+fn index(i: &IndexSpec, columns: &[ColumnDef]) -> Option<IndexDef> {
+    let position = |name: &str| columns.iter().position(|c| c.name == name);
+    let parts = i.columns.iter().map(|(name, prefix, desc)| {
+        Some(IndexColumn {
+            column: position(name)?,
+            prefix: prefix.and_then(|p| u16::try_from(p).ok()),
+            desc: *desc,
+        })
+    });
+    Some(IndexDef {
+        id: 0,
+        name: match i.primary {
+            true => "PRIMARY".into(),
+            false => i.name.clone().unwrap_or_default(),
+        },
+        unique: i.unique || i.primary,
+        columns: parts.collect::<Option<_>>()?,
+        comment: String::new(),
+        implied: false,
+        ignored: false,
+        method: None,
+        key_block_size: 0,
+    })
+}
+
+/// All tables by name.
+pub(super) fn all() -> impl Iterator<Item = &'static Arc<Table>> {
+    definitions().values()
+}
+
+/// Whether a table of this schema is a view in MariaDB.
+pub(crate) fn is_view(table: &Table) -> bool {
+    table.def.db == MYSQL && table.def.name == "user"
 }
 
 /// A table's definition.

@@ -25,6 +25,11 @@ pub(super) fn definition(name: &str) -> Option<&'static Arc<Table>> {
     definitions().get(name.to_ascii_lowercase().as_str())
 }
 
+/// All tables by name.
+pub(super) fn all() -> impl Iterator<Item = &'static Arc<Table>> {
+    definitions().values()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,12 +4,13 @@ use super::rows::Rows;
 use crate::acl::Account;
 use crate::instance::Instance;
 use crate::privileges::PrivilegeSet;
+use crate::session::is_virtual;
 use crate::view::View;
 use narwal_engine::{ColumnDef, ForeignKeyDef, IndexDef, Table, ViewDef};
 use narwal_sql::StatementEnv;
 use narwal_sql::show;
 use narwal_sql::view::describe;
-use narwal_sql::virtual_tables::{INFORMATION_SCHEMA, PERFORMANCE_SCHEMA, Wanted};
+use narwal_sql::virtual_tables::{INFORMATION_SCHEMA, Wanted};
 use narwal_types::face::is_mysql;
 use narwal_types::{Collation, DateTime, SqlResult, TypeKind, Value, Zone};
 use std::sync::Arc;
@@ -30,22 +31,23 @@ fn same(wanted: Option<&str>, name: &str) -> bool {
 /// The names that an account sees in SHOW DATABASES, without `information_schema`.
 pub(crate) fn visible_databases(instance: &Instance, account: &Account) -> Vec<String> {
     let all = account.global.has(PrivilegeSet::SHOW_DATABASES);
-    instance
-        .database()
-        .catalog()
-        .databases()
-        .map(|d| d.name.as_str())
-        .filter(|d| all || account.sees_database(d))
+    let catalog = instance.database().catalog();
+    let names = catalog.databases().map(|d| d.name.as_str());
+    let seen = names
+        .chain(super::system_schemas(&catalog))
+        .filter(|d| all || is_virtual(d) || account.sees_database(d))
         .map(String::from)
-        .collect()
+        .collect();
+    seen
 }
 
 /// The tables of a database that an account sees: those that it has any privilege on.
 pub(crate) fn visible_tables(instance: &Instance, account: &Account, db: &str) -> Vec<Arc<Table>> {
-    instance
-        .database()
-        .catalog()
+    let catalog = instance.database().catalog();
+    let system = super::system_schema(&catalog, db).map(super::system_tables);
+    catalog
         .tables(db)
+        .chain(system.into_iter().flatten())
         .filter(|t| !account.about_table(db, &t.def.name).is_empty())
         .cloned()
         .collect()
@@ -97,17 +99,15 @@ fn described(view: &View, v: &ViewDef, env: &StatementEnv) -> SqlResult<Arc<Tabl
 
 /// The stored tables that a statement asks about, as far as it says so in these columns.
 fn asked(view: &View, wanted: &Wanted, schema: usize, table: usize) -> Vec<Arc<Table>> {
-    let mut out = Vec::new();
-    for d in view.instance.database().catalog().databases() {
-        if same(wanted.value(schema), &d.name) {
-            out.extend(
-                visible_tables(&view.instance, &view.account, &d.name)
-                    .into_iter()
-                    .filter(|t| same(wanted.value(table), &t.def.name)),
-            );
-        }
-    }
-    out
+    let catalog = view.instance.database().catalog();
+    let stored = catalog.databases().map(|d| d.name.as_str());
+    let found = stored
+        .chain(super::system_schemas(&catalog))
+        .filter(|db| same(wanted.value(schema), db))
+        .flat_map(|db| visible_tables(&view.instance, &view.account, db))
+        .filter(|t| same(wanted.value(table), &t.def.name))
+        .collect();
+    found
 }
 
 /// The virtual tables that it asks about.
@@ -132,23 +132,24 @@ pub(super) fn schemata(view: &View, _: &StatementEnv, wanted: &Wanted) -> SqlRes
         ]
     };
     let mut rows = vec![row(INFORMATION_SCHEMA, super::columns::COLLATION, "")];
-    if is_mysql() {
-        rows.push(row(PERFORMANCE_SCHEMA, Collation::Utf8mb4GeneralCi, ""));
-    }
     let catalog = view.instance.database().catalog();
     for name in visible_databases(&view.instance, &view.account) {
-        if same(wanted.value(1), &name)
-            && let Some(d) = catalog.database(&name)
-        {
-            rows.push(row(&d.name, d.collation, &d.comment));
+        if !same(wanted.value(1), &name) {
+            continue;
         }
+        rows.push(match catalog.database(&name) {
+            Some(d) => row(&d.name, d.collation, &d.comment),
+            None => row(&name, super::system_collation(&name), ""),
+        });
     }
     Ok(rows)
 }
 
-/// BASE TABLE or SEQUENCE.
+/// BASE TABLE, SEQUENCE, or VIEW for what MariaDB has as one.
 pub(crate) fn table_type(t: &Table) -> &'static str {
-    if t.def.sequence {
+    if super::is_view(t) {
+        "VIEW"
+    } else if t.def.sequence {
         "SEQUENCE"
     } else {
         "BASE TABLE"
@@ -187,6 +188,9 @@ pub(super) fn data_length(instance: &Instance, t: &Table) -> u64 {
 
 /// Engine to Temporary: what SHOW TABLE STATUS and TABLES tell of a table.
 pub(crate) fn table_status(instance: &Instance, t: &Table, zone: Zone) -> Vec<Value> {
+    if super::is_view(t) {
+        return view_status("VIEW");
+    }
     let engine = instance.database();
     let virtual_table = t.def.db == INFORMATION_SCHEMA;
     let rows = if virtual_table {

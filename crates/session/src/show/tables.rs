@@ -16,8 +16,7 @@ use narwal_sql::virtual_tables::{INFORMATION_SCHEMA, PERFORMANCE_SCHEMA};
 use narwal_sql::{show, view};
 use narwal_types::errors;
 use narwal_types::errors::codes;
-use narwal_types::face::is_mysql;
-use narwal_types::{BlobSize, SqlError, SqlResult, TypeKind, Value};
+use narwal_types::{BlobSize, Collation, SqlError, SqlResult, TypeKind, Value};
 use std::sync::Arc;
 
 /// Error 1146.
@@ -33,11 +32,15 @@ impl ClientSession {
             None => self.env.require_db()?.to_string(),
         };
         if is_virtual(&db) {
-            return Ok("information_schema".into());
+            return Ok(db.to_ascii_lowercase());
         }
         let account = self.account();
         if !account.sees_database(&db) {
             return Err(acl::database_denied(&account, &db));
+        }
+        let catalog = self.instance.database().catalog();
+        if let Some(system) = information_schema::system_schema(&catalog, &db) {
+            return Ok(system.into());
         }
         if self.instance.database().catalog().database(&db).is_none() {
             return Err(unknown_database(&db));
@@ -83,6 +86,11 @@ impl ClientSession {
         if let Some(v) = catalog.view(&db, &t.name) {
             return self.described(v, &catalog);
         }
+        if let Some(schema) = information_schema::system_schema(&catalog, &db)
+            && let Some(table) = information_schema::table_of_system(schema, &t.name)
+        {
+            return Ok(table.clone());
+        }
         catalog
             .table(&db, &t.name)
             .cloned()
@@ -99,8 +107,10 @@ impl ClientSession {
         let account = self.account();
         let mut names = visible_databases(&self.instance, &account);
         names.push(INFORMATION_SCHEMA.into());
-        if is_mysql() {
-            names.push(PERFORMANCE_SCHEMA.into());
+        // Tools that dump all databases ask for all names: a dump must not put this server's accounts in the place of another's.
+        if matches!(filter, Filter::None) {
+            let catalog = self.instance.database().catalog();
+            names.retain(|n| n != information_schema::MYSQL || catalog.database(n).is_some());
         }
         names.sort_unstable();
         let mut g = Grid::new();
@@ -272,7 +282,9 @@ impl ClientSession {
                 Value::str(if c.nullable { "YES" } else { "NO" }),
                 Value::str(show::show_key(&t, i)),
                 match c.ty.kind {
-                    TypeKind::Text(_) | TypeKind::Blob(_) if show::show_default(c).is_some() => {
+                    TypeKind::Text(_) | TypeKind::Blob(_)
+                        if show::show_default(c).is_some() && !information_schema::is_view(&t) =>
+                    {
                         default_expression(c)
                     }
                     _ => opt(show::show_default(c)),
@@ -428,11 +440,18 @@ impl ClientSession {
         name: &str,
     ) -> SqlResult<Grid> {
         let db = self.database_named(Some(name))?;
-        let text = if is_virtual(&db) {
-            "CREATE DATABASE `information_schema` /*!40100 DEFAULT CHARACTER SET utf8mb3 COLLATE utf8mb3_general_ci */"
-                .to_string()
+        let catalog = self.instance.database().catalog();
+        let system = information_schema::system_schema(&catalog, &db);
+        let text = if is_virtual(&db) || system.is_some() {
+            let collation = match system {
+                Some(schema) => information_schema::system_collation(schema),
+                None => Collation::Utf8mb3GeneralCi,
+            };
+            let (charset, collation) = (collation.charset().name(), collation.name());
+            format!(
+                "CREATE DATABASE `{db}` /*!40100 DEFAULT CHARACTER SET {charset} COLLATE {collation} */"
+            )
         } else {
-            let catalog = self.instance.database().catalog();
             let d = catalog.database(&db).ok_or_else(|| unknown_database(&db))?;
             show::show_create_database(d)
         };

@@ -205,6 +205,16 @@ pub(super) fn comparison(op: BinaryOp) -> Option<CmpOp> {
     })
 }
 
+/// The value of a number as written. Error 1367 beyond the largest double.
+fn finite(n: &str) -> SqlResult<Value> {
+    match number(n) {
+        Value::Double(d) if d.is_infinite() => {
+            Err(errors::ILLEGAL_VALUE_FOR_TYPE.with([&"double", &n]))
+        }
+        v => Ok(v),
+    }
+}
+
 impl Binder<'_> {
     pub(super) fn expr(&self, ast: &Ast) -> SqlResult<Expr> {
         self.scope.env.check_interrupt()?;
@@ -470,12 +480,7 @@ impl Binder<'_> {
 
     fn value(&self, v: &Literal) -> SqlResult<Expr> {
         let e = Expr::literal(match v {
-            Literal::Number(n) => match number(n) {
-                Value::Double(d) if d.is_infinite() => {
-                    return Err(errors::ILLEGAL_VALUE_FOR_TYPE.with([&"double", n]));
-                }
-                v => v,
-            },
+            Literal::Number(n) => finite(n)?,
             Literal::String(s) | Literal::National(s) => Value::str(s.as_str()),
             Literal::Hex(s) | Literal::HexText(s) => Value::bytes(hex(s)?),
             Literal::Bit(s) => Value::bytes(bits(s)?),
@@ -941,7 +946,7 @@ impl Binder<'_> {
             UnaryOp::Minus => {
                 // Literals are negated here, so that -9223372036854775808 is an integer.
                 if let Ast::Literal(Literal::Number(n)) = e {
-                    return Ok(Expr::literal(negate_literal(number(n))));
+                    return Ok(Expr::literal(negate_literal(finite(n)?)));
                 }
                 let e = as_operand(inner()?);
                 fixed::check_unary(&e.ty, "-")?;

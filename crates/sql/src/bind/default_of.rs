@@ -1,7 +1,7 @@
 //! DEFAULT(column): the value that a row has in a column where none is given.
 
 use crate::bind::binder::Binder;
-use crate::bind::table_rules::rules;
+use crate::bind::table_rules::default_expression;
 use crate::expr::node::{Expr, ExprKind, ExprType, make};
 use narwal_engine::DefaultDef;
 use narwal_syntax::ast::Expr as Ast;
@@ -62,7 +62,8 @@ impl Binder<'_> {
                 make(ExprKind::Literal(value), e.ty)
             }
             DefaultDef::Expr(_) => {
-                let made = rules(&source.table)?.and_then(|r| r.defaults.get(at)?.clone());
+                // Not by the table's rules: those may be what is being bound.
+                let made = default_expression(&source.table, at)?;
                 let mut made = made.unwrap_or_else(|| Expr::literal(Value::Null));
                 // It names columns of the table alone; here they are those of this source.
                 made.replace_columns(&mut |c| Some(Expr::column(self.scope, number, c)?.kind));

@@ -6,11 +6,13 @@ use crate::bind::scope::{Scope, Source};
 use crate::env::{NoVariables, StatementEnv};
 use crate::expr::node::Expr;
 use crate::lower::parse_expression;
+use crate::quote::quote_ident;
 use narwal_engine::{DefaultDef, Table};
 use narwal_syntax::ParseOptions;
 use narwal_types::errors;
 use narwal_types::{SqlError, SqlResult};
 use std::any::Any;
+use std::cell::RefCell;
 use std::sync::Arc;
 
 /// A bound CHECK constraint.
@@ -65,6 +67,47 @@ fn casts_as_parsed(text: &str) -> std::borrow::Cow<'_, str> {
     out.into()
 }
 
+thread_local! {
+    /// The DEFAULT expressions that are being bound: each may name the next by DEFAULT(column).
+    static OPEN: RefCell<Vec<(*const Table, usize)>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Takes the innermost DEFAULT expression out of [`OPEN`] when it is bound.
+struct Opened;
+
+impl Drop for Opened {
+    fn drop(&mut self) {
+        OPEN.with_borrow_mut(|open| open.pop());
+    }
+}
+
+/// So many DEFAULT expressions may name each other in a row: each takes its place on the stack.
+const DEFAULTS_IN_A_ROW: usize = 32;
+
+/// The DEFAULT expression of a column, `None` if its default is none. Error 4029 if it comes to itself.
+pub fn default_expression(table: &Arc<Table>, column: usize) -> SqlResult<Option<Expr>> {
+    if let Some(kept) = table
+        .expressions
+        .get()
+        .and_then(|k| k.downcast_ref::<Rules>())
+    {
+        return Ok(kept.defaults.get(column).cloned().flatten());
+    }
+    let def = &table.def.columns[column];
+    let DefaultDef::Expr(text) = &def.default else {
+        return Ok(None);
+    };
+    let this = (Arc::as_ptr(table), column);
+    let (deep, again) = OPEN.with_borrow(|o| (o.len() >= DEFAULTS_IN_A_ROW, o.contains(&this)));
+    if deep || again {
+        let name = quote_ident(&def.name);
+        return Err(errors::EXPRESSION_REFERS_TO_UNINIT_FIELD.with([&name, &name]));
+    }
+    OPEN.with_borrow_mut(|open| open.push(this));
+    let _opened = Opened;
+    bind_text(text, table).map(Some)
+}
+
 fn make(table: &Arc<Table>) -> SqlResult<Rules> {
     let def = &table.def;
     let mut rules = Rules {
@@ -73,10 +116,7 @@ fn make(table: &Arc<Table>) -> SqlResult<Rules> {
         checks: Vec::new(),
     };
     for (i, c) in def.columns.iter().enumerate() {
-        rules.defaults.push(match &c.default {
-            DefaultDef::Expr(text) => Some(bind_text(text, table)?),
-            _ => None,
-        });
+        rules.defaults.push(default_expression(table, i)?);
         if let Some(g) = &c.generated {
             rules.generated.push((i, bind_text(&g.expr, table)?));
         }

@@ -138,7 +138,11 @@ impl Spread {
         if n == 0 {
             return Value::Null;
         }
+        // Values far apart have squares beyond all doubles: the largest stands for them, as for MariaDB.
         let variance = self.squares / n as f64;
+        if !variance.is_finite() {
+            return Value::Double(f64::MAX);
+        }
         Value::Double(match func {
             AggFunc::StdPop | AggFunc::StdSamp => variance.sqrt(),
             _ => variance,

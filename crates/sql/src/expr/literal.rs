@@ -2,8 +2,8 @@
 
 use narwal_types::{Decimal, Value};
 
-/// A numeric literal: integers up to 64 bits, exact numbers with a point, doubles with an exponent.
-/// The value of a number as written.
+/// The value of a number as written: integers up to 64 bits, exact numbers with a point, doubles with an exponent. One
+/// beyond the largest double is infinite, for the caller to refuse.
 pub(crate) fn number(n: &str) -> Value {
     if let Ok(v) = n.parse::<i64>() {
         return Value::Int(v);
@@ -13,7 +13,9 @@ pub(crate) fn number(n: &str) -> Value {
     }
     if n.contains(['e', 'E']) {
         let (f, _) = narwal_types::convert::parse_f64_prefix(n.as_bytes());
-        return Value::Double(f);
+        // The reader of a prefix stops at the largest double.
+        let beyond = f == f64::MAX && n.parse::<f64>().is_ok_and(f64::is_infinite);
+        return Value::Double(if beyond { f64::INFINITY } else { f });
     }
     Value::Decimal(Decimal::parse_prefix(n.as_bytes()).0)
 }

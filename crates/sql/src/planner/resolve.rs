@@ -92,7 +92,6 @@ impl<'a> Resolver<'a> {
         }
         let made = db == "mysql" || db.eq_ignore_ascii_case(PERFORMANCE_SCHEMA);
         if made
-            && self.catalog.database(&db).is_none()
             && let Some((table, rows)) =
                 self.virtual_tables.and_then(|v| v.table(&db, &t.name.name))
         {
