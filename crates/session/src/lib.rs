@@ -101,6 +101,7 @@ mod startup;
 mod statement;
 mod statement_format;
 mod status;
+mod system_schemas;
 mod system_thread;
 mod table_locks;
 mod text_plans;

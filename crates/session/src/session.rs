@@ -323,7 +323,7 @@ impl ClientSession {
             return Err(acl::database_denied(&account, db));
         }
         let catalog = self.instance.database().catalog();
-        let system = crate::information_schema::system_schema(&catalog, db);
+        let system = crate::system_schemas::system_schema(&catalog, db);
         if system.is_none() && catalog.database(db).is_none() {
             return Err(unknown_database(db));
         }

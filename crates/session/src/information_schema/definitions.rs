@@ -5,6 +5,7 @@ use super::{
     uncounted_columns,
 };
 use crate::replica::show;
+use crate::system_schemas::MYSQL;
 use columns::TABLES;
 use narwal_engine::{Table, TableDef};
 use narwal_sql::virtual_tables::{INFORMATION_SCHEMA, PERFORMANCE_SCHEMA};
@@ -76,7 +77,7 @@ pub(crate) struct Definitions;
 impl VirtualTables for Definitions {
     fn table(&self, db: &str, name: &str) -> Option<(Arc<Table>, VirtualRows)> {
         let table = match db {
-            mysql::MYSQL => mysql::definition(name)?.clone(),
+            MYSQL => mysql::definition(name)?.clone(),
             _ if db.eq_ignore_ascii_case(PERFORMANCE_SCHEMA) && is_mysql() => {
                 mysql_performance::definition(name)?.clone()
             }

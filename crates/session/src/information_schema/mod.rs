@@ -11,6 +11,7 @@
 //! | `grants.rs` | the privilege tables |
 //! | `views.rs` | VIEWS |
 //! | `mysql.rs`, `mysql.sql` | the schema `mysql` |
+//! | `system.rs` | what these two have in common |
 //! | `performance.rs`, `performance_schema.sql` | the schema `performance_schema` |
 //! | `mysql_columns.rs`, `mysql_rows.rs` | what MySQL's `information_schema` has beyond MariaDB's, under MySQL's face |
 //! | `mysql_performance.rs`, `mysql_performance.sql` | `performance_schema` under MySQL's face |
@@ -32,6 +33,7 @@ mod performance;
 mod readers;
 mod rows;
 mod server;
+mod system;
 pub(crate) mod tables;
 mod uncounted_columns;
 mod views;
@@ -39,16 +41,18 @@ use crate::programs::events::show::events;
 use crate::programs::show as programs;
 use crate::replica::show;
 use crate::session::ClientSession;
+use crate::system_schemas::MYSQL;
 pub(crate) use crate::view::View;
 use definitions::REPLICA_STATUS;
 pub(crate) use definitions::{Definitions, all, definition};
-use narwal_engine::{Catalog, Table};
+use narwal_engine::Table;
 use narwal_sql::virtual_tables::{INFORMATION_SCHEMA, PERFORMANCE_SCHEMA, Wanted};
 use narwal_sql::{StatementEnv, VirtualRows, VirtualTables};
+use narwal_types::SqlResult;
 use narwal_types::face::is_mysql;
-use narwal_types::{Collation, SqlResult};
 use rows::Rows;
 use std::sync::Arc;
+pub(crate) use system::{is_view, system_collation, table_of_system};
 pub(crate) use uncounted_columns::uncounted;
 
 /// Makes rows, with what the session knows, for a statement.
@@ -113,7 +117,7 @@ pub(crate) struct InformationSchema<'s>(pub &'s ClientSession);
 
 impl VirtualTables for InformationSchema<'_> {
     fn table(&self, db: &str, name: &str) -> Option<(Arc<Table>, VirtualRows)> {
-        if db == mysql::MYSQL {
+        if db == MYSQL {
             let table = mysql::definition(name)?.clone();
             let (view, of) = (self.0.view(), table.clone());
             let make: VirtualRows = Arc::new(move |_, _| match of.def.name.as_str() {
@@ -151,58 +155,6 @@ impl VirtualTables for InformationSchema<'_> {
         Some((table, make))
     }
 }
-
-/// The schemas that are there without anybody making them, beside `information_schema`. Who sees what of them is a
-/// question of privileges, as with any database.
-const SYSTEM: [&str; 3] = [mysql::MYSQL, PERFORMANCE_SCHEMA, "sys"];
-
-/// A system schema's name as it is shown, unless somebody has made a database of that name.
-pub(crate) fn system_schema(catalog: &Catalog, db: &str) -> Option<&'static str> {
-    let is = |name: &&str| match *name == PERFORMANCE_SCHEMA {
-        true => name.eq_ignore_ascii_case(db),
-        false => *name == db,
-    };
-    let name = SYSTEM.into_iter().find(is)?;
-    catalog.database(name).is_none().then_some(name)
-}
-
-/// The system schemas that nobody has made a database of.
-pub(crate) fn system_schemas(catalog: &Catalog) -> impl Iterator<Item = &str> {
-    let all: [&str; 3] = SYSTEM;
-    all.into_iter()
-        .filter(|name| catalog.database(name).is_none())
-}
-
-/// The tables of a system schema.
-pub(crate) fn system_tables(schema: &str) -> Vec<&'static Arc<Table>> {
-    match schema {
-        mysql::MYSQL => mysql::all().collect(),
-        PERFORMANCE_SCHEMA if is_mysql() => mysql_performance::all().collect(),
-        PERFORMANCE_SCHEMA => performance::all().collect(),
-        _ => Vec::new(),
-    }
-}
-
-/// One table of a system schema.
-pub(crate) fn table_of_system(schema: &str, name: &str) -> Option<&'static Arc<Table>> {
-    match schema {
-        mysql::MYSQL => mysql::definition(name),
-        PERFORMANCE_SCHEMA if is_mysql() => mysql_performance::definition(name),
-        PERFORMANCE_SCHEMA => performance::definition(name),
-        _ => None,
-    }
-}
-
-/// The collation of a system schema.
-pub(crate) fn system_collation(schema: &str) -> Collation {
-    match schema {
-        mysql::MYSQL => Collation::Latin1SwedishCi,
-        _ if is_mysql() => Collation::Utf8mb4GeneralCi,
-        _ => Collation::Utf8mb3GeneralCi,
-    }
-}
-
-pub(crate) use mysql::{MYSQL, is_view};
 
 /// A table of the database `mysql`.
 pub(crate) fn system_table(name: &str) -> Option<&'static Arc<Table>> {

@@ -5,6 +5,7 @@ use crate::acl::{Account, Lifetime, TlsNeed};
 use crate::privileges::PrivilegeSet;
 use crate::programs::events::show::{event_column, event_rows};
 use crate::programs::show as programs;
+use crate::system_schemas::MYSQL;
 use crate::view::View;
 use narwal_engine::{ColumnDef, IndexColumn, IndexDef, Table, TableDef};
 use narwal_sql::ast::{ColumnSpec, DdlStmt, IndexSpec};
@@ -12,9 +13,6 @@ use narwal_sql::{ParseOptions, Stmt, parse_statement};
 use narwal_types::{Collation, SqlResult, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
-
-/// The schema's name.
-pub(crate) const MYSQL: &str = "mysql";
 
 /// The tables by name.
 fn definitions() -> &'static BTreeMap<String, Arc<Table>> {
@@ -110,11 +108,6 @@ fn index(i: &IndexSpec, columns: &[ColumnDef]) -> Option<IndexDef> {
 /// All tables by name.
 pub(super) fn all() -> impl Iterator<Item = &'static Arc<Table>> {
     definitions().values()
-}
-
-/// Whether a table of this schema is a view in MariaDB.
-pub(crate) fn is_view(table: &Table) -> bool {
-    table.def.db == MYSQL && table.def.name == "user"
 }
 
 /// A table's definition.

@@ -1,16 +1,17 @@
 //! Tables about databases, tables, columns and indexes.
 
 use super::rows::Rows;
+use super::system::{is_view, system_collation, system_tables};
 use crate::acl::Account;
 use crate::instance::Instance;
 use crate::privileges::PrivilegeSet;
-use crate::session::is_virtual;
+use crate::system_schemas::{system_schema, system_schemas};
 use crate::view::View;
 use narwal_engine::{ColumnDef, ForeignKeyDef, IndexDef, Table, ViewDef};
 use narwal_sql::StatementEnv;
 use narwal_sql::show;
 use narwal_sql::view::describe;
-use narwal_sql::virtual_tables::{INFORMATION_SCHEMA, Wanted};
+use narwal_sql::virtual_tables::{INFORMATION_SCHEMA, PERFORMANCE_SCHEMA, Wanted};
 use narwal_types::face::is_mysql;
 use narwal_types::{Collation, DateTime, SqlResult, TypeKind, Value, Zone};
 use std::sync::Arc;
@@ -34,8 +35,8 @@ pub(crate) fn visible_databases(instance: &Instance, account: &Account) -> Vec<S
     let catalog = instance.database().catalog();
     let names = catalog.databases().map(|d| d.name.as_str());
     let seen = names
-        .chain(super::system_schemas(&catalog))
-        .filter(|d| all || is_virtual(d) || account.sees_database(d))
+        .chain(system_schemas(&catalog))
+        .filter(|d| all || (is_mysql() && *d == PERFORMANCE_SCHEMA) || account.sees_database(d))
         .map(String::from)
         .collect();
     seen
@@ -44,7 +45,7 @@ pub(crate) fn visible_databases(instance: &Instance, account: &Account) -> Vec<S
 /// The tables of a database that an account sees: those that it has any privilege on.
 pub(crate) fn visible_tables(instance: &Instance, account: &Account, db: &str) -> Vec<Arc<Table>> {
     let catalog = instance.database().catalog();
-    let system = super::system_schema(&catalog, db).map(super::system_tables);
+    let system = system_schema(&catalog, db).map(system_tables);
     catalog
         .tables(db)
         .chain(system.into_iter().flatten())
@@ -102,7 +103,7 @@ fn asked(view: &View, wanted: &Wanted, schema: usize, table: usize) -> Vec<Arc<T
     let catalog = view.instance.database().catalog();
     let stored = catalog.databases().map(|d| d.name.as_str());
     let found = stored
-        .chain(super::system_schemas(&catalog))
+        .chain(system_schemas(&catalog))
         .filter(|db| same(wanted.value(schema), db))
         .flat_map(|db| visible_tables(&view.instance, &view.account, db))
         .filter(|t| same(wanted.value(table), &t.def.name))
@@ -139,7 +140,7 @@ pub(super) fn schemata(view: &View, _: &StatementEnv, wanted: &Wanted) -> SqlRes
         }
         rows.push(match catalog.database(&name) {
             Some(d) => row(&d.name, d.collation, &d.comment),
-            None => row(&name, super::system_collation(&name), ""),
+            None => row(&name, system_collation(&name), ""),
         });
     }
     Ok(rows)
@@ -147,7 +148,7 @@ pub(super) fn schemata(view: &View, _: &StatementEnv, wanted: &Wanted) -> SqlRes
 
 /// BASE TABLE, SEQUENCE, or VIEW for what MariaDB has as one.
 pub(crate) fn table_type(t: &Table) -> &'static str {
-    if super::is_view(t) {
+    if is_view(t) {
         "VIEW"
     } else if t.def.sequence {
         "SEQUENCE"
@@ -188,7 +189,7 @@ pub(super) fn data_length(instance: &Instance, t: &Table) -> u64 {
 
 /// Engine to Temporary: what SHOW TABLE STATUS and TABLES tell of a table.
 pub(crate) fn table_status(instance: &Instance, t: &Table, zone: Zone) -> Vec<Value> {
-    if super::is_view(t) {
+    if is_view(t) {
         return view_status("VIEW");
     }
     let engine = instance.database();

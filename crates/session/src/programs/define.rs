@@ -5,7 +5,7 @@ use super::definition::{self, Definition, Stored, TriggerPart, WrittenHead, body
 use super::package;
 use super::rights;
 use crate::acl::{self, Account};
-use crate::information_schema::MYSQL;
+use crate::system_schemas::MYSQL;
 use crate::privileges::PrivilegeSet;
 use crate::session::{ClientSession, unknown_database};
 use crate::status;

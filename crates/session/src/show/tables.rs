@@ -11,6 +11,7 @@ use crate::privileges::PrivilegeSet;
 use crate::rows::{Grid, opt};
 use crate::session::{ClientSession, is_virtual, unknown_database};
 use crate::show::title;
+use crate::system_schemas::{MYSQL, system_schema};
 use narwal_engine::{Catalog, Table, ViewDef};
 use narwal_sql::virtual_tables::{INFORMATION_SCHEMA, PERFORMANCE_SCHEMA};
 use narwal_sql::{show, view};
@@ -39,7 +40,7 @@ impl ClientSession {
             return Err(acl::database_denied(&account, &db));
         }
         let catalog = self.instance.database().catalog();
-        if let Some(system) = information_schema::system_schema(&catalog, &db) {
+        if let Some(system) = system_schema(&catalog, &db) {
             return Ok(system.into());
         }
         if self.instance.database().catalog().database(&db).is_none() {
@@ -86,7 +87,7 @@ impl ClientSession {
         if let Some(v) = catalog.view(&db, &t.name) {
             return self.described(v, &catalog);
         }
-        if let Some(schema) = information_schema::system_schema(&catalog, &db)
+        if let Some(schema) = system_schema(&catalog, &db)
             && let Some(table) = information_schema::table_of_system(schema, &t.name)
         {
             return Ok(table.clone());
@@ -110,7 +111,7 @@ impl ClientSession {
         // Tools that dump all databases ask for all names: a dump must not put this server's accounts in the place of another's.
         if matches!(filter, Filter::None) {
             let catalog = self.instance.database().catalog();
-            names.retain(|n| n != information_schema::MYSQL || catalog.database(n).is_some());
+            names.retain(|n| n != MYSQL || catalog.database(n).is_some());
         }
         names.sort_unstable();
         let mut g = Grid::new();
@@ -441,7 +442,7 @@ impl ClientSession {
     ) -> SqlResult<Grid> {
         let db = self.database_named(Some(name))?;
         let catalog = self.instance.database().catalog();
-        let system = information_schema::system_schema(&catalog, &db);
+        let system = system_schema(&catalog, &db);
         let text = if is_virtual(&db) || system.is_some() {
             let collation = match system {
                 Some(schema) => information_schema::system_collation(schema),
