@@ -5,10 +5,10 @@ use super::definition::{self, Definition, Stored, TriggerPart, WrittenHead, body
 use super::package;
 use super::rights;
 use crate::acl::{self, Account};
-use crate::system_schemas::MYSQL;
 use crate::privileges::PrivilegeSet;
 use crate::session::{ClientSession, unknown_database};
 use crate::status;
+use crate::system_schemas::MYSQL;
 use narwal_engine::{CatalogChange, Ddl};
 use narwal_sql::VariableSource;
 use narwal_syntax::ast::TableName;
