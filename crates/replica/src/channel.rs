@@ -8,7 +8,8 @@ use crate::queue::{GroupHead, Queue};
 use crate::receive;
 use crate::semisync::Acks;
 use crate::shared::{Received, Settings, Shared};
-use narwal_binlog::Gtid;
+use narwal_binlog::{Gtid, GtidSet, gtid_uuid};
+use narwal_engine::SourceGtid;
 use narwal_session::apply::{ApplyOptions, TypeConversions};
 use narwal_session::replica::{
     ConnectionConfig, IoRunning, ReplicaError, ReplicaFilter, StartWhat, Threads, Until,
@@ -340,7 +341,18 @@ struct Rule<'a> {
     until: Option<Until>,
     /// Domains of UNTIL that are not through.
     open: BTreeMap<u32, Gtid>,
+    /// What was applied, for UNTIL of sets.
+    executed: GtidSet,
     delay: i64,
+}
+
+/// The group's GTID in MySQL's form is in the set.
+fn names(set: &GtidSet, head: &GroupHead) -> bool {
+    match &head.source {
+        SourceGtid::MariaDb => set.has(head.gtid),
+        SourceGtid::Mysql(gtid) => set.has_mysql(gtid),
+        SourceGtid::Anonymous => false,
+    }
 }
 
 impl Rule<'_> {
@@ -353,8 +365,17 @@ impl Rule<'_> {
             shared,
             until,
             open,
+            executed: GtidSet::new(),
             delay: i64::from(shared.config().delay),
         }
+    }
+
+    /// All that this server has, in MySQL's form.
+    fn executed_now(&self) -> GtidSet {
+        let db = self.shared.instance.database();
+        let mut set = GtidSet::of_state(&db.gtid_state());
+        set.merge(&db.replica_state().mysql);
+        set
     }
 
     /// UNTIL is reached before anything is applied.
@@ -371,6 +392,13 @@ impl Rule<'_> {
                 let at = self.shared.applied();
                 !at.file.is_empty() && compare(&at.file, at.pos, file, *pos).is_ge()
             }
+            Some(Until::BeforeGtids(set)) => set.without(&self.executed_now()) != *set,
+            Some(Until::AfterGtids(set)) => {
+                let executed = self.executed_now();
+                let over = set.is_subset(&executed);
+                self.executed = executed;
+                over
+            }
         }
     }
 }
@@ -378,7 +406,8 @@ impl Rule<'_> {
 impl Conductor for Rule<'_> {
     fn before(&mut self, head: &GroupHead) -> Verdict {
         let stop = match &self.until {
-            None => false,
+            None | Some(Until::AfterGtids(_)) => false,
+            Some(Until::BeforeGtids(set)) => names(set, head),
             Some(Until::Gtid(_)) => self
                 .open
                 .get(&head.gtid.domain)
@@ -414,7 +443,20 @@ impl Conductor for Rule<'_> {
 
     fn behind(&mut self, head: &GroupHead) -> bool {
         match &self.until {
-            None => false,
+            None | Some(Until::BeforeGtids(_)) => false,
+            Some(Until::AfterGtids(set)) => {
+                // As `gtid_executed` counts them: numbers that other servers of the domain took are in it.
+                let gtid = head.gtid;
+                match &head.source {
+                    SourceGtid::MariaDb => {
+                        let uuid = gtid_uuid(gtid.domain, gtid.server);
+                        self.executed.add(uuid, 1, gtid.seq);
+                    }
+                    SourceGtid::Mysql(gtid) => self.executed.insert(gtid),
+                    SourceGtid::Anonymous => {}
+                }
+                set.is_subset(&self.executed)
+            }
             Some(Until::Gtid(_)) => {
                 self.open
                     .retain(|d, until| *d != head.gtid.domain || head.gtid.seq < until.seq);

@@ -12,6 +12,12 @@ pub(crate) fn gtid_list(text: &str) -> SqlResult<GtidState> {
         .map_err(|_| errors::INCORRECT_GTID_STATE.plain())
 }
 
+/// Reads a set of GTIDs in MySQL's form; error 1772.
+pub(crate) fn gtid_set(text: &str) -> SqlResult<GtidSet> {
+    text.parse()
+        .map_err(|_| errors::MALFORMED_GTID_SET_SPECIFICATION.with([&text]))
+}
+
 /// Reads a list that names each domain once: errors 1941 and 1943.
 pub(crate) fn gtid_position(text: &str) -> SqlResult<BTreeMap<u32, Gtid>> {
     gtid_list(text)?;

@@ -1,7 +1,7 @@
 //! CHANGE MASTER, START SLAVE, STOP SLAVE.
 
 use crate::admin::{Admin, ReplicaStatement, Target};
-use crate::gtids::gtid_list;
+use crate::gtids::{gtid_list, gtid_set};
 use crate::replica::config::HEARTBEAT_TOO_SHORT;
 use crate::replica::{ChangeMaster, StartWhat, Threads, Until, UseGtid};
 use narwal_syntax::ast::admin as ast;
@@ -58,6 +58,8 @@ fn until(given: ast::Until) -> SqlResult<Until> {
         ast::Until::Gtid(list) => {
             return Ok(Until::Gtid(gtid_list(&list)?.position().collect()));
         }
+        ast::Until::BeforeGtids(set) => return Ok(Until::BeforeGtids(gtid_set(&set)?)),
+        ast::Until::AfterGtids(set) => return Ok(Until::AfterGtids(gtid_set(&set)?)),
         ast::Until::Position(parts) => parts,
     };
     let (mut master, mut relay) = ((None, None), false);

@@ -60,7 +60,7 @@ const COLUMNS: &[Column] = &[
     Column("Skip_Counter", Int(10), Both),
     Column("Exec_Master_Log_Pos", Big(10), Both),
     Column("Relay_Log_Space", Big(10), Both),
-    Column("Until_Condition", Text(6), Both),
+    Column("Until_Condition", Text(16), Both),
     Column("Until_Log_File", Text(512), Both),
     Column("Until_Log_Pos", Big(10), Both),
     Column("Master_SSL_Allowed", Text(7), Both),
@@ -301,6 +301,8 @@ fn value(name: &str, s: &ConnectionStatus) -> Value {
             None => "None",
             Some(Until::MasterPos { .. }) => "Master",
             Some(Until::Gtid(_)) => "Gtid",
+            Some(Until::BeforeGtids(_)) => "SQL_BEFORE_GTIDS",
+            Some(Until::AfterGtids(_)) => "SQL_AFTER_GTIDS",
         }),
         "Until_Log_File" => text(match &ch.until {
             Some(Until::MasterPos { file, .. }) => file,

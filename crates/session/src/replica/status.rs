@@ -1,7 +1,7 @@
 //! What SHOW SLAVE STATUS shows of a connection.
 
 use super::{ConnectionConfig, ReplicaFilter};
-use narwal_binlog::Gtid;
+use narwal_binlog::{Gtid, GtidSet};
 use std::sync::Arc;
 
 /// `Slave_IO_Running`.
@@ -142,4 +142,8 @@ pub enum Until {
     },
     /// `MASTER_GTID_POS`: domain by domain behind this GTID; nothing is applied of domains that are not in the list.
     Gtid(Vec<Gtid>),
+    /// `SQL_BEFORE_GTIDS`: in front of the first group that is in the set.
+    BeforeGtids(GtidSet),
+    /// `SQL_AFTER_GTIDS`: when everything in the set has been applied.
+    AfterGtids(GtidSet),
 }

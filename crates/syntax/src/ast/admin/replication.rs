@@ -70,6 +70,10 @@ pub enum UntilOption {
 pub enum Until {
     /// MASTER_GTID_POS: the list.
     Gtid(String),
+    /// MySQL's SQL_BEFORE_GTIDS: the set.
+    BeforeGtids(String),
+    /// MySQL's SQL_AFTER_GTIDS: the set.
+    AfterGtids(String),
     /// Places in files.
     Position(Vec<UntilOption>),
 }

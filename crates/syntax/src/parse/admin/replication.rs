@@ -97,6 +97,14 @@ impl Parser<'_> {
             self.expect_tok(Tok::Eq)?;
             return Ok(Until::Gtid(self.text_literal()?));
         }
+        if self.eat_word("SQL_BEFORE_GTIDS") {
+            self.expect_tok(Tok::Eq)?;
+            return Ok(Until::BeforeGtids(self.text_literal()?));
+        }
+        if self.eat_word("SQL_AFTER_GTIDS") {
+            self.expect_tok(Tok::Eq)?;
+            return Ok(Until::AfterGtids(self.text_literal()?));
+        }
         let words = [
             Kw::MASTER_LOG_FILE,
             Kw::MASTER_LOG_POS,
