@@ -385,6 +385,20 @@ def test_character_sets(pair, setup):
     alike(pair, tour)
 
 
+def test_display_widths_go_to_the_client(pair):
+    """Drivers take TINYINT(1) for a boolean."""
+
+    def tour(link):
+        link.query("CREATE TABLE t (a TINYINT(1), b INT(5), c BIGINT UNSIGNED, d INT, e SMALLINT(3) ZEROFILL, f MEDIUMINT(20), g YEAR(4), h BOOL)")
+        link.query("CREATE VIEW v AS SELECT * FROM t")
+        for sql in ["SELECT * FROM t", "SELECT * FROM v", "SELECT t.a AS x FROM t", "SELECT * FROM (SELECT a, h, b FROM t) d", "SELECT a, h FROM t UNION ALL SELECT a, h FROM t"]:
+            yield sql, [(c.name, c.type, c.length) for c in link.query(sql).columns]
+        link.query("CREATE TABLE copied SELECT * FROM t")
+        yield "copied", link.query("SHOW CREATE TABLE copied").rows
+
+    alike(pair, tour)
+
+
 @pytest.mark.parametrize("collation", [8, 11, 33, 45, 46, 47, 48, 63, 255])
 def test_the_handshake_chooses_the_character_set(pair, collation):
     def tour(link):

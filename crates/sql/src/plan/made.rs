@@ -14,23 +14,31 @@ pub fn made_table(
     name: &str,
     columns: impl IntoIterator<Item = (String, ColumnType, bool)>,
 ) -> SqlResult<Arc<Table>> {
-    let columns = columns
-        .into_iter()
-        .map(|(name, ty, nullable)| ColumnDef {
-            name,
-            ty,
-            nullable,
-            default: DefaultDef::None,
-            auto_increment: false,
-            on_update: None,
-            comment: String::new(),
-            display_width: None,
-            generated: None,
-            check: None,
-            invisible: false,
-            compressed: false,
-        })
-        .collect();
+    let columns = columns.into_iter();
+    let columns = columns.map(|(name, ty, nullable)| made_column(name, ty, nullable));
+    made_of(db, name, columns.collect())
+}
+
+/// A column of a made-up table.
+pub fn made_column(name: String, ty: ColumnType, nullable: bool) -> ColumnDef {
+    ColumnDef {
+        name,
+        ty,
+        nullable,
+        default: DefaultDef::None,
+        auto_increment: false,
+        on_update: None,
+        comment: String::new(),
+        display_width: None,
+        generated: None,
+        check: None,
+        invisible: false,
+        compressed: false,
+    }
+}
+
+/// A made-up table of these columns.
+pub fn made_of(db: &str, name: &str, columns: Vec<ColumnDef>) -> SqlResult<Arc<Table>> {
     Ok(Table::made(TableDef {
         id: 0,
         db: db.to_string(),

@@ -82,6 +82,13 @@ fn result_column(name: &str, e: &Expr, of: Option<(&Source, usize)>) -> ResultCo
         c.org_table = table.def.name.clone();
         c.org_name = def.name.clone();
         c.auto_increment = def.auto_increment;
+        // Drivers know a boolean by the 1 of TINYINT(1). A short BIGINT is one that was computed, which is kept as INT.
+        if let Some(width) = def.display_width
+            && def.ty.is_integer()
+            && def.ty.kind != TypeKind::BigInt
+        {
+            c.length = u32::from(width);
+        }
         for i in table.indexes.iter() {
             let Some(at) = i.parts.iter().position(|p| p.column == col) else {
                 continue;

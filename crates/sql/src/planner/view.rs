@@ -4,7 +4,7 @@ use crate::bind::bind;
 use crate::bind::scope::{Clause, MergedView, Scope, Source};
 use crate::bind::scope::{Planned, SubqueryPlanner};
 use crate::expr::node::{Expr, ExprKind, ExprType, SubqueryUse};
-use crate::plan::made::made_table;
+use crate::plan::made::{made_column, made_of};
 use crate::plan::sarg::conjuncts;
 use crate::planner::logical::Merged;
 use crate::planner::logical::Resolved;
@@ -13,13 +13,21 @@ use crate::planner::resolve::Open;
 use crate::planner::resolve::Resolver;
 use crate::privilege::Privilege;
 use crate::view_def::MAX_DEPTH;
-use narwal_engine::{CheckOption, ViewAlgorithm, ViewDef};
+use narwal_engine::{CheckOption, ColumnDef, ViewAlgorithm, ViewDef};
 use narwal_syntax::ast::{Select, SelectItem, TableRef};
 use narwal_types::errors;
 use narwal_types::errors::codes;
 use narwal_types::{Collation, SqlError, SqlResult};
 use std::cell::RefCell;
 use std::sync::Arc;
+
+/// The display width that a column of a view has from its table.
+fn declared_width(e: &Expr, sources: &[Source]) -> Option<u8> {
+    let (source, column) = e.as_column()?;
+    let source = sources.get(source)?;
+    let column = column.checked_sub(source.base)?;
+    source.table.columns().get(column)?.display_width
+}
 
 /// The subqueries of a merged view: they become the statement's.
 struct ViewSubqueries<'a> {
@@ -177,11 +185,12 @@ impl Resolver<'_> {
             s.inner = true;
         }
         let types: Vec<ExprType> = columns.iter().map(Expr::ty).collect();
-        let table = made_table(
-            &def.db,
-            &def.name,
-            (def.columns.iter().zip(&types)).map(|(n, t)| (n.clone(), t.ty, t.nullable)),
-        )?;
+        let made = def.columns.iter().zip(&types).zip(&columns);
+        let made = made.map(|((name, t), e)| ColumnDef {
+            display_width: declared_width(e, sources),
+            ..made_column(name.clone(), t.ty, t.nullable)
+        });
+        let table = made_of(&def.db, &def.name, made.collect())?;
         sources.push(Source {
             base: sources.last().map_or(0, |s| s.base + s.width()),
             types: Some(types.into()),
