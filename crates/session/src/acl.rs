@@ -833,7 +833,7 @@ impl Acl {
     ) -> SqlResult<(String, String)> {
         let reserved = |word: &&str| user.eq_ignore_ascii_case(word);
         let host = match host {
-            None if [PUBLIC, "NONE"].iter().any(|w| reserved(w)) => {
+            None if [PUBLIC, "NONE"].iter().any(reserved) => {
                 return Err(invalid_role(user));
             }
             None | Some("") if self.role(user).is_some() => "",

@@ -205,7 +205,7 @@ fn settable_inside(d: &VariableDef) -> bool {
         "transaction_",
     ]
     .iter()
-    .any(|w| starts(w));
+    .any(starts);
     let looks = h.before.is_some()
         || h.allowed.is_some()
         || h.check.is_some()

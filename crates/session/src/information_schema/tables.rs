@@ -34,12 +34,11 @@ pub(crate) fn visible_databases(instance: &Instance, account: &Account) -> Vec<S
     let all = account.global.has(PrivilegeSet::SHOW_DATABASES);
     let catalog = instance.database().catalog();
     let names = catalog.databases().map(|d| d.name.as_str());
-    let seen = names
+    names
         .chain(system_schemas(&catalog))
         .filter(|d| all || (is_mysql() && *d == PERFORMANCE_SCHEMA) || account.sees_database(d))
         .map(String::from)
-        .collect();
-    seen
+        .collect()
 }
 
 /// The tables of a database that an account sees: those that it has any privilege on.
@@ -102,13 +101,12 @@ fn described(view: &View, v: &ViewDef, env: &StatementEnv) -> SqlResult<Arc<Tabl
 fn asked(view: &View, wanted: &Wanted, schema: usize, table: usize) -> Vec<Arc<Table>> {
     let catalog = view.instance.database().catalog();
     let stored = catalog.databases().map(|d| d.name.as_str());
-    let found = stored
+    stored
         .chain(system_schemas(&catalog))
         .filter(|db| same(wanted.value(schema), db))
         .flat_map(|db| visible_tables(&view.instance, &view.account, db))
         .filter(|t| same(wanted.value(table), &t.def.name))
-        .collect();
-    found
+        .collect()
 }
 
 /// The virtual tables that it asks about.
