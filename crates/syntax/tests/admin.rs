@@ -19,6 +19,8 @@ const OURS: &[&str] = &[
     "show binary log status",
     "show replicas status",
     "reset binary logs and gtids",
+    "start slave until sql_before_gtids='0-1-1'",
+    "start slave until sql_after_gtids='0-1-1'",
 ];
 
 /// `ok`, or `1064` and the text that the error is near.

@@ -556,7 +556,7 @@ fn start_and_stop() {
             1235,
         ),
         ("start slave until master_gtid_pos='x'", 1941),
-        ("start slave until sql_before_gtids='0-1-1'", 1064),
+        ("start slave until sql_before_gtids='0-1-1'", 1772),
         ("start slave user='x'", 1064),
         ("start slave sql_thread,", 1064),
         ("stop everything", 1064),
