@@ -379,6 +379,11 @@ def test_kill_connection(connect):
         for _ in range(50):
             victim.run("SELECT 1")
             time.sleep(0.1)
+    # Its thread may need a moment more than its socket.
+    for _ in range(100):
+        if number not in [row[0] for row in client.rows("SHOW PROCESSLIST")]:
+            break
+        time.sleep(0.1)
     client.fails(f"KILL {number}", 1094)
 
 

@@ -199,7 +199,6 @@ START SLAVE user='x'
 START SLAVE UNTIL master_log_file='x'
 START SLAVE UNTIL master_log_pos=5
 START SLAVE UNTIL relay_log_file='x', master_log_pos=9
-START SLAVE UNTIL sql_before_gtids='0-1-1'
 STOP SLAVE relay_thread
 STOP SLAVE io_thread, sql_thread FOR CHANNEL ''
 CHANGE MASTER TO master_host='127.0.0.1', master_port=4, master_use_gtid=no
@@ -236,6 +235,8 @@ def test_what_narwal_refuses(two):
         ("CHANGE MASTER TO master_user='u', master_use_gtid=no, master_demote_to_slave=1", 4191),
         ("CHANGE MASTER TO master_user='u', do_domain_ids=(1), ignore_domain_ids=(2)", 1201),
         ("START SLAVE UNTIL relay_log_file='x', relay_log_pos=9", 1235),
+        # MySQL's GTIDs, which are uuid:number.
+        ("START SLAVE UNTIL sql_before_gtids='0-1-1'", 1772),
         ("SET GLOBAL gtid_ignore_duplicates = 1", 1235),
         ("SET GLOBAL replicate_rewrite_db = 'a->b'", 1235),
         ("SET GLOBAL replicate_events_marked_for_skip = 'FILTER_ON_SLAVE'", 1235),
