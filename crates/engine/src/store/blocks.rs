@@ -23,33 +23,7 @@ const FEW: usize = 8;
 /// An ordered map from full keys to `V`.
 pub(crate) struct Blocks<V> {
     /// By the least key that a block may have. If there are blocks, the first one begins with the empty key.
-    directory: RwLock<BTreeMap<Start, Arc<Block<V>>>>,
-}
-
-/// A key in the directory. A number compares faster than bytes, and mostly decides.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Start {
-    /// The key's first 16 bytes, zeros behind a shorter one. It stands before `key`: keys are compared by it first.
-    head: u128,
-    key: FullKey,
-}
-
-impl Start {
-    #[inline]
-    fn of(key: &[u8]) -> Self {
-        let head = match key.first_chunk::<16>() {
-            Some(head) => *head,
-            None => {
-                let mut head = [0; 16];
-                head[..key.len()].copy_from_slice(key);
-                head
-            }
-        };
-        Start {
-            head: u128::from_be_bytes(head),
-            key: FullKey::from_slice(key),
-        }
-    }
+    directory: RwLock<BTreeMap<FullKey, Arc<Block<V>>>>,
 }
 
 struct Block<V> {
@@ -94,9 +68,10 @@ impl<V> Part<V> {
 impl<V> Blocks<V> {
     /// The last block that begins within a bound.
     fn at(&self, bound: Bound<&[u8]>) -> Option<Arc<Block<V>>> {
-        let bound = bound.map(Start::of);
         let directory = self.directory.read();
-        let (_, block) = directory.range((Bound::Unbounded, bound)).next_back()?;
+        let (_, block) = directory
+            .range::<[u8], _>((Bound::Unbounded, bound))
+            .next_back()?;
         Some(block.clone())
     }
 
@@ -149,7 +124,7 @@ impl<V> Blocks<V> {
     /// The first block, which is made if there is none.
     fn first(&self) -> Arc<Block<V>> {
         let mut directory = self.directory.write();
-        (directory.entry(Start::of(&[])))
+        (directory.entry(FullKey::new()))
             .or_insert_with(|| Block::new(FullKey::new(), Vec::new(), None))
             .clone()
     }
@@ -164,10 +139,9 @@ impl<V> Blocks<V> {
         };
         let start = start.clone();
         let end = part.end.replace(start.clone());
-        let place = Start::of(&start);
-        let block = Block::new(start, entries, end);
+        let block = Block::new(start.clone(), entries, end);
         // Nobody waits for a block while they hold the directory, so this can't be a deadlock.
-        self.directory.write().insert(place, block);
+        self.directory.write().insert(start, block);
     }
 
     /// Calls `f` with each entry of a range, in order or in reverse, until it returns true. False if it never did.
@@ -311,18 +285,6 @@ mod tests {
             }
             keys
         })
-    }
-
-    proptest! {
-        #[test]
-        fn starts_are_ordered_as_their_keys(
-            common in prop::collection::vec(any::<u8>(), 0..20),
-            a in prop::collection::vec(0..2u8, 0..20),
-            b in prop::collection::vec(0..2u8, 0..20),
-        ) {
-            let (a, b) = ([&common[..], &a].concat(), [&common[..], &b].concat());
-            prop_assert_eq!(Start::of(&a).cmp(&Start::of(&b)), a.cmp(&b));
-        }
     }
 
     proptest! {
