@@ -83,6 +83,7 @@ pub fn compile(
         has_handlers: false,
         has_return: false,
         late: !lookup.is_definition() && head.kind != Kind::Trigger,
+        last_line: (0, 1),
     };
     c.names.oracle = env.sql_mode.has(SqlMode::ORACLE);
     c.names.trigger = head.trigger.as_ref().map(|t| RowNames {
@@ -164,6 +165,8 @@ pub(crate) struct Compiler<'a> {
     has_return: bool,
     /// What does not fit the tables of today is an error of its statement, when that is reached.
     late: bool,
+    /// A place in the text, and its line.
+    last_line: (usize, usize),
 }
 
 /// Statements that take their time and may fail: where they stand is kept.
@@ -582,10 +585,17 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    /// The line of a place in the text, from 1 on.
-    fn line(&self, at: usize) -> usize {
-        let before = self.text.as_bytes().get(..at).unwrap_or_default();
-        before.iter().filter(|b| **b == b'\n').count() + 1
+    /// The line of a place in the text, from 1 on. Counted from the last place that was asked for: statements are compiled
+    /// in the order of the text, and counting each from the beginning would take the square of its length.
+    fn line(&mut self, at: usize) -> usize {
+        let (from, line) = match self.last_line {
+            last if last.0 <= at => last,
+            _ => (0, 1),
+        };
+        let between = self.text.as_bytes().get(from..at).unwrap_or_default();
+        let line = line + between.iter().filter(|b| **b == b'\n').count();
+        self.last_line = (at, line);
+        line
     }
 
     fn step_of(&mut self, body: Body) -> SqlResult<Step> {
