@@ -40,6 +40,12 @@ def compare(both, script: list[str]) -> None:
         assert ours == theirs, f"{sql}\n  Narwal:  {ours}\n  MariaDB: {theirs}"
 
 
+# Adds up.
+AGGREGATE = (
+    "CREATE AGGREGATE FUNCTION s(x INT) RETURNS INT BEGIN DECLARE r INT DEFAULT 0; DECLARE CONTINUE HANDLER FOR NOT FOUND RETURN r;"
+    " LOOP FETCH GROUP NEXT ROW; SET r = r + x; END LOOP; END"
+)
+
 PROGRAMS = {
     "BEFORE triggers mend rows": [
         "CREATE TABLE t (id INT PRIMARY KEY AUTO_INCREMENT, a INT NOT NULL, b VARCHAR(10) NOT NULL DEFAULT 'd',"
@@ -343,6 +349,111 @@ PROGRAMS = {
         "SELECT * FROM information_schema.enabled_roles", "SET DEFAULT ROLE CURRENT_ROLE FOR CURRENT_USER", "SELECT MAX(default_role) FROM mysql.user WHERE user = 'root'",
         "SET DEFAULT ROLE NONE", "SET DEFAULT ROLE r1 FOR nobody", "DROP ROLE r1", "SELECT * FROM information_schema.enabled_roles",
     ],
+    "aggregate functions": [
+        "CREATE TABLE t (a INT, b INT, c VARCHAR(10), e ENUM('p','q'))", "INSERT INTO t VALUES (1,1,'x','q'),(2,1,'y','p'),(3,2,'z',NULL),(NULL,2,'w','q')",
+        "CREATE AGGREGATE FUNCTION s(x INT) RETURNS INT BEGIN DECLARE r INT DEFAULT 0; DECLARE CONTINUE HANDLER FOR NOT FOUND RETURN r;"
+        " LOOP FETCH GROUP NEXT ROW; SET r = r + IFNULL(x, 100); END LOOP; END",
+        "SELECT s(a) FROM t", "SELECT b, s(a), s(a + 1), SUM(a) FROM t GROUP BY b", "SELECT s(a) FROM t WHERE 0", "SELECT b, s(a) FROM t WHERE 0 GROUP BY b",
+        "SELECT s(DISTINCT a) FROM t", "SELECT s(a ORDER BY b) FROM t", "SELECT b, s(a) OVER (PARTITION BY b) FROM t", "SELECT s(s(a)) FROM t",
+        "SELECT SUM(s(a)) FROM t", "SELECT a FROM t WHERE s(a) > 1", "SELECT b FROM t GROUP BY b ORDER BY s(a) DESC", "UPDATE t SET a = s(a)", "SET @x = s(3)",
+        "SELECT s(1), s(NULL), s('7')", "SELECT s(1, 2)", "SELECT s()", "SELECT b, s(a) FROM t GROUP BY b WITH ROLLUP", "SELECT (SELECT s(t.a)) FROM t",
+        "SELECT b FROM t WHERE b IN (SELECT s(a) - 1 FROM t GROUP BY b)", "SELECT EXISTS (SELECT s(a) FROM t WHERE 0)", "SELECT DISTINCT s(b) FROM t GROUP BY b",
+        "SELECT * FROM (SELECT b, s(a) n FROM t GROUP BY b) q WHERE n > 5",
+        "CREATE AGGREGATE FUNCTION told(x INT) RETURNS VARCHAR(100) BEGIN DECLARE r VARCHAR(100) DEFAULT CONCAT('start ', x, ';');"
+        " DECLARE CONTINUE HANDLER FOR NOT FOUND RETURN CONCAT(r, 'end ', IFNULL(x, 'null'));"
+        " SET r = CONCAT(r, 'before ', x, ';'); LOOP FETCH GROUP NEXT ROW; SET r = CONCAT(r, IFNULL(x, 'null'), ','); END LOOP; END",
+        "SELECT told(a) FROM t", "SELECT told(5)", "CREATE AGGREGATE FUNCTION early(x INT) RETURNS INT BEGIN FETCH GROUP NEXT ROW; RETURN x; END",
+        "SELECT early(a) FROM t", "SELECT early(b) FROM t", "CREATE AGGREGATE FUNCTION counted() RETURNS INT BEGIN DECLARE n INT DEFAULT 0;"
+        " DECLARE EXIT HANDLER FOR NOT FOUND RETURN n; LOOP FETCH GROUP NEXT ROW; SET n = n + 1; END LOOP; END",
+        "SELECT counted() FROM t", "SELECT b, counted(), COUNT(*) FROM t GROUP BY b",
+        "CREATE AGGREGATE FUNCTION over(x INT) RETURNS INT BEGIN DECLARE CONTINUE HANDLER FOR NOT FOUND RETURN 5; FETCH GROUP NEXT ROW; END", "SELECT over(a) FROM t",
+        "CREATE OR REPLACE AGGREGATE FUNCTION over(x INT) RETURNS INT BEGIN LOOP FETCH GROUP NEXT ROW; END LOOP; RETURN 1; END", "SELECT over(a) FROM t",
+        "CREATE OR REPLACE AGGREGATE FUNCTION over(x INT) RETURNS INT BEGIN DECLARE CONTINUE HANDLER FOR NOT FOUND SET @over = x;"
+        " LOOP FETCH GROUP NEXT ROW; END LOOP; RETURN 1; END", "SELECT over(a) FROM t",
+        "CREATE AGGREGATE FUNCTION q(x INT) RETURNS INT RETURN 1", "CREATE AGGREGATE FUNCTION q(x INT) RETURNS INT BEGIN FETCH GROUP NEXT ROW; END",
+        "CREATE FUNCTION q(x INT) RETURNS INT BEGIN FETCH GROUP NEXT ROW; RETURN 1; END", "CREATE PROCEDURE q() FETCH GROUP NEXT ROW",
+        "CREATE TRIGGER q BEFORE INSERT ON t FOR EACH ROW FETCH GROUP NEXT ROW", "BEGIN NOT ATOMIC FETCH GROUP NEXT ROW; END",
+        "CREATE EVENT q ON SCHEDULE EVERY 1 HOUR DO FETCH GROUP NEXT ROW", "CREATE AGGREGATE PROCEDURE q() SELECT 1", "ALTER FUNCTION s AGGREGATE NONE",
+        "ALTER FUNCTION s COMMENT 'sum'", "SELECT name, aggregate FROM mysql.proc WHERE db = DATABASE() ORDER BY name",
+        "CREATE AGGREGATE FUNCTION IF NOT EXISTS s(x INT) RETURNS INT BEGIN FETCH GROUP NEXT ROW; RETURN 1; END", "SELECT s(a) FROM t",
+        "CREATE VIEW v AS SELECT b, s(a) AS n FROM t GROUP BY b", "SELECT * FROM v", "SELECT view_definition LIKE '%`s`(%' FROM information_schema.views WHERE table_name = 'v'",
+        "SELECT n FROM v WHERE b = 1", "CREATE TABLE made AS SELECT s(a) n, told(a) m FROM t", "SHOW COLUMNS FROM made",
+        "PREPARE p FROM 'SELECT s(a + ?) FROM t'", "SET @y = 10", "EXECUTE p USING @y", "EXECUTE p USING @y", "DROP FUNCTION s", "EXECUTE p USING @y",
+        "CREATE FUNCTION s(x INT) RETURNS INT RETURN -x", "EXECUTE p USING @y",
+    ],
+    "aggregate functions that run statements": [
+        "CREATE TABLE t (a INT, b INT)", "CREATE TABLE log (x INT)", "INSERT INTO t VALUES (1, 1), (2, 1), (3, 2)",
+        "CREATE AGGREGATE FUNCTION noted(x INT) RETURNS INT BEGIN DECLARE CONTINUE HANDLER FOR NOT FOUND RETURN 0;"
+        " LOOP FETCH GROUP NEXT ROW; INSERT INTO log VALUES (x); END LOOP; END",
+        "SELECT noted(a) FROM t", "SELECT * FROM log", "SELECT noted(a) FROM t GROUP BY b", "SELECT COUNT(*) FROM log",
+        "CREATE AGGREGATE FUNCTION read_it(x INT) RETURNS INT BEGIN DECLARE n, d, v INT DEFAULT 0; DECLARE c CURSOR FOR SELECT x FROM log;"
+        " DECLARE CONTINUE HANDLER FOR NOT FOUND RETURN n; LOOP FETCH GROUP NEXT ROW;"
+        " BEGIN DECLARE CONTINUE HANDLER FOR NOT FOUND SET d = 1; OPEN c; SET d = 0; r: LOOP FETCH c INTO v; IF d THEN LEAVE r; END IF; SET n = n + v; END LOOP;"
+        " CLOSE c; END; END LOOP; END", "SELECT read_it(a) FROM t",
+        "CREATE AGGREGATE FUNCTION deep(i INT) RETURNS INT BEGIN FETCH GROUP NEXT ROW; IF i <= 0 THEN RETURN 0; END IF; RETURN (SELECT deep(i - 1) FROM t LIMIT 1); END",
+        "SELECT deep(0)", "SELECT deep(2)", "CREATE FUNCTION around() RETURNS INT RETURN (SELECT noted(a) FROM t)", "SELECT around()",
+        "CREATE AGGREGATE FUNCTION fails(x INT) RETURNS INT BEGIN DECLARE CONTINUE HANDLER FOR NOT FOUND RETURN 0; LOOP FETCH GROUP NEXT ROW;"
+        " INSERT INTO log VALUES (-x); IF x = 3 THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'three'; END IF; END LOOP; END",
+        "SELECT fails(a) FROM t WHERE a < 3", "INSERT INTO log SELECT fails(a) FROM t", "SELECT COUNT(*) FROM log WHERE x = -3",
+        "SET tmp_table_size = 16384, max_heap_table_size = 16384",
+        "CREATE AGGREGATE FUNCTION many(x BIGINT, y TEXT) RETURNS BIGINT BEGIN DECLARE n BIGINT DEFAULT 0; DECLARE CONTINUE HANDLER FOR NOT FOUND RETURN n;"
+        " LOOP FETCH GROUP NEXT ROW; SET n = n + x * CHAR_LENGTH(y); END LOOP; END",
+        "SELECT many(seq, REPEAT('a', seq % 50)), COUNT(*) FROM seq_1_to_3000", "SELECT seq % 7 k, many(seq, REPEAT('a', seq % 50)) FROM seq_1_to_3000 GROUP BY k",
+        "SELECT COUNT(*), SUM(m) FROM (SELECT many(seq, 'ab') m FROM seq_1_to_3000 GROUP BY seq DIV 2) q",
+    ],
+    "what functions and triggers may set": [
+        "CREATE TABLE t (a INT)", "SET sql_mode = ''", "CREATE FUNCTION modes() RETURNS VARCHAR(200) RETURN @@sql_mode",
+        "CREATE FUNCTION literals() RETURNS VARCHAR(200) RETURN CONCAT(@@collation_connection, @@character_set_connection)",
+        "SET sql_mode = 'ansi'", "SET NAMES utf8mb4 COLLATE utf8mb4_bin", "SELECT modes(), literals()", "SET sql_mode = DEFAULT", "SET NAMES utf8mb4",
+        "CREATE FUNCTION f(m VARCHAR(100)) RETURNS VARCHAR(200) BEGIN SET sql_mode = m; RETURN @@sql_mode; END", "SELECT f('ansi'), f('')", "SELECT @@sql_mode",
+        "SELECT f('nosuch')", "CREATE FUNCTION strict(x VARCHAR(20), m VARCHAR(100)) RETURNS INT BEGIN DECLARE i INT; SET sql_mode = m; SET i = x; RETURN i; END",
+        "SELECT strict('12x', '')", "SELECT strict('12x', 'STRICT_ALL_TABLES')",
+        "CREATE OR REPLACE FUNCTION f() RETURNS INT BEGIN SET character_set_client = latin1, collation_connection = latin1_bin; RETURN 1; END", "SELECT f()",
+        "SELECT @@character_set_client, @@collation_connection", "CREATE OR REPLACE FUNCTION f() RETURNS INT BEGIN SET NAMES latin1; RETURN 1; END", "SELECT f()",
+        "SELECT @@character_set_client, @@character_set_results, @@collation_connection", "SET NAMES utf8mb4",
+        "CREATE OR REPLACE FUNCTION f() RETURNS INT BEGIN SET tx_isolation = 'serializable'; RETURN 1; END", "SELECT f()", "SELECT @@tx_isolation",
+        "CREATE OR REPLACE FUNCTION f() RETURNS INT BEGIN SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED, READ WRITE; RETURN 1; END", "SELECT f()",
+        "SELECT @@tx_isolation, @@tx_read_only", "SET tx_isolation = 'repeatable-read'",
+        "CREATE OR REPLACE FUNCTION f() RETURNS INT BEGIN SET TRANSACTION READ ONLY; RETURN 1; END", "SELECT f()", "BEGIN", "SELECT f()", "ROLLBACK", "INSERT INTO t VALUES (1)",
+        "CREATE OR REPLACE FUNCTION f() RETURNS BIGINT BEGIN SET timestamp = 1000; RETURN UNIX_TIMESTAMP(); END", "SELECT f()", "SELECT UNIX_TIMESTAMP()",
+        "SET timestamp = DEFAULT", "CREATE OR REPLACE FUNCTION f() RETURNS INT BEGIN SET last_insert_id = 5; RETURN LAST_INSERT_ID(); END", "SELECT f()",
+        "SELECT LAST_INSERT_ID()", "CREATE OR REPLACE FUNCTION f() RETURNS INT BEGIN SET sql_log_bin = 0; RETURN 1; END", "SELECT f()",
+        "CREATE OR REPLACE FUNCTION f() RETURNS INT BEGIN SET binlog_format = STATEMENT; RETURN 1; END", "SELECT f()",
+        "CREATE OR REPLACE FUNCTION f() RETURNS INT BEGIN SET gtid_domain_id = 5; RETURN 1; END", "SELECT f()",
+        "CREATE OR REPLACE FUNCTION f() RETURNS INT BEGIN SET gtid_seq_no = 5; RETURN 1; END", "SELECT f()",
+        "CREATE OR REPLACE FUNCTION f() RETURNS INT BEGIN SET skip_replication = 1; RETURN 1; END", "SELECT f()",
+        "CREATE OR REPLACE FUNCTION f() RETURNS INT BEGIN SET max_connections = 1; RETURN 1; END", "SELECT f()",
+        "CREATE OR REPLACE FUNCTION f() RETURNS INT BEGIN SET GLOBAL max_length_for_sort_data = 2048; RETURN @@GLOBAL.max_length_for_sort_data; END", "SELECT f()",
+        "CREATE OR REPLACE FUNCTION f() RETURNS INT BEGIN SET autocommit = 0; RETURN 1; END", "CREATE OR REPLACE FUNCTION f() RETURNS INT BEGIN SET nosuch = 1; RETURN 1; END",
+        "CREATE OR REPLACE FUNCTION f() RETURNS INT BEGIN SET PASSWORD = PASSWORD('x'); RETURN 1; END", "CREATE PROCEDURE p() SET GLOBAL nosuch = 1",
+        "CREATE PROCEDURE p() SET @@nosuch = 1", "CREATE PROCEDURE p() SET STATEMENT nosuch = 1 FOR SELECT 1", "BEGIN NOT ATOMIC SET nosuch = 1; END",
+        "CREATE PROCEDURE sets(m VARCHAR(50)) SET sql_mode = m, lock_wait_timeout = 4321", "CREATE OR REPLACE FUNCTION f() RETURNS INT BEGIN CALL sets('ansi'); RETURN @@lock_wait_timeout; END",
+        "SELECT f()", "SELECT @@sql_mode, @@lock_wait_timeout", "SET lock_wait_timeout = DEFAULT",
+        "CREATE OR REPLACE FUNCTION f() RETURNS INT BEGIN SET STATEMENT lock_wait_timeout = 77 FOR INSERT INTO t VALUES (@@lock_wait_timeout); RETURN @@lock_wait_timeout; END",
+        "SELECT f()", "SELECT * FROM t", "CREATE OR REPLACE FUNCTION f() RETURNS INT BEGIN SET STATEMENT sql_mode = 'nosuch' FOR INSERT INTO t VALUES (1); RETURN 1; END",
+        "SELECT f()", "CREATE OR REPLACE FUNCTION f() RETURNS INT BEGIN SET STATEMENT autocommit = 0 FOR INSERT INTO t VALUES (1); RETURN 1; END",
+        "CREATE TRIGGER tr BEFORE INSERT ON t FOR EACH ROW BEGIN SET sql_mode = 'ansi'; SET NEW.a = NEW.a + LENGTH(@@sql_mode); END", "INSERT INTO t VALUES (5)",
+        "SELECT @@sql_mode", "SELECT * FROM t ORDER BY a",
+    ],
+    "temporary tables in functions and triggers": [
+        "CREATE TABLE t (a INT)", "INSERT INTO t VALUES (1), (2)",
+        "CREATE FUNCTION f1() RETURNS INT BEGIN CREATE TEMPORARY TABLE tt (a INT); INSERT INTO tt VALUES (1), (2), (3); RETURN (SELECT SUM(a) FROM tt); END",
+        "SELECT f1()", "SELECT * FROM tt", "SELECT f1()", "DROP TEMPORARY TABLE tt", "SELECT f1()", "SELECT COUNT(*) FROM tt", "DROP TEMPORARY TABLE tt",
+        "CREATE FUNCTION f2(n INT) RETURNS INT BEGIN DECLARE s INT; CREATE TEMPORARY TABLE IF NOT EXISTS tt (a INT); INSERT INTO tt VALUES (n), (n);"
+        " SELECT SUM(a) INTO s FROM tt; DROP TEMPORARY TABLE tt; RETURN s; END",
+        "SELECT f2(a) FROM t", "SELECT * FROM tt", "BEGIN", "INSERT INTO t VALUES (3)", "SELECT f2(a) FROM t", "ROLLBACK", "SELECT COUNT(*) FROM t",
+        "CREATE FUNCTION f3(n INT) RETURNS INT BEGIN CREATE OR REPLACE TEMPORARY TABLE t3 AS SELECT a + n AS b FROM t; RETURN (SELECT SUM(b) FROM t3); END",
+        "SELECT f3(10)", "SELECT * FROM t3", "INSERT INTO t SELECT f3(5)", "SELECT * FROM t", "SELECT COUNT(*) FROM t3", "DROP TABLE t3",
+        "CREATE FUNCTION f4() RETURNS INT BEGIN CREATE TEMPORARY TABLE t (a INT, b INT); RETURN (SELECT COUNT(*) FROM t); END", "SELECT f4()", "SELECT * FROM t",
+        "DROP TEMPORARY TABLE t", "SELECT COUNT(*) FROM t", "CREATE FUNCTION f5() RETURNS INT BEGIN CREATE TABLE t4 (a INT); RETURN 1; END",
+        "CREATE FUNCTION f5() RETURNS INT BEGIN DROP TABLE t4; RETURN 1; END", "CREATE FUNCTION f5() RETURNS INT BEGIN TRUNCATE t; RETURN 1; END",
+        "CREATE TRIGGER tr BEFORE INSERT ON t FOR EACH ROW BEGIN CREATE TEMPORARY TABLE IF NOT EXISTS seen (a INT); INSERT INTO seen VALUES (NEW.a); END",
+        "INSERT INTO t VALUES (50), (51)", "SELECT * FROM seen", "INSERT INTO t VALUES (52)", "SELECT * FROM seen",
+        "CREATE TEMPORARY TABLE u (a INT)", "CREATE FUNCTION reads() RETURNS INT RETURN (SELECT COUNT(*) FROM u)", "SELECT reads()", "DROP TABLE u",
+        "CREATE TABLE u (a INT)", "INSERT INTO u VALUES (1), (2)", "SELECT reads()", "CREATE TEMPORARY TABLE u (a INT)", "SELECT reads()", "DROP TEMPORARY TABLE u", "SELECT reads()",
+        "CREATE PROCEDURE makes() CREATE TEMPORARY TABLE IF NOT EXISTS w (a INT)", "CREATE FUNCTION f6() RETURNS INT BEGIN CALL makes(); RETURN (SELECT COUNT(*) FROM w); END",
+        "SELECT f6()", "INSERT INTO w VALUES (1)", "SELECT f6()",
+    ],
     "what is wrong with a definition as it stands": [
         "CREATE TABLE t (a INT)", "CREATE PROCEDURE p1() BEGIN DECLARE x INT DEFAULT x; END",
         "CREATE PROCEDURE p1() BEGIN DECLARE v INT; SELECT @@SESSION.v; END",
@@ -396,7 +507,7 @@ def test_a_dump_loads(own_narwal):
         for sql in (
             "CREATE DATABASE d", "USE d", "CREATE TABLE t (a INT)", "CREATE TABLE log (a INT)",
             "CREATE FUNCTION f(x INT) RETURNS INT RETURN x + 1", "CREATE PROCEDURE p() SELECT f(1)",
-            "CREATE TRIGGER tr AFTER INSERT ON t FOR EACH ROW INSERT INTO log VALUES (f(NEW.a))",
+            "CREATE TRIGGER tr AFTER INSERT ON t FOR EACH ROW INSERT INTO log VALUES (f(NEW.a))", AGGREGATE,
         ):  # fmt: skip
             client.ok(sql)
     login = ["-h127.0.0.1", "-uroot"]
@@ -409,6 +520,7 @@ def test_a_dump_loads(own_narwal):
         assert results(client, "CALL p()")[0] == (["f(1)"], [("2",)])
         client.ok("INSERT INTO t VALUES (1)")
         assert client.rows("SELECT * FROM log") == [("2",)]
+        assert client.value("SELECT s(a) FROM log") == "2"
 
 
 @pytest.mark.parametrize("kind", ["to MariaDB", "to Narwal"])
@@ -424,6 +536,7 @@ def test_replicas_get_rows_and_fire_nothing(kind, lab, own):
             "CREATE TRIGGER bi BEFORE INSERT ON t FOR EACH ROW SET NEW.b = f(NEW.a)",
             "CREATE TRIGGER ai AFTER INSERT ON t FOR EACH ROW INSERT INTO log (a) VALUES (NEW.b)",
             "CREATE PROCEDURE p(n INT) BEGIN WHILE n > 0 DO INSERT INTO t (a) VALUES (n); SET n = n - 1; END WHILE; END",
+            AGGREGATE, "INSERT INTO log (a) SELECT s(b) FROM t", "DELETE FROM log",
             "CALL p(3)", "DROP PROCEDURE p", "ALTER FUNCTION f COMMENT 'adds one'", "RENAME TABLE t TO u", "INSERT INTO u (a) VALUES (9)",
         ):  # fmt: skip
             client.ok(sql)
@@ -434,8 +547,9 @@ def test_replicas_get_rows_and_fire_nothing(kind, lab, own):
             assert client.rows("SELECT a FROM log ORDER BY id") == [("4",), ("3",), ("2",), ("10",)]
             names = client.rows("SELECT trigger_name, event_object_table FROM information_schema.triggers WHERE trigger_schema = 'd' ORDER BY 1")
             assert names == [("ai", "u"), ("bi", "u")]
-            routines = client.rows("SELECT routine_name, routine_comment FROM information_schema.routines WHERE routine_schema = 'd'")
-            assert routines == [("f", "adds one")]
+            routines = client.rows("SELECT routine_name, routine_comment FROM information_schema.routines WHERE routine_schema = 'd' ORDER BY 1")
+            assert routines == [("f", "adds one"), ("s", "")]
+            assert client.value("SELECT s(b) FROM u") == "19"
 
 
 def executed(link: p.Link, call: str, values: tuple) -> list:

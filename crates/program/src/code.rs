@@ -5,7 +5,7 @@ use narwal_sql::expr::Expr;
 use narwal_sql::{ParamType, Prepared, Stmt, StoredFunction};
 use narwal_syntax::Statement;
 use narwal_syntax::ast::CursorAttribute;
-use narwal_syntax::ast::admin::SetItem;
+use narwal_syntax::ast::admin::{Scope, SetItem};
 use narwal_syntax::ast::program::ParameterMode;
 use narwal_types::errors::codes;
 use narwal_types::{ColumnType, SqlError, TypeKind, Value};
@@ -123,6 +123,8 @@ pub struct RowSlot {
     pub column: usize,
     /// The slot that it is in.
     pub slot: usize,
+    /// The program looks at it.
+    pub read: bool,
     /// The program assigns to it.
     pub written: bool,
 }
@@ -173,6 +175,8 @@ pub struct Program {
     pub body: Step,
     /// It runs statements, not expressions alone.
     pub has_statements: bool,
+    /// It is a function over the rows of a group.
+    pub aggregate: bool,
     /// Some handler waits for warnings.
     pub minds_warnings: bool,
     /// It has handlers.
@@ -401,8 +405,8 @@ pub enum Step {
     SetRow(Vec<usize>, RowCalc),
     /// SET of a user variable.
     SetUser(String, Calc),
-    /// SET of a session variable, in functions and triggers; `None` is DEFAULT.
-    Setting(String, Option<Calc>),
+    /// SET of a system variable, in functions and triggers; `None` is DEFAULT.
+    Setting(Scope, String, Option<Calc>),
     /// A statement; its rows go to the client.
     Sql(Box<SqlStep>),
     /// SELECT ... INTO.
@@ -415,6 +419,8 @@ pub enum Step {
     Fetch(usize, Vec<Target>),
     /// CLOSE.
     Close(usize),
+    /// FETCH GROUP NEXT ROW.
+    FetchGroup,
     /// CALL: the name and the arguments.
     Call(Vec<String>, Vec<Argument>),
     /// SIGNAL, RESIGNAL.

@@ -37,6 +37,8 @@ pub struct Head<'a> {
     pub trigger: Option<TriggerHead>,
     /// What the body of its package declares.
     pub package: &'a [Declaration],
+    /// AGGREGATE.
+    pub aggregate: bool,
 }
 
 /// The type of a variable.
@@ -82,6 +84,8 @@ pub fn compile(
         minds_warnings: false,
         has_handlers: false,
         has_return: false,
+        fetches_group: false,
+        aggregate: head.aggregate,
         late: !lookup.is_definition() && head.kind != Kind::Trigger,
         last_line: (0, 1),
     };
@@ -122,6 +126,9 @@ pub fn compile(
         let name = format!("{}.{}", head.db, head.name);
         return Err(errors::SP_NORETURN.with([&name]));
     }
+    if c.aggregate && !c.fetches_group {
+        return Err(errors::INVALID_AGGREGATE_FUNCTION.plain());
+    }
     if let Some(e) = c.names.error.take() {
         return Err(e);
     }
@@ -141,6 +148,7 @@ pub fn compile(
         cursors: c.cursors,
         body,
         has_statements: c.has_statements,
+        aggregate: c.aggregate,
         minds_warnings: c.minds_warnings,
         has_handlers: c.has_handlers,
         traced,
@@ -163,6 +171,9 @@ pub(crate) struct Compiler<'a> {
     minds_warnings: bool,
     has_handlers: bool,
     has_return: bool,
+    /// It has FETCH GROUP NEXT ROW.
+    fetches_group: bool,
+    aggregate: bool,
     /// What does not fit the tables of today is an error of its statement, when that is reached.
     late: bool,
     /// A place in the text, and its line.
@@ -297,7 +308,11 @@ impl<'a> Compiler<'a> {
                         let select = &self.cursors[c].select.stmt;
                         self.lookup.query(select, &self.names.types())?
                     }
-                    None => self.lookup.table(table)?,
+                    None => {
+                        let columns = self.lookup.table(table)?;
+                        self.lookup.may_read(table, None)?;
+                        columns
+                    }
                 })
             }
             VariableType::Row(fields) => {
@@ -341,9 +356,10 @@ impl<'a> Compiler<'a> {
             return Ok(unknown.into());
         };
         let found = columns.iter().find(|(n, _)| n.eq_ignore_ascii_case(column));
-        found
-            .map(|(_, ty)| *ty)
-            .ok_or_else(|| errors::BAD_FIELD_ERROR.with([column, &table.name]))
+        let found = found.map(|(_, ty)| *ty);
+        let ty = found.ok_or_else(|| errors::BAD_FIELD_ERROR.with([column, &table.name]))?;
+        self.lookup.may_read(&table, Some(column))?;
+        Ok(ty)
     }
 
     /// Puts parameters in the place of variables.
@@ -641,7 +657,11 @@ impl<'a> Compiler<'a> {
             Body::Goto(label) => Step::Goto(self.names.place(&label)?),
             Body::Labelled(..) => Step::Several(self.list(vec![body])?),
             Body::FetchGroupNextRow => {
-                return Err(SqlError::unsupported("FETCH GROUP NEXT ROW"));
+                if !self.aggregate {
+                    return Err(errors::NOT_AGGREGATE_FUNCTION.plain());
+                }
+                self.fetches_group = true;
+                Step::FetchGroup
             }
             Body::Statement(s, at) => {
                 let text = self.text.get(at).unwrap_or_default();

@@ -4,7 +4,7 @@ use crate::code::{Columns, Program, SqlStep};
 use narwal_sql::{ParamType, StatementEnv, Stmt, StoredFunction};
 use narwal_syntax::Statement;
 use narwal_syntax::ast::TableName;
-use narwal_syntax::ast::admin::SetItem;
+use narwal_syntax::ast::admin::{Scope, SetItem};
 use narwal_types::{SqlError, SqlResult, Value, ValueRef};
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -26,6 +26,10 @@ pub trait Lookup {
     fn is_definition(&self) -> bool;
     /// Columns of a table; `None` if they can't be known now.
     fn table(&self, name: &TableName) -> SqlResult<Option<Columns>>;
+    /// Error 1142 or 1143 unless the program may read the columns of a table; `None`: all of them.
+    fn may_read(&self, _table: &TableName, _column: Option<&str>) -> SqlResult<()> {
+        Ok(())
+    }
     /// Columns of a query whose parameters have these types; `None` if they can't be known now.
     fn query(&self, stmt: &Stmt, types: &[ParamType]) -> SqlResult<Option<Columns>>;
 }
@@ -54,8 +58,8 @@ pub trait Host {
     fn begin_settings(&mut self, settings: &[Vec<SetItem>]) -> SqlResult<()>;
     /// Ends what [`Host::begin_settings`] has begun last.
     fn end_settings(&mut self);
-    /// SET of a session variable in a function or a trigger; `None` is DEFAULT.
-    fn set_variable(&mut self, _name: &str, _value: Option<Value>) -> SqlResult<()> {
+    /// SET of a system variable in a function or a trigger; `None` is DEFAULT.
+    fn set_variable(&mut self, _scope: Scope, _name: &str, _value: Option<Value>) -> SqlResult<()> {
         Err(SqlError::unsupported(
             "SET of system variables in functions and triggers",
         ))

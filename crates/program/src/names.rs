@@ -228,6 +228,7 @@ impl Names {
         let known = self.row.iter_mut().find(|r| r.new == new && r.column == at);
         if let Some(r) = known {
             r.written |= write;
+            r.read |= !write;
             return Some(Ok(r.slot));
         }
         let slot = self.hidden(column, ty);
@@ -235,6 +236,7 @@ impl Names {
             new,
             column: at,
             slot,
+            read: !write,
             written: write,
         });
         Some(Ok(slot))

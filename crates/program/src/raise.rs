@@ -81,6 +81,7 @@ impl<'p> Run<'p, '_> {
         let block = self.handlers[at];
         let inner = self.handlers.split_off(at);
         let own = self.own.take();
+        let handled = (error.code, error.message.clone());
         self.caught.push(Caught { error, level, own });
         self.tell_caught();
         let flow = self.step(&handler.body);
@@ -95,6 +96,10 @@ impl<'p> Run<'p, '_> {
                     true => Flow::Leave(block.id),
                     false => Flow::Next,
                 }
+            }
+            Flow::Return => {
+                self.host.env().forget_condition(handled.0, &handled.1);
+                Flow::Return
             }
             flow => flow,
         })

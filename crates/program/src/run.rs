@@ -9,7 +9,7 @@ use crate::host::{Host, PackageValues, Rows};
 use crate::literal::literal;
 use crate::rewrite;
 use narwal_sql::expr::{EvalCtx, NoRow, push_warning};
-use narwal_sql::{WarningLevel, store_mode};
+use narwal_sql::{GroupRows, WarningLevel, store_mode};
 use narwal_syntax::ast::admin::{Admin, Prepared, SetItem, SetValue, Using};
 use narwal_syntax::ast::program::ParameterMode;
 use narwal_syntax::ast::{CursorAttribute, Expr, Expression, Statement};
@@ -66,7 +66,30 @@ pub(crate) struct Run<'p, 'h> {
     result: Option<Value>,
     /// The line of the statement that runs, or of the last one that is looked at in this way.
     line: usize,
+    /// Of an aggregate function: the rows of its group.
+    group: Option<Box<Group>>,
 }
+
+/// The group of an aggregate function that runs.
+struct Group {
+    rows: GroupRows,
+    /// The row that the parameters have.
+    row: Vec<Value>,
+    at: At,
+}
+
+/// How far an aggregate function has come in its group.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum At {
+    /// The parameters have the first row's values, but no FETCH has said so.
+    Start,
+    Row,
+    /// A FETCH found no more rows.
+    End,
+}
+
+/// The number of no block: what leaves it leaves the program.
+const OUTSIDE: usize = usize::MAX - 1;
 
 /// What a program has left.
 pub struct Finished {
@@ -85,6 +108,35 @@ pub fn run(
     host: &mut dyn Host,
     arguments: Vec<(usize, Value)>,
 ) -> SqlResult<Finished> {
+    run_with(program, host, arguments, None)
+}
+
+/// Runs an aggregate function over the rows of a group.
+///
+/// # Errors
+/// What no handler has dealt with.
+pub fn run_aggregate(
+    program: &Program,
+    host: &mut dyn Host,
+    mut rows: GroupRows,
+) -> SqlResult<Finished> {
+    let row = rows.next_row()?.unwrap_or_default();
+    let arguments = program.arguments(row.clone());
+    let at = At::Start;
+    run_with(
+        program,
+        host,
+        arguments,
+        Some(Box::new(Group { rows, row, at })),
+    )
+}
+
+fn run_with(
+    program: &Program,
+    host: &mut dyn Host,
+    arguments: Vec<(usize, Value)>,
+    group: Option<Box<Group>>,
+) -> SqlResult<Finished> {
     let mut run = Run {
         program,
         host,
@@ -96,6 +148,7 @@ pub fn run(
         package: None,
         result: None,
         line: 1,
+        group,
     };
     if program.is_of_package() {
         run.package = run.host.package(program)?;
@@ -501,14 +554,15 @@ impl<'p> Run<'p, '_> {
                 let v = self.calc(c)?;
                 self.host.env().variables.set_user(name, v);
             }
-            Step::Setting(name, c) => {
+            Step::Setting(scope, name, c) => {
                 let v = match c {
                     Some(c) => Some(self.calc(c)?),
                     None => None,
                 };
-                self.host.set_variable(name, v)?;
+                self.host.set_variable(*scope, name, v)?;
             }
             Step::Return(c) => {
+                self.last_of_group()?;
                 let v = self.stored(c)?;
                 let v = match &self.program.returns {
                     Some(ty) => {
@@ -533,6 +587,7 @@ impl<'p> Run<'p, '_> {
                 }
                 self.close(*cursor);
             }
+            Step::FetchGroup => return self.fetch_group(),
             Step::Call(name, arguments) => self.call(name, arguments)?,
             Step::Signal(s) => return self.signal(s),
             Step::Diagnostics(condition, items) => self.diagnostics(condition.as_ref(), items)?,
@@ -750,6 +805,55 @@ impl<'p> Run<'p, '_> {
         };
         for (t, v) in targets.iter().zip(row) {
             self.put(t, v)?;
+        }
+        Ok(())
+    }
+
+    /// FETCH GROUP NEXT ROW: the parameters get the values of the next row. The first one has them already. Behind the last
+    /// row they get its values once more, whatever the function has made of them, as in MariaDB.
+    fn fetch_group(&mut self) -> SqlResult<Flow> {
+        let Some(group) = &mut self.group else {
+            return Err(errors::NOT_AGGREGATE_FUNCTION.plain());
+        };
+        match group.at {
+            At::Start => {
+                group.at = At::Row;
+                return Ok(Flow::Next);
+            }
+            // The group is over, and the function did not return.
+            At::End => return Ok(Flow::Leave(OUTSIDE)),
+            At::Row => {}
+        }
+        self.host.env().check_interrupt()?;
+        let next = group.rows.next_row()?;
+        let more = next.is_some();
+        match next {
+            Some(row) => group.row = row,
+            None => group.at = At::End,
+        }
+        let row = group.row.clone();
+        for (slot, v) in self.program.arguments(row) {
+            self.assign(slot, v)?;
+        }
+        match more {
+            true => Ok(Flow::Next),
+            false => Err(no_data()),
+        }
+    }
+
+    /// A function that returns before the end of its group goes on behind its last FETCH with each row: what it returns of
+    /// the last row counts.
+    fn last_of_group(&mut self) -> SqlResult<()> {
+        let Some(group) = &mut self.group else {
+            return Ok(());
+        };
+        let mut last = None;
+        while let Some(row) = group.rows.next_row()? {
+            self.host.env().check_interrupt()?;
+            last = Some(row);
+        }
+        for (slot, v) in self.program.arguments(last.unwrap_or_default()) {
+            self.assign(slot, v)?;
         }
         Ok(())
     }

@@ -3,10 +3,12 @@
 use crate::code::{Argument, Calc, Kind, SignalCode, Step, Target, Wanted};
 use crate::compile::{Compiler, is_planned, sqlstate};
 use crate::rewrite;
+use narwal_sql::VariableScope;
 use narwal_syntax::ast::admin::{Admin, Operand, Prepared, Scope, Set, SetItem, SetValue, Using};
 use narwal_syntax::ast::ddl::{Ddl, ProgramKind, ViewCreation};
 use narwal_syntax::ast::program::{Call, ConditionValue, GetDiagnostics, Program, Signal};
 use narwal_syntax::ast::{Expr, Expression, Into, IntoVariable, Literal, SetStatement, Statement};
+use narwal_types::errors::codes;
 use narwal_types::{SqlError, SqlResult, errors};
 
 fn plain(expr: Expr) -> Expression {
@@ -64,14 +66,10 @@ impl Compiler<'_> {
 
     /// SET STATEMENT: its statement sees the program's variables.
     fn set_statement(&mut self, s: SetStatement) -> SqlResult<Step> {
-        if self.kind.is_within_statement() {
-            return Err(SqlError::unsupported(
-                "SET STATEMENT in functions and triggers",
-            ));
-        }
         let mut settings = s.settings;
         for item in settings.iter_mut().flatten() {
-            if let SetItem::System { value, .. } = item {
+            if let SetItem::System { name, value, .. } = item {
+                self.settable(name)?;
                 self.setting(value)?;
             }
         }
@@ -139,11 +137,6 @@ impl Compiler<'_> {
             Ddl::CreateTable(c) if c.temporary => {}
             Ddl::DropTable(t) if t.temporary => {}
             _ => self.no_commit()?,
-        }
-        if self.kind.is_within_statement() {
-            return Err(SqlError::unsupported(
-                "temporary tables in functions and triggers",
-            ));
         }
         if let Ddl::CreateTable(c) = &mut d
             && let Some(select) = &mut c.select
@@ -286,6 +279,14 @@ impl Compiler<'_> {
             Admin::Reset(_) if self.kind.is_within_statement() => {
                 return Err(errors::STMT_NOT_ALLOWED_IN_SF_OR_TRG.with([&"RESET"]));
             }
+            Admin::SetPassword(_) if self.kind.is_within_statement() => {
+                return Err(errors::SP_CANT_SET_AUTOCOMMIT.plain());
+            }
+            Admin::SetRole(_) if self.kind.is_within_statement() => {
+                return Err(SqlError::unsupported("SET ROLE in functions and triggers"));
+            }
+            // The next transaction's, or the session's.
+            Admin::SetTransaction(_) => {}
             // They end with the function.
             Admin::Savepoint(_) | Admin::RollbackTo(_) | Admin::ReleaseSavepoint(_) => {}
             _ => self.no_commit()?,
@@ -356,12 +357,10 @@ impl Compiler<'_> {
                     return Err(errors::UNKNOWN_STRUCTURED_VARIABLE.with([&row]));
                 }
                 let mut value = value;
+                self.settable(&name)?;
                 self.setting(&mut value)?;
-                if name == "autocommit" && self.kind.is_within_statement() {
-                    return Err(errors::SP_CANT_SET_AUTOCOMMIT.plain());
-                }
-                if self.kind.is_within_statement() && scope != Scope::Global {
-                    return self.set_within(name, value);
+                if self.kind.is_within_statement() {
+                    return self.set_within(scope, name, value);
                 }
                 let items = vec![SetItem::System { scope, name, value }];
                 Ok(self.other(Statement::Admin(Box::new(Admin::Set(Set { items }))), "SET"))
@@ -376,8 +375,8 @@ impl Compiler<'_> {
         }
     }
 
-    /// SET of a session variable in a function or a trigger, whose host has no session to hand a statement to.
-    fn set_within(&mut self, name: String, value: SetValue) -> SqlResult<Step> {
+    /// SET of a system variable in a function or a trigger, whose host has no session to hand a statement to.
+    fn set_within(&mut self, scope: Scope, name: String, value: SetValue) -> SqlResult<Step> {
         let value = match value {
             SetValue::Expr(o) => Some(self.calc(o.value)?),
             SetValue::Word(w) | SetValue::Str(w) => {
@@ -386,7 +385,19 @@ impl Compiler<'_> {
             SetValue::Default => None,
         };
         self.has_statements = true;
-        Ok(Step::Setting(name, value))
+        Ok(Step::Setting(scope, name, value))
+    }
+
+    /// Error 1193 for a system variable that there is not, 1445 for one that can't be set here.
+    fn settable(&self, name: &str) -> SqlResult<()> {
+        if name.eq_ignore_ascii_case("autocommit") && self.kind.is_within_statement() {
+            return Err(errors::SP_CANT_SET_AUTOCOMMIT.plain());
+        }
+        let known = self.env.variables.system(VariableScope::Session, name);
+        match known {
+            Err(e) if e.code == codes::UNKNOWN_SYSTEM_VARIABLE && !name.contains('.') => Err(e),
+            _ => Ok(()),
+        }
     }
 
     /// The value of a system variable: the program's variables are seen in it.

@@ -109,7 +109,8 @@ impl ClientSession {
         }
         let process = Arc::new(process);
         let vars = Arc::new(SessionVars::new(instance.clone(), client.id));
-        let programs = crate::programs::SessionPrograms::new(instance.database().clone());
+        let programs =
+            crate::programs::SessionPrograms::new(instance.database().clone(), vars.clone());
         let programs = Arc::new(programs);
         let mut env = StatementEnv::new(vars.clone());
         env.programs = Some(programs.clone());

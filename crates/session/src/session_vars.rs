@@ -5,12 +5,12 @@ use crate::instance::Instance;
 use crate::replica::Which;
 use crate::settings::Settings;
 use crate::variables::parts::{Facts, ServerParts, SessionView};
-use crate::variables::{self, Effect, Kind, OF_SESSIONS, VARIABLES, VarValue, VariableDef};
+use crate::variables::{self, Kind, OF_SESSIONS, VARIABLES, VarValue};
 use ahash::AHashMap;
 use narwal_binlog::GtidSet;
-use narwal_sql::{StatementEnv, VariableScope, VariableSource};
+use narwal_sql::{VariableScope, VariableSource};
 use narwal_types::errors;
-use narwal_types::{Collation, SqlError, SqlResult, Value};
+use narwal_types::{Collation, SqlResult, Value};
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
@@ -192,34 +192,6 @@ fn bytes_of(v: &Value) -> i64 {
     }
 }
 
-/// What functions and triggers may set: plain settings, whose values need no look at the session. Modes and character sets
-/// are the program's own.
-fn settable_inside(d: &VariableDef) -> bool {
-    let h = &d.hooks;
-    let starts = |word: &&str| d.name.starts_with(*word);
-    let of_program = [
-        "sql_mode",
-        "character_set",
-        "collation",
-        "tx_",
-        "transaction_",
-    ]
-    .iter()
-    .any(starts);
-    let looks = h.before.is_some()
-        || h.allowed.is_some()
-        || h.check.is_some()
-        || h.normal.is_some()
-        || h.assign.is_some()
-        || h.filter.is_some()
-        || h.twin.is_some()
-        || h.alias_of.is_some();
-    matches!(d.effect, Effect::Live | Effect::Inert)
-        && d.session_needs.is_empty()
-        && !looks
-        && !of_program
-}
-
 impl VariableSource for SessionVars {
     fn system(&self, scope: VariableScope, name: &str) -> SqlResult<Value> {
         if let Some((connection, base)) = name.rsplit_once('.')
@@ -258,32 +230,6 @@ impl VariableSource for SessionVars {
             Some(value) => look(value),
             None => look(&Value::Null),
         }
-    }
-
-    fn assign(&self, name: &str, value: Option<&Value>) -> SqlResult<()> {
-        let index = variables::index(name).ok_or_else(|| variables::unknown(name))?;
-        let d = &VARIABLES[index];
-        d.check_scope(false)?;
-        if !settable_inside(d) {
-            return Err(SqlError::unsupported(format!(
-                "SET {} in functions and triggers",
-                d.name
-            )));
-        }
-        let value = match value {
-            Some(v) => d.accept(v)?.value,
-            None => self.instance.global(index),
-        };
-        self.set(index, value);
-        self.changed_inside.store(true, Ordering::Relaxed);
-        Ok(())
-    }
-
-    fn refresh(&self, env: &mut StatementEnv) {
-        let mut settings = Settings::default();
-        self.fill(&mut settings);
-        settings.bounds_of(env);
-        env.time_zone = settings.time_zone;
     }
 
     fn set_user(&self, name: &str, value: Value) {

@@ -1,13 +1,14 @@
 //! SET: system and user variables, character sets.
 
-use crate::acl;
+use crate::acl::{self, Account};
 use crate::admin::{SetItem, SetScope, SetValue};
 use crate::charset;
 use crate::replica::filter::{FilterList, ReplicaFilter};
 use crate::session::ClientSession;
+use crate::session_vars::SessionVars;
 use crate::variables::parts::{Facts, ServerParts, SessionParts, SessionView};
 use crate::variables::{self, Accepted, Effect, VARIABLES, VarValue, VariableDef};
-use narwal_sql::VariableSource;
+use narwal_sql::{StatementEnv, VariableSource};
 use narwal_types::errors;
 use narwal_types::errors::codes;
 use narwal_types::{Charset, Collation, SqlError, SqlResult, Value};
@@ -63,7 +64,7 @@ impl ClientSession {
                     Checked::Names(Collation::default())
                 }
                 SetItem::Names { charset, collation } => {
-                    names(charset.as_deref(), collation.as_deref())?
+                    Checked::Names(names(charset.as_deref(), collation.as_deref())?)
                 }
                 SetItem::Charset(None) => Checked::Charset(Charset::Utf8mb4),
                 SetItem::Charset(Some(name)) => Checked::Charset(charset::charset(name)?),
@@ -146,50 +147,22 @@ impl ClientSession {
         let i = find(name, connection, base)?;
         let d = &VARIABLES[i];
         let global = scope == SetScope::Global;
-        d.check_scope(global)?;
-        let needed = if global { d.needs } else { d.session_needs };
-        if !needed.is_empty() && !self.account().global.has_any(needed) {
-            return Err(acl::privilege_needed(needed));
-        }
-        if let Some(allowed) = d.hooks.allowed {
-            allowed(self, global)?;
-        }
+        let account = self.account();
+        may_set(d, self, Some(&account), global)?;
         if let Some(list) = d.hooks.filter {
             return self.check_filter(connection, d, list, value);
         }
         if d.effect == Effect::State {
             return self.check_state(i, value);
         }
-        let mut accepted = match value {
-            SetValue::Default if global => Accepted {
-                value: d.default_value(),
-                truncated: None,
-            },
-            SetValue::Default => Accepted {
-                value: self.instance.global(i),
-                truncated: None,
-            },
-            other => d.accept(&self.set_value(other)?)?,
+        let given = match value {
+            SetValue::Default => None,
+            other => Some(self.set_value(other)?),
         };
-        if let Some(normal) = d.hooks.normal {
-            accepted.value = normal(self, &accepted.value)?;
-        }
-        if let Some(t) = &accepted.truncated {
-            self.env.warn(codes::TRUNCATED_WRONG_VALUE, t.as_str());
-        }
-        let current = if global {
-            self.instance.global(i)
-        } else {
-            self.vars.get(i)
-        };
-        if let Some(check) = d.hooks.check {
-            check(self, &accepted.value)?;
-        }
-        self.check_effect(d, &accepted.value, &current)?;
-        Ok(if global {
-            Checked::Global(i, accepted.value)
-        } else {
-            Checked::Session(i, accepted.value)
+        let value = accepted(i, self, &self.vars, global, given.as_ref(), &self.env)?;
+        Ok(match global {
+            true => Checked::Global(i, value),
+            false => Checked::Session(i, value),
         })
     }
 
@@ -216,39 +189,12 @@ impl ClientSession {
 
     /// Checks a variable that is state and not a setting.
     fn check_state(&mut self, i: usize, value: &SetValue) -> SqlResult<Checked> {
-        let d = &VARIABLES[i];
         let given = match value {
-            SetValue::Default if d.hooks.no_default => {
-                return Err(errors::NO_DEFAULT.with([&d.name]));
-            }
-            SetValue::Default => return Ok(Checked::State(i, None)),
-            other => self.set_value(other)?,
+            SetValue::Default => None,
+            other => Some(self.set_value(other)?),
         };
-        let accepted = d.accept(&given)?;
-        if let Some(t) = &accepted.truncated {
-            self.env.warn(codes::TRUNCATED_WRONG_VALUE, t.as_str());
-        }
-        if let Some(check) = d.hooks.check {
-            check(self, &accepted.value)?;
-        }
-        Ok(Checked::State(i, Some(accepted.value)))
-    }
-
-    /// Refuses what Narwal does not have, and warns of what does nothing.
-    fn check_effect(&self, d: &VariableDef, new: &VarValue, current: &VarValue) -> SqlResult<()> {
-        match d.effect {
-            Effect::Fixed if *new != d.default_value() => {
-                Err(SqlError::unsupported(format!("{}={}", d.name, new.show())))
-            }
-            Effect::Inert if new != current => {
-                let works = d.hooks.works_if;
-                if !works.is_some_and(|works| works(self.instance.database())) {
-                    self.env.warn(codes::UNKNOWN_ERROR, d.inert_text());
-                }
-                Ok(())
-            }
-            _ => Ok(()),
-        }
+        let value = accepted_state(&VARIABLES[i], self, given.as_ref(), &self.env)?;
+        Ok(Checked::State(i, value))
     }
 
     fn set_value(&mut self, v: &SetValue) -> SqlResult<Value> {
@@ -261,6 +207,99 @@ impl ClientSession {
             SetValue::Default => Ok(Value::Null),
         }
     }
+}
+
+/// Whether a variable may be set now, and by this account; an applier has none.
+pub(crate) fn may_set(
+    d: &VariableDef,
+    session: &dyn SessionParts,
+    account: Option<&Account>,
+    global: bool,
+) -> SqlResult<()> {
+    d.check_scope(global)?;
+    let needed = if global { d.needs } else { d.session_needs };
+    if !needed.is_empty() && account.is_some_and(|a| !a.global.has_any(needed)) {
+        return Err(acl::privilege_needed(needed));
+    }
+    match d.hooks.allowed {
+        Some(allowed) => allowed(session, global),
+        None => Ok(()),
+    }
+}
+
+/// The value that a variable gets of the one that is given; `None` is DEFAULT.
+pub(crate) fn accepted(
+    i: usize,
+    session: &dyn SessionParts,
+    vars: &SessionVars,
+    global: bool,
+    given: Option<&Value>,
+    env: &StatementEnv,
+) -> SqlResult<VarValue> {
+    let d = &VARIABLES[i];
+    let Accepted {
+        mut value,
+        truncated,
+    } = match given {
+        None => Accepted {
+            value: match global {
+                true => d.default_value(),
+                false => vars.instance.global(i),
+            },
+            truncated: None,
+        },
+        Some(given) => d.accept(given)?,
+    };
+    if let Some(normal) = d.hooks.normal {
+        value = normal(session, &value)?;
+    }
+    if let Some(t) = &truncated {
+        env.warn(codes::TRUNCATED_WRONG_VALUE, t.as_str());
+    }
+    if let Some(check) = d.hooks.check {
+        check(session, &value)?;
+    }
+    let current = match global {
+        true => vars.instance.global(i),
+        false => vars.get(i),
+    };
+    match d.effect {
+        Effect::Fixed if value != d.default_value() => {
+            let what = format!("{}={}", d.name, value.show());
+            return Err(SqlError::unsupported(what));
+        }
+        Effect::Inert if value != current => {
+            let works = d.hooks.works_if;
+            if !works.is_some_and(|works| works(vars.instance.database())) {
+                env.warn(codes::UNKNOWN_ERROR, d.inert_text());
+            }
+        }
+        _ => {}
+    }
+    Ok(value)
+}
+
+/// The same of a variable that is state and not a setting; `None` is DEFAULT.
+pub(crate) fn accepted_state(
+    d: &VariableDef,
+    session: &dyn SessionParts,
+    given: Option<&Value>,
+    env: &StatementEnv,
+) -> SqlResult<Option<VarValue>> {
+    let Some(given) = given else {
+        return match d.hooks.no_default {
+            true => Err(errors::NO_DEFAULT.with([&d.name])),
+            false => Ok(None),
+        };
+    };
+    let Accepted { value, truncated } = d.accept(given)?;
+    if let Some(t) = &truncated {
+        env.warn(codes::TRUNCATED_WRONG_VALUE, t.as_str());
+    }
+    if let Some(check) = d.hooks.check {
+        check(session, &value)?;
+    }
+    Ok(Some(value))
 }
 
 /// The row of a variable, which may be one of a connection to a source.
@@ -279,9 +318,10 @@ fn find(name: &str, connection: &str, base: &str) -> SqlResult<usize> {
     }
 }
 
-fn names(charset: Option<&str>, collation: Option<&str>) -> SqlResult<Checked> {
+/// The collation of literals that SET NAMES gives.
+pub(crate) fn names(charset: Option<&str>, collation: Option<&str>) -> SqlResult<Collation> {
     let Some(name) = charset else {
-        return Ok(Checked::Names(Collation::default()));
+        return Ok(Collation::default());
     };
     let cs = charset::charset(name)?;
     if !cs.for_clients() {
@@ -297,7 +337,7 @@ fn names(charset: Option<&str>, collation: Option<&str>) -> SqlResult<Checked> {
             coll
         }
     };
-    Ok(Checked::Names(coll))
+    Ok(coll)
 }
 
 impl SessionView for ClientSession {

@@ -39,8 +39,7 @@ impl ClientSession {
         }
         if self.vars.changed_inside.load(Ordering::Relaxed) {
             self.vars.changed_inside.store(false, Ordering::Relaxed);
-            self.text_plans.clear();
-            self.refresh_settings();
+            self.follow_programs();
         }
         if keep_diagnostics {
             self.inherited = self.env.conditions().len();
@@ -65,6 +64,21 @@ impl ClientSession {
                 self.instance.processes.now() + self.settings.statement_time_micros,
                 Ordering::Release,
             );
+        }
+    }
+
+    /// Takes over what functions and triggers have set, and the temporary tables that they have made.
+    fn follow_programs(&mut self) {
+        self.text_plans.clear();
+        self.refresh_settings();
+        if let Some(t) = self.programs.take_temporary() {
+            self.env.temporary = Some(t);
+            // It does not know of them.
+            self.tx.reader = None;
+        }
+        if self.env.temporary.is_some() {
+            // Names may mean other tables now.
+            self.plan_generation += 1;
         }
     }
 

@@ -122,12 +122,13 @@ impl ClientSession {
         let until = self.patience().until;
         let mut names: Vec<(String, String, bool)> = Vec::new();
         let mut views = Vec::new();
+        let mut of_system = 0;
         for t in tables {
             let (db, name) = self.lockable(&t.table)?;
             let catalog = self.instance.database().catalog();
-            if db == "mysql" && !t.write && crate::information_schema::system_table(&name).is_some()
-            {
+            if db == "mysql" && crate::information_schema::system_table(&name).is_some() {
                 // It shows what the server has: there is nothing to lock.
+                of_system += usize::from(t.write);
                 continue;
             }
             if let Some(v) = catalog.view(&db, &name) {
@@ -145,6 +146,9 @@ impl ClientSession {
                 Some(known) => known.2 |= t.write,
                 None => names.push((db, name, t.write)),
             }
+        }
+        if of_system > 0 && of_system < tables.len() {
+            return Err(errors::WRONG_LOCK_OF_SYSTEM_TABLE.plain());
         }
         loop {
             let ids = self.ids_of(&names)?;

@@ -76,15 +76,6 @@ pub trait VariableSource: Send + Sync {
     }
     /// `@x := value`.
     fn set_user(&self, name: &str, value: Value);
-    /// SET of a session variable inside of a function or a trigger; `None` is DEFAULT. The session itself follows with its
-    /// next statement, an environment by [`VariableSource::refresh`]. Error 1235 for what can't be set there.
-    fn assign(&self, _name: &str, _value: Option<&Value>) -> SqlResult<()> {
-        Err(SqlError::unsupported(
-            "SET of system variables in functions and triggers",
-        ))
-    }
-    /// Gives an environment what [`VariableSource::assign`] may have changed.
-    fn refresh(&self, _env: &mut StatementEnv) {}
     /// GET_LOCK(): takes a named lock for the session; false if the time is up or it was killed. Error 1213 if it would
     /// wait for itself.
     fn get_lock(
@@ -187,6 +178,8 @@ pub struct StoredFunction {
     pub returns: ColumnType,
     /// It runs statements, which need a transaction.
     pub statements: bool,
+    /// It runs once over the rows of a group. Its one argument has them all, as [`crate::GroupRows`] takes them.
+    pub aggregate: bool,
     /// The catalog version that it was found in.
     pub version: u64,
 }
@@ -739,6 +732,19 @@ impl StatementEnv {
         }
     }
 
+    /// Takes a condition out of the diagnostics area that a handler has dealt with.
+    pub fn forget_condition(&self, code: u16, message: &str) {
+        let mut all = self.warnings.borrow_mut();
+        let known = all
+            .iter()
+            .position(|c| c.code == code && &*c.message == message);
+        if let Some(at) = known {
+            all.remove(at);
+            self.warning_count
+                .set(self.warning_count.get().saturating_sub(1));
+        }
+    }
+
     /// True if texts of this type are seen with spaces up to its length.
     pub(crate) fn pads(&self, ty: &narwal_types::ColumnType) -> bool {
         matches!(ty.kind, narwal_types::TypeKind::Char(_))
@@ -793,6 +799,19 @@ impl StatementEnv {
 }
 
 impl StatementEnv {
+    /// A system variable's value. Modes and collation of literals are those of the statement: a stored program has its own.
+    pub(crate) fn system_variable(&self, scope: VariableScope, name: &str) -> SqlResult<Value> {
+        if scope == VariableScope::Global {
+            return self.variables.system(scope, name);
+        }
+        Ok(match name {
+            "sql_mode" => Value::str(self.sql_mode.names()),
+            "collation_connection" => Value::str(self.collation.name()),
+            "character_set_connection" => Value::str(self.collation.charset().name()),
+            _ => self.variables.system(scope, name)?,
+        })
+    }
+
     /// Calls a stored function. `txn`: the statement's transaction, where its rows are not being read.
     pub(crate) fn call_function(
         &self,

@@ -65,6 +65,7 @@ pub use env::{
     SessionEnv, StatementEnv, StoredFunction, TriggerRow, VariableScope, VariableSource,
     WarningLevel,
 };
+pub use exec::group_rows::GroupRows;
 pub use exec::spill::limit_spill;
 pub use narwal_syntax::ParseOptions;
 pub use narwal_syntax::{SqlMode, sql_mode};

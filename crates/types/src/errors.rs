@@ -319,6 +319,8 @@ errors! {
         "Can't create a new thread ({})";
     WRONG_VALUE_COUNT_ON_ROW: 1 = 1136, b"21S01", "ER_WRONG_VALUE_COUNT_ON_ROW",
         "Column count doesn't match value count at row {}";
+    CANT_REOPEN_TABLE: 1 = 1137, b"HY000", "ER_CANT_REOPEN_TABLE",
+        "Can't reopen table: '{}'";
     REGEXP_ERROR: 1 = 1139, b"42000", "ER_REGEXP_ERROR",
         "Regex error '{}'";
     NONEXISTING_GRANT: 2 = 1141, b"42000", "ER_NONEXISTING_GRANT",
@@ -663,6 +665,8 @@ errors! {
         "Too big precision specified for '{}'. Maximum is {}";
     M_BIGGER_THAN_D: 1 = 1427, b"42000", "ER_M_BIGGER_THAN_D",
         "For float(M,D), double(M,D) or decimal(M,D), M must be >= D (column '{}')";
+    WRONG_LOCK_OF_SYSTEM_TABLE: 0 = 1428, b"HY000", "ER_WRONG_LOCK_OF_SYSTEM_TABLE",
+        "You can't combine write-locking of system tables with other tables or lock types";
     TRG_IN_WRONG_SCHEMA: 0 = 1435, b"HY000", "ER_TRG_IN_WRONG_SCHEMA",
         "Trigger in wrong schema";
     STACK_OVERRUN_NEED_MORE: 1 = 1436, b"HY000", "ER_STACK_OVERRUN_NEED_MORE",
@@ -729,6 +733,8 @@ errors! {
         "Same old and new event name";
     DROP_INDEX_FK: 1 = 1553, b"HY000", "ER_DROP_INDEX_FK",
         "Cannot drop index '{}': needed in a foreign key constraint";
+    STORED_FUNCTION_PREVENTS_SWITCH_BINLOG_FORMAT: 0 = 1560, b"HY000", "ER_STORED_FUNCTION_PREVENTS_SWITCH_BINLOG_FORMAT",
+        "Cannot change the binary logging format inside a stored function or trigger";
     CANT_CHANGE_TX_CHARACTERISTICS: 0 = 1568, b"25001", "ER_CANT_CHANGE_TX_CHARACTERISTICS",
         "Transaction characteristics can't be changed while a transaction is in progress";
     EVENT_RECURSION_FORBIDDEN: 0 = 1576, b"HY000", "ER_EVENT_RECURSION_FORBIDDEN",
@@ -788,12 +794,16 @@ errors! {
         "Column {} ('{}') of table '{}.{}' cannot be converted from type '{}'{} to type '{}'{}";
     INSIDE_TRANSACTION_PREVENTS_SWITCH_BINLOG_FORMAT: 0 = 1679, b"HY000", "ER_INSIDE_TRANSACTION_PREVENTS_SWITCH_BINLOG_FORMAT",
         "Cannot modify @@session.binlog_format inside a transaction";
+    STORED_FUNCTION_PREVENTS_SWITCH_BINLOG_DIRECT: 0 = 1686, b"HY000", "ER_STORED_FUNCTION_PREVENTS_SWITCH_BINLOG_DIRECT",
+        "Cannot change the binlog direct flag inside a stored function or trigger";
     DATA_OUT_OF_RANGE: 2 = 1690, b"22003", "ER_DATA_OUT_OF_RANGE",
         "{} value is out of range in '{}'";
     WRONG_SPVAR_TYPE_IN_LIMIT: 0 = 1691, b"HY000", "ER_WRONG_SPVAR_TYPE_IN_LIMIT",
         "A variable of a non-integer based type in LIMIT clause";
     INSIDE_TRANSACTION_PREVENTS_SWITCH_SQL_LOG_BIN: 0 = 1694, b"HY000", "ER_INSIDE_TRANSACTION_PREVENTS_SWITCH_SQL_LOG_BIN",
         "Cannot modify @@session.sql_log_bin inside a transaction";
+    STORED_FUNCTION_PREVENTS_SWITCH_SQL_LOG_BIN: 0 = 1695, b"HY000", "ER_STORED_FUNCTION_PREVENTS_SWITCH_SQL_LOG_BIN",
+        "Cannot change the sql_log_bin inside a stored function or trigger";
     ACCESS_DENIED_NO_PASSWORD_ERROR: 2 = 1698, b"28000", "ER_ACCESS_DENIED_NO_PASSWORD_ERROR",
         "Access denied for user '{}'@'{}'";
     TRUNCATE_ILLEGAL_FK: 1 = 1701, b"42000", "ER_TRUNCATE_ILLEGAL_FK",
@@ -875,6 +885,8 @@ errors! {
         "Illegal value used as argument of dynamic column function";
     CONNECTION_KILLED: 0 = 1927, b"70100", "ER_CONNECTION_KILLED",
         "Connection was killed";
+    STORED_FUNCTION_PREVENTS_SWITCH_SKIP_REPLICATION: 0 = 1930, b"HY000", "ER_STORED_FUNCTION_PREVENTS_SWITCH_SKIP_REPLICATION",
+        "Cannot modify @@session.skip_replication inside a stored function or trigger";
     QUERY_RESULT_INCOMPLETE: 1 = 1931, b"HY000", "ER_QUERY_RESULT_INCOMPLETE",
         "{}";
     CONNECTION_ALREADY_EXISTS: 2 = 1934, b"HY000", "ER_CONNECTION_ALREADY_EXISTS",
@@ -897,6 +909,8 @@ errors! {
         "{}";
     INSIDE_TRANSACTION_PREVENTS_SWITCH_GTID_DOMAIN_ID_SEQ_NO: 0 = 1953, b"HY000", "ER_INSIDE_TRANSACTION_PREVENTS_SWITCH_GTID_DOMAIN_ID_SEQ_NO",
         "Cannot modify @@session.gtid_domain_id or @@session.gtid_seq_no inside a transaction";
+    STORED_FUNCTION_PREVENTS_SWITCH_GTID_DOMAIN_ID_SEQ_NO: 0 = 1954, b"HY000", "ER_STORED_FUNCTION_PREVENTS_SWITCH_GTID_DOMAIN_ID_SEQ_NO",
+        "Cannot modify @@session.gtid_domain_id or @@session.gtid_seq_no inside a stored function or trigger";
     BINLOG_MUST_BE_EMPTY: 1 = 1956, b"HY000", "ER_BINLOG_MUST_BE_EMPTY",
         "{}";
     BAD_BASE64_DATA: 1 = 1958, b"HY000", "ER_BAD_BASE64_DATA",

@@ -37,6 +37,12 @@ impl TemporaryTables {
             .sum()
     }
 
+    /// Counts the statements that have changed definitions: names may mean other tables since then.
+    #[must_use]
+    pub fn changes(&self) -> u64 {
+        self.changes.load(Ordering::Relaxed)
+    }
+
     /// A table by database and name.
     #[must_use]
     pub fn table(&self, db: &str, name: &str) -> Option<Arc<Table>> {
@@ -60,6 +66,7 @@ impl TemporaryTables {
         options: &TxnOptions,
         mut fill: Option<Fill<'_>>,
     ) -> Result<()> {
+        self.changes.fetch_add(1, Ordering::Relaxed);
         let mut dropped = Vec::new();
         for change in changes {
             match change {

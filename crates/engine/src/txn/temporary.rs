@@ -29,7 +29,7 @@ impl Transaction {
     }
 
     /// Takes the rows of temporary tables, if nobody else has them.
-    pub(crate) fn claim_temporary(&mut self) {
+    pub fn claim_temporary(&mut self) {
         if self.temporary.is_none()
             && let Some(tables) = &self.options.temporary
         {

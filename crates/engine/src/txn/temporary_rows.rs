@@ -8,7 +8,7 @@ use crate::{EngineError, Result};
 use parking_lot::{Mutex, RwLock};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The temporary tables of a session: give it to the session's transactions with [`crate::TxnOptions::temporary`].
 #[derive(Debug, Default)]
@@ -19,6 +19,8 @@ pub struct TemporaryTables {
     pub(crate) rows: Mutex<Option<Box<TemporaryRows>>>,
     /// Number of tables made so far.
     pub(crate) made: Mutex<u32>,
+    /// Number of changes of definitions.
+    pub(crate) changes: AtomicU64,
 }
 
 pub(crate) fn in_use() -> EngineError {

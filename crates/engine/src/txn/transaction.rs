@@ -97,6 +97,12 @@ impl Transaction {
         self.claim_temporary();
     }
 
+    /// A statement runs in it: what is done now is part of that.
+    #[must_use]
+    pub fn in_statement(&self) -> bool {
+        !matches!(self.undo.statement, StatementStart::None)
+    }
+
     /// Ends a successful statement (closes its row events).
     pub fn end_statement(&mut self) {
         if let Some(b) = &mut self.events.builder {

@@ -161,6 +161,7 @@ impl ClientSession {
             returns: None,
             trigger: None,
             package: &[],
+            aggregate: false,
         };
         let now = Now {
             store: &self.programs.store,

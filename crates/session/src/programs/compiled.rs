@@ -1,9 +1,11 @@
 //! The stored programs of a session: found in the catalog, compiled once, kept until the catalog changes.
 
 use super::definition::{self, Definition, Stored};
+use super::rights;
 use super::store::Store;
+use crate::session_vars::SessionVars;
 use ahash::AHashMap;
-use narwal_engine::Table;
+use narwal_engine::{Table, TemporaryTables};
 use narwal_program::{
     Columns, Head, Kind, Lookup, PackageValues, Program, TriggerHead, Typed, compile,
 };
@@ -115,6 +117,10 @@ impl State {
 /// A session's stored programs.
 pub(crate) struct SessionPrograms {
     pub(crate) store: Store,
+    /// The session's variables.
+    pub(super) vars: Arc<SessionVars>,
+    /// Temporary tables that a function or a trigger has made, the session's first ones.
+    temporary: Mutex<Option<Arc<TemporaryTables>>>,
     pub(super) version: AtomicU64,
     pub(super) any: AtomicBool,
     pub(super) any_triggers: AtomicBool,
@@ -138,20 +144,44 @@ pub(crate) struct Now<'a> {
 }
 
 impl Now<'_> {
-    /// The columns of a table.
-    pub(crate) fn columns(&self, name: &TableName) -> SqlResult<Columns> {
+    /// Database and name of a view.
+    fn view(&self, name: &TableName) -> Option<(String, String)> {
+        let db = name.db.as_deref().or(self.env.db.as_deref())?;
+        let catalog = self.store.database().catalog();
+        let hidden = self.env.temporary_table(db, &name.name).is_some();
+        let is_view = !hidden && catalog.view(db, &name.name).is_some();
+        is_view.then(|| (db.to_string(), name.name.clone()))
+    }
+
+    fn found(&self, name: &TableName) -> SqlResult<Arc<Table>> {
         let catalog = self.store.database().catalog();
         let db = match &name.db {
             Some(d) => d.as_str(),
             None => self.env.require_db()?,
         };
-        let table = match self.env.temporary_table(db, &name.name) {
-            Some(t) => t,
+        match self.env.temporary_table(db, &name.name) {
+            Some(t) => Ok(t),
             None => catalog
                 .table(db, &name.name)
                 .cloned()
-                .ok_or_else(|| errors::NO_SUCH_TABLE.with([&db, &name.name]))?,
-        };
+                .ok_or_else(|| errors::NO_SUCH_TABLE.with([&db, &name.name])),
+        }
+    }
+
+    /// The columns of a view.
+    fn view_columns(&self, db: &str, name: &str) -> SqlResult<Columns> {
+        let quoted = narwal_sql::show::quote_ident;
+        let text = format!("SELECT * FROM {}.{}", quoted(db), quoted(name));
+        let stmt = narwal_sql::parse_statement(&text, &ParseOptions::default())?;
+        Ok(self.query(&stmt, &[])?.unwrap_or_default())
+    }
+
+    /// The columns of a table or a view.
+    pub(crate) fn columns(&self, name: &TableName) -> SqlResult<Columns> {
+        if let Some((db, name)) = self.view(name) {
+            return self.view_columns(&db, &name);
+        }
+        let table = self.found(name)?;
         let columns = table.def.columns.iter();
         Ok(columns
             .map(|c| {
@@ -171,6 +201,14 @@ impl Lookup for Now<'_> {
         match self.lenient {
             true => Ok(None),
             false => self.columns(name).map(Some),
+        }
+    }
+
+    fn may_read(&self, table: &TableName, column: Option<&str>) -> SqlResult<()> {
+        match self.lenient {
+            true => Ok(()),
+            false if self.view(table).is_some() => Ok(()),
+            false => rights::check_type_of(self.store, &*self.found(table)?, column, self.env),
         }
     }
 
@@ -224,6 +262,7 @@ pub(crate) fn compile_definition(
         returns: None,
         trigger: None,
         package: &[],
+        aggregate: def.aggregate,
     };
     match *parsed {
         ast::Program::Routine(r) => {
@@ -310,14 +349,42 @@ pub(crate) fn env_of(def: &Definition) -> ProgramEnv {
 }
 
 impl SessionPrograms {
-    pub(crate) fn new(db: narwal_engine::Database) -> Self {
+    pub(crate) fn new(db: narwal_engine::Database, vars: Arc<SessionVars>) -> Self {
         SessionPrograms {
             store: Store::new(db),
+            vars,
+            temporary: Mutex::default(),
             version: AtomicU64::new(u64::MAX),
             any: AtomicBool::new(false),
             any_triggers: AtomicBool::new(false),
             state: Mutex::default(),
         }
+    }
+
+    /// The session's temporary tables, for a program that makes one or drops one.
+    pub(super) fn own_temporary(&self, env: &mut StatementEnv) -> Arc<TemporaryTables> {
+        self.vars.changed_inside.store(true, Ordering::Relaxed);
+        if let Some(t) = &env.temporary {
+            return t.clone();
+        }
+        let first = self.temporary.lock().get_or_insert_default().clone();
+        env.temporary = Some(first.clone());
+        first
+    }
+
+    /// Shows a program the temporary tables that others have made since the statement began.
+    pub(super) fn give_temporary(&self, env: &mut StatementEnv) {
+        if env.temporary.is_none()
+            && self.vars.changed_inside.load(Ordering::Relaxed)
+            && let Some(t) = &*self.temporary.lock()
+        {
+            env.temporary = Some(t.clone());
+        }
+    }
+
+    /// The temporary tables that programs have made, for the session, which had none.
+    pub(crate) fn take_temporary(&self) -> Option<Arc<TemporaryTables>> {
+        self.temporary.lock().take()
     }
 
     /// Forgets what was compiled for another catalog.
@@ -486,6 +553,7 @@ impl SessionPrograms {
             };
             let key = definition::key(Stored::Trigger, &def.db, &def.name);
             let unit = self.compiled(def, &key, outer)?;
+            rights::check_trigger(&self.store, &unit.def, &unit.program.row, table, outer)?;
             list.push((part.before, part.event(), unit));
         }
         let list = Arc::new(list);

@@ -17,7 +17,7 @@ use narwal_syntax::ast::ddl::{
 };
 use narwal_syntax::ast::program::{CreatePackage, CreateRoutine, CreateTrigger, TriggerEvent};
 use narwal_types::errors;
-use narwal_types::{ResultSink, SqlError, SqlResult, Value};
+use narwal_types::{ResultSink, SqlResult, Value};
 
 fn access(a: DataAccess) -> &'static str {
     match a {
@@ -65,9 +65,6 @@ impl ClientSession {
 
     /// CREATE PROCEDURE and CREATE FUNCTION.
     pub(super) fn create_routine(&mut self, r: &CreateRoutine, text: &str) -> SqlResult<()> {
-        if r.aggregate {
-            return Err(SqlError::unsupported("CREATE AGGREGATE FUNCTION"));
-        }
         let kind = match r.returns.is_some() {
             true => Stored::Function,
             false => Stored::Procedure,
@@ -84,6 +81,7 @@ impl ClientSession {
             Stored::Function => parameters.trim_start().to_string(),
             _ => parameters.to_string(),
         };
+        def.aggregate = r.aggregate;
         def.returns = part(&r.returns_at);
         def.body = body_text(text, &r.body_at);
         apply(&mut def, &r.characteristics);
@@ -226,6 +224,7 @@ impl ClientSession {
             name: name.to_string(),
             parameters: String::new(),
             returns: String::new(),
+            aggregate: false,
             body: String::new(),
             definer,
             invoker: false,

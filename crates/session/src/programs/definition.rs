@@ -259,6 +259,9 @@ pub(crate) struct Definition {
     pub created: i64,
     pub modified: i64,
     pub trigger: Option<TriggerPart>,
+    /// AGGREGATE: a function over the rows of a group.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub aggregate: bool,
     #[serde(default)]
     pub event: Option<EventPart>,
 }
@@ -480,8 +483,9 @@ impl Definition {
                     (true, true) => " ",
                     (true, false) => "",
                 };
+                let aggregate = if self.aggregate { "AGGREGATE " } else { "" };
                 format!(
-                    "{verb} {definer} {} {name}{parameters}{returns}{end}{characteristics}{}",
+                    "{verb} {definer} {aggregate}{} {name}{parameters}{returns}{end}{characteristics}{}",
                     self.kind.word(),
                     self.body
                 )

@@ -12,6 +12,7 @@
 //! | `nested.rs` | where functions and triggers run |
 //! | `call.rs` | where procedures and compound statements run: CALL |
 //! | `package.rs` | packages: routines that share variables |
+//! | `settings.rs` | SET inside of functions and triggers |
 //! | `out.rs` | what a prepared CALL gives to its `?` |
 //! | `rights.rs` | with whose privileges |
 //! | `show.rs` | SHOW and the virtual tables |
@@ -28,6 +29,7 @@ mod out;
 mod package;
 mod rights;
 mod runtime;
+mod settings;
 pub(crate) mod show;
 mod sinks;
 mod store;

@@ -3,12 +3,17 @@
 use super::compiled::{Deeper, Inside, SessionPrograms, Unit, find_procedure, no_procedure};
 use super::definition::Stored;
 use super::rights;
+use super::settings::{self, Before};
 use super::sinks::Taken;
-use narwal_engine::{Savepoint, Transaction};
+use narwal_engine::{Savepoint, Transaction, TxnOptions};
 use narwal_program::{Host, PackageValues, Program, Rows, SqlStep};
-use narwal_sql::{Outcome, Prepared, Privilege, Programs, StatementEnv, StoredFunction};
+use narwal_sql::ast::DdlStmt;
+use narwal_sql::{
+    Needs, Outcome, ParamType, ParseOptions, Prepared, Privilege, Programs, StatementEnv, Stmt,
+    StoredFunction,
+};
 use narwal_syntax::Statement;
-use narwal_syntax::ast::admin::{Admin, SetItem};
+use narwal_syntax::ast::admin::{Admin, Scope, SetItem, SetValue};
 use narwal_types::errors;
 use narwal_types::{SqlError, SqlResult, Value};
 use std::sync::Arc;
@@ -21,21 +26,25 @@ pub(crate) struct Nested<'a> {
     txn: Option<&'a mut Transaction>,
     /// Its savepoints, which end with it.
     savepoints: Vec<(String, Savepoint)>,
+    /// What SET STATEMENT has to put back, the innermost last.
+    settings: Vec<Before>,
 }
 
 impl<'a> Nested<'a> {
     pub(crate) fn new(
         programs: &'a SessionPrograms,
         unit: &'a Unit,
-        env: StatementEnv,
+        mut env: StatementEnv,
         txn: Option<&'a mut Transaction>,
     ) -> Self {
+        programs.give_temporary(&mut env);
         Nested {
             programs,
             unit,
             env,
             txn,
             savepoints: Vec::new(),
+            settings: Vec::new(),
         }
     }
 
@@ -71,8 +80,10 @@ impl<'a> Nested<'a> {
 
     fn plan(&self, program: &Program, step: &SqlStep) -> SqlResult<Arc<Prepared>> {
         let db = self.programs.store.database();
+        let generation = self.generation();
         let mut kept = step.plan.lock();
-        if let Some((plan, _)) = &*kept
+        if let Some((plan, made)) = &*kept
+            && *made == generation
             && plan.catalog_version() == db.catalog_version()
             && !plan.is_worn(db)
         {
@@ -88,8 +99,15 @@ impl<'a> Nested<'a> {
         };
         rights::check_nested(store, &self.unit.def, plan.needs(), &self.env, uses)?;
         let plan = Arc::new(plan);
-        *kept = Some((plan.clone(), 0));
+        *kept = Some((plan.clone(), generation));
         Ok(plan)
+    }
+
+    /// What a plan depends on beside the catalog: modes, the collation of literals, and temporary tables.
+    fn generation(&self) -> u64 {
+        let temporary = self.env.temporary.as_ref().map_or(0, |t| t.changes());
+        let of_program = self.env.sql_mode.0 ^ (u64::from(self.env.collation.id()) << 40);
+        of_program ^ temporary.rotate_right(8)
     }
 
     /// 1442: the statement around uses the table.
@@ -162,9 +180,17 @@ impl Host for Nested<'_> {
         Ok(())
     }
 
-    fn other(&mut self, _: &Program, statement: Statement, _: &str, _: &[Value]) -> SqlResult<()> {
-        let Statement::Admin(a) = &statement else {
-            return Err(errors::COMMIT_NOT_ALLOWED_IN_SF_OR_TRG.plain());
+    fn other(
+        &mut self,
+        program: &Program,
+        statement: Statement,
+        text: &str,
+        values: &[Value],
+    ) -> SqlResult<()> {
+        let a = match &statement {
+            Statement::Admin(a) => a,
+            Statement::Ddl(_) => return self.temporary_ddl(program, statement, text, values),
+            _ => return Err(errors::COMMIT_NOT_ALLOWED_IN_SF_OR_TRG.plain()),
         };
         let refused = match &**a {
             a @ (Admin::Savepoint(_) | Admin::RollbackTo(_) | Admin::ReleaseSavepoint(_)) => {
@@ -181,29 +207,51 @@ impl Host for Nested<'_> {
                 let kind = self.unit.def.kind.word().to_lowercase();
                 return Err(errors::SP_NO_RETSET.with([&kind]));
             }
-            Admin::Set(_) => {
-                return Err(SqlError::unsupported(
-                    "SET of system variables in functions and triggers",
-                ));
+            Admin::Set(set) => {
+                return set.items.iter().try_for_each(|i| self.set_item(i));
+            }
+            Admin::SetTransaction(t) => {
+                return settings::set_transaction(&self.programs.vars, &mut self.env, t);
             }
             _ => return Err(errors::COMMIT_NOT_ALLOWED_IN_SF_OR_TRG.plain()),
         };
         Err(errors::STMT_NOT_ALLOWED_IN_SF_OR_TRG.with([&refused]))
     }
 
-    fn begin_settings(&mut self, _: &[Vec<SetItem>]) -> SqlResult<()> {
-        Err(SqlError::unsupported(
-            "SET STATEMENT in functions and triggers",
-        ))
+    fn begin_settings(&mut self, settings: &[Vec<SetItem>]) -> SqlResult<()> {
+        // Of settings inside settings only the innermost hold; the others are checked.
+        for (i, items) in settings.iter().enumerate() {
+            let mut before = Before::new(&self.env);
+            let done = items.iter().try_for_each(|item| {
+                if let SetItem::System { name, .. } = item {
+                    before.keep(&self.programs.vars, &mut self.env, name)?;
+                }
+                self.set_item(item)
+            });
+            if done.is_err() || i + 1 < settings.len() {
+                before.put_back(&self.programs.vars, &mut self.env);
+                done?;
+            } else {
+                self.settings.push(before);
+            }
+        }
+        Ok(())
     }
 
-    fn end_settings(&mut self) {}
+    fn end_settings(&mut self) {
+        if let Some(before) = self.settings.pop() {
+            before.put_back(&self.programs.vars, &mut self.env);
+        }
+    }
 
-    fn set_variable(&mut self, name: &str, value: Option<Value>) -> SqlResult<()> {
-        let variables = self.env.variables.clone();
-        variables.assign(name, value.as_ref())?;
-        variables.refresh(&mut self.env);
-        Ok(())
+    fn set_variable(&mut self, scope: Scope, name: &str, value: Option<Value>) -> SqlResult<()> {
+        settings::set(
+            &self.programs.vars,
+            &mut self.env,
+            scope,
+            name,
+            value.as_ref(),
+        )
     }
 
     fn package(&mut self, program: &Program) -> SqlResult<Option<PackageValues>> {
@@ -250,6 +298,124 @@ impl Host for Nested<'_> {
         let done = narwal_program::run(&unit.program, &mut host, arguments)?;
         Ok(done.values)
     }
+}
+
+/// SET and temporary tables.
+impl Nested<'_> {
+    /// One part of SET.
+    fn set_item(&mut self, item: &SetItem) -> SqlResult<()> {
+        let vars = self.programs.vars.clone();
+        match item {
+            SetItem::System { scope, name, value } => {
+                let given = match value {
+                    SetValue::Default => None,
+                    SetValue::Word(s) | SetValue::Str(s) => Some(Value::str(s.as_str())),
+                    SetValue::Expr(o) if o.value.subqueries.is_empty() => {
+                        Some(narwal_sql::evaluate(&o.value.expr, &self.env)?)
+                    }
+                    SetValue::Expr(_) => {
+                        return Err(SqlError::unsupported("subqueries in this SET"));
+                    }
+                };
+                settings::set(&vars, &mut self.env, *scope, name, given.as_ref())
+            }
+            SetItem::Names { charset, collation } => {
+                let c = crate::set::names(charset.as_deref(), collation.as_deref())?;
+                settings::set_names(&vars, &mut self.env, c, c)
+            }
+            SetItem::Charset(name) => {
+                let charset = name.as_deref().map(crate::charset::charset).transpose()?;
+                let results = charset.unwrap_or_default().default_collation();
+                let literals = vars.database_collation();
+                settings::set_names(&vars, &mut self.env, results, literals)
+            }
+            _ => Err(SqlError::unsupported("this SET in functions and triggers")),
+        }
+    }
+
+    /// CREATE and DROP TEMPORARY TABLE.
+    fn temporary_ddl(
+        &mut self,
+        program: &Program,
+        statement: Statement,
+        text: &str,
+        values: &[Value],
+    ) -> SqlResult<()> {
+        let options = ParseOptions {
+            sql_mode: self.env.sql_mode,
+        };
+        let Stmt::Ddl(ddl) = narwal_sql::lower(statement, &options)? else {
+            return Err(errors::COMMIT_NOT_ALLOWED_IN_SF_OR_TRG.plain());
+        };
+        if !ddl.keeps_transaction() {
+            return Err(errors::COMMIT_NOT_ALLOWED_IN_SF_OR_TRG.plain());
+        }
+        let Some(txn) = self.txn.as_deref_mut() else {
+            return Err(no_transaction());
+        };
+        let store = &self.programs.store;
+        let needs = narwal_sql::ddl_needs(&ddl, &self.env)?;
+        rights::check_nested(store, &self.unit.def, &needs, &self.env, || Ok(Vec::new()))?;
+        // What a statement around reads can't go away.
+        let used = |n: &&Needs| {
+            self.env.temporary_table(&n.db, &n.table).is_some()
+                && self.env.is_used_around(&n.db, &n.table)
+        };
+        if let Some(n) = needs.iter().find(used) {
+            return Err(errors::CANT_REOPEN_TABLE.with([&n.table]));
+        }
+        self.env.param_types.replace(program.types.clone());
+        self.env.param_values.replace(values.to_vec());
+        let done = make_temporary(
+            self.programs,
+            &ddl,
+            text,
+            &program.types,
+            txn,
+            &mut self.env,
+        );
+        self.env.param_types.take();
+        self.env.param_values.take();
+        done
+    }
+}
+
+/// Runs CREATE or DROP TEMPORARY TABLE in the transaction of the statement around, which lends its rows of such tables.
+fn make_temporary(
+    programs: &SessionPrograms,
+    ddl: &DdlStmt,
+    text: &str,
+    types: &[ParamType],
+    txn: &mut Transaction,
+    env: &mut StatementEnv,
+) -> SqlResult<()> {
+    let store = &programs.store;
+    let select = match ddl {
+        DdlStmt::CreateTable(c) => c.select.clone(),
+        _ => None,
+    };
+    let select = select
+        .map(|s| store.plan_program(&Stmt::Select(s), types, env))
+        .transpose()?;
+    let tables = programs.own_temporary(env);
+    txn.set_temporary(&tables);
+    txn.lend_temporary();
+    let options = TxnOptions {
+        temporary: Some(tables.clone()),
+        ..TxnOptions::default()
+    };
+    let db = store.database();
+    let done = narwal_sql::execute_ddl_with(
+        ddl,
+        text,
+        db,
+        &options,
+        env,
+        select.as_ref(),
+        Some(&mut *txn),
+    );
+    txn.set_temporary(&tables);
+    done.map(drop)
 }
 
 /// 1235: rows are being read, so that nothing else can be done in their transaction.

@@ -83,6 +83,7 @@ fn routine(
         returns: r.returns.as_ref(),
         trigger: None,
         package: &package.declarations,
+        aggregate: false,
     };
     let body = r.body.clone().unwrap_or(ast::Body::Nothing);
     compile(&head, body, text, env, now)
@@ -103,6 +104,7 @@ fn begin(
         returns: None,
         trigger: None,
         package: &package.declarations,
+        aggregate: false,
     };
     let body = match &package.begin {
         Some(b) => ast::Body::Block(b.clone()),

@@ -4,6 +4,8 @@ use super::definition::Definition;
 use super::store::Store;
 use crate::acl::{self, Account, RoutineKind};
 use crate::privileges::PrivilegeSet;
+use narwal_engine::Table;
+use narwal_program::RowSlot;
 use narwal_sql::{ColumnUse, Needs, StatementEnv};
 use narwal_types::errors;
 use narwal_types::{SqlError, SqlResult};
@@ -71,6 +73,71 @@ pub(crate) fn account_of(
     match acl.definer(&def.definer.0, &def.definer.1) {
         Some(a) => Ok(Some(a)),
         None => Err(no_definer(def)),
+    }
+}
+
+/// Checks what a trigger needs of its own table: TRIGGER, and SELECT and UPDATE for the columns that it reads and sets.
+/// Error 1142 or 1143.
+pub(super) fn check_trigger(
+    store: &Store,
+    def: &Definition,
+    row: &[RowSlot],
+    table: &Table,
+    env: &StatementEnv,
+) -> SqlResult<()> {
+    let Some(account) = account_of(store, def, env)? else {
+        return Ok(());
+    };
+    let (db, name) = (&table.def.db, &table.def.name);
+    let have = account.global.with(account.on_table(db, name));
+    if !have.has(PrivilegeSet::TRIGGER) {
+        let host = &account.host;
+        return Err(acl::table_denied("TRIGGER", &account, host, db, name));
+    }
+    for r in row {
+        let column = &table.def.columns[r.column].name;
+        let may = have.with(account.on_column(db, name, column));
+        let wanted = [
+            (r.read, PrivilegeSet::SELECT),
+            (r.written, PrivilegeSet::UPDATE),
+        ];
+        for (_, wanted) in wanted.into_iter().filter(|(used, _)| *used) {
+            if !may.has(wanted) {
+                let host = &account.host;
+                return Err(acl::column_denied(wanted, &account, host, name, column));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Error 1142 or 1143 unless the account that a program runs with may read a column of a table, or all of them.
+pub(super) fn check_type_of(
+    store: &Store,
+    table: &Table,
+    column: Option<&str>,
+    env: &StatementEnv,
+) -> SqlResult<()> {
+    let Some(account) = current(store, env) else {
+        return Ok(());
+    };
+    let wanted = PrivilegeSet::SELECT;
+    let (db, name) = (&table.def.db, &table.def.name);
+    let have = account.global.with(account.on_table(db, name));
+    if have.has(wanted) || table.temporary {
+        return Ok(());
+    }
+    let host = &account.host;
+    if !account.on_some_column(db, name).has(wanted) {
+        return Err(acl::table_denied("SELECT", &account, host, db, name));
+    }
+    let mut columns = table.def.columns.iter();
+    let is_wanted = |c: &str| column.is_none_or(|w| w.eq_ignore_ascii_case(c));
+    let denied =
+        columns.find(|c| is_wanted(&c.name) && !account.on_column(db, name, &c.name).has(wanted));
+    match denied {
+        Some(c) => Err(acl::column_denied(wanted, &account, host, name, &c.name)),
+        None => Ok(()),
     }
 }
 

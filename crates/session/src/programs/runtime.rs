@@ -5,7 +5,9 @@ use super::definition::{self, Definition, Stored};
 use super::nested::Nested;
 use narwal_engine::{CatalogChange, Table, Transaction};
 use narwal_program::{ParameterCode, Program};
-use narwal_sql::{FunctionParameter, Programs, RowEvent, StatementEnv, StoredFunction, TriggerRow};
+use narwal_sql::{
+    FunctionParameter, GroupRows, Programs, RowEvent, StatementEnv, StoredFunction, TriggerRow,
+};
 use narwal_syntax::ast::program::ParameterMode;
 use narwal_types::errors;
 use narwal_types::{ColumnType, SqlError, SqlResult, Value};
@@ -86,6 +88,7 @@ impl SessionPrograms {
             returns: unit.program.returns.unwrap_or_else(ColumnType::bigint),
             // The first use of a package may run statements.
             statements: unit.program.has_statements || unit.program.is_of_package(),
+            aggregate: unit.program.aggregate,
             version: self.version.load(Ordering::Relaxed),
         })
     }
@@ -135,6 +138,10 @@ impl Programs for SessionPrograms {
         txn: Option<&mut Transaction>,
         env: &StatementEnv,
     ) -> SqlResult<(Value, Vec<Value>)> {
+        if function.aggregate && args.first().is_none_or(Value::is_null) {
+            // A group without rows: the function does not begin.
+            return Ok((Value::Null, Vec::new()));
+        }
         let unit = self.enter(function, env)?;
         if unit.program.has_statements && txn.is_none() {
             self.returned(&unit);
@@ -143,9 +150,16 @@ impl Programs for SessionPrograms {
             ));
         }
         let mut host = Nested::new(self, &unit, env.within(&unit.env), txn);
-        let args = unit.program.arguments(args);
         let _inside = Inside::new(self, &unit.def.db, &unit.def.name);
-        let r = narwal_program::run(&unit.program, &mut host, args);
+        let program = &*unit.program;
+        let r = match program.aggregate {
+            true => {
+                let rows = args.into_iter().next().unwrap_or_default();
+                let width = program.parameters.iter().map(ParameterCode::width).sum();
+                narwal_program::run_aggregate(program, &mut host, GroupRows::new(rows, width))
+            }
+            false => narwal_program::run(program, &mut host, program.arguments(args)),
+        };
         self.returned(&unit);
         hand_over(&host.env, env);
         let done = r?;

@@ -441,7 +441,7 @@ pub(crate) fn proc_column(def: &Definition, column: &str, zone: Zone) -> Value {
         "character_set_client" => client,
         "collation_connection" => connection,
         "db_collation" => database,
-        "aggregate" => text("NONE"),
+        "aggregate" => text(if def.aggregate { "GROUP" } else { "NONE" }),
         _ => Value::Null,
     }
 }

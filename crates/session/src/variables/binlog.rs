@@ -9,7 +9,7 @@ use super::rules::outside_transaction;
 use super::value::VarValue;
 use crate::privileges::PrivilegeSet;
 use narwal_engine::{Compression, Options, RowImage, RowMetadata};
-use narwal_types::errors::codes;
+use narwal_types::errors::{self, codes};
 
 /// The rows.
 pub(super) static ROWS: &[VariableDef] = &[
@@ -78,7 +78,8 @@ pub(super) static ROWS: &[VariableDef] = &[
         Bool,
         "OFF",
         "About tables without transactions, of which there are none.",
-    ),
+    )
+    .not_inside(errors::STORED_FUNCTION_PREVENTS_SWITCH_BINLOG_DIRECT),
     row(
         "binlog_do_db",
         Global,
@@ -129,6 +130,7 @@ pub(super) static ROWS: &[VariableDef] = &[
         "Form of changes in the binary log: `ROW`, and `MIXED` likewise; with `STATEMENT` readers get the statements, while the rows are logged for recovery only.",
     )
     .session(|s, v| s.statements = v.as_str() == "STATEMENT")
+    .not_inside(errors::STORED_FUNCTION_PREVENTS_SWITCH_BINLOG_FORMAT)
     .needs(PrivilegeSet::BINLOG_ADMIN)
     .session_needs(PrivilegeSet::BINLOG_ADMIN)
     .allowed(|s, global| {
@@ -468,6 +470,7 @@ pub(super) static ROWS: &[VariableDef] = &[
     )
     .session_needs(PrivilegeSet::BINLOG_ADMIN)
     .session(|s, v| s.log_bin = v.as_bool())
+    .not_inside(errors::STORED_FUNCTION_PREVENTS_SWITCH_SQL_LOG_BIN)
     .allowed(|s, global| {
         outside_transaction(
             s,

@@ -29,6 +29,7 @@ pub(super) static ROWS: &[VariableDef] = &[
         "Character set that statements come in.",
     )
     .session(|s, v| s.client_charset = Charset::from_name(v.as_str()).unwrap_or(Charset::Utf8mb4))
+    .of_programs()
     .check(for_clients)
     .not_for_one_statement(),
     row(
@@ -39,6 +40,7 @@ pub(super) static ROWS: &[VariableDef] = &[
         Live,
         "Character set of literals; sets `collation_connection` to its default.",
     )
+    .of_programs()
     .not_for_one_statement()
     .twin(|v| {
         let collation = charset(v.as_str())?.default_collation();
@@ -101,6 +103,7 @@ pub(super) static ROWS: &[VariableDef] = &[
         Live,
         "Collation of literals; sets `character_set_connection` with it.",
     )
+    .of_programs()
     .mysql_default("utf8mb4_0900_ai_ci")
     .session(|s, v| s.collation = Collation::from_name(v.as_str()).unwrap_or_default())
     .not_for_one_statement()

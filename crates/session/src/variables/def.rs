@@ -6,7 +6,7 @@ use crate::privileges::PrivilegeSet;
 use crate::replica::filter::FilterList;
 use crate::settings::Settings;
 use narwal_engine::{BinlogFilter, Database, Options};
-use narwal_types::errors::codes;
+use narwal_types::errors::{ErrorKind, codes};
 use narwal_types::{SqlError, SqlResult};
 
 /// Where a variable lives.
@@ -140,6 +140,18 @@ pub(crate) struct Hooks {
     pub check_option: Option<CheckOption>,
     pub works_if: Option<fn(&Database) -> bool>,
     pub inert: Option<&'static str>,
+    pub inside: Inside,
+}
+
+/// What SET of a session's variable does in functions and triggers.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Inside {
+    /// It holds on in the session.
+    Session,
+    /// It ends with the program, which has a value of its own from its creation.
+    Program,
+    /// This error.
+    Refused(ErrorKind<0>),
 }
 
 /// A system variable.
@@ -211,6 +223,7 @@ pub(super) const fn row(
             check_option: None,
             works_if: None,
             inert: None,
+            inside: Inside::Session,
         },
     }
 }
@@ -300,6 +313,18 @@ impl VariableDef {
     /// SET STATEMENT can't have it (error 1971): it decides about a transaction or the connection.
     pub(super) const fn not_for_one_statement(mut self) -> Self {
         self.hooks.for_one_statement = false;
+        self
+    }
+
+    /// A stored program has its own value, from its creation. Set in functions and triggers, it ends with them.
+    pub(super) const fn of_programs(mut self) -> Self {
+        self.hooks.inside = Inside::Program;
+        self
+    }
+
+    /// The error of SET in functions and triggers.
+    pub(super) const fn not_inside(mut self, e: ErrorKind<0>) -> Self {
+        self.hooks.inside = Inside::Refused(e);
         self
     }
 

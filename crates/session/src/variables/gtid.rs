@@ -80,6 +80,7 @@ pub(super) static ROWS: &[VariableDef] = &[
         Live,
         "Domain of the GTIDs of new transactions.",
     )
+    .not_inside(errors::STORED_FUNCTION_PREVENTS_SWITCH_GTID_DOMAIN_ID_SEQ_NO)
     .needs(PrivilegeSet::REPLICATION_MASTER_ADMIN)
     .session_needs(PrivilegeSet::BINLOG_REPLAY)
     .session(|s, v| s.gtid_domain_id = v.as_u32())
@@ -157,6 +158,7 @@ pub(super) static ROWS: &[VariableDef] = &[
         State,
         "Sequence number of the next transaction's GTID; 0 for the next in order.",
     )
+    .not_inside(errors::STORED_FUNCTION_PREVENTS_SWITCH_GTID_DOMAIN_ID_SEQ_NO)
     .session_needs(PrivilegeSet::BINLOG_REPLAY)
     .read_session(|s| VarValue::UInt(s.facts().gtid_seq_no.load(Ordering::Relaxed)))
     .check(|s, v| s.check_gtid_seq_no(v.as_u64()))

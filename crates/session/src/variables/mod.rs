@@ -38,7 +38,7 @@ mod value;
 mod without_effect;
 
 pub use accept::{Accepted, parse_size, unknown};
-pub(crate) use def::AtStart;
+pub(crate) use def::{AtStart, Inside};
 pub use def::{Effect, Kind, Scope, VariableDef};
 pub(crate) use gtid::forget_applied;
 pub use value::VarValue;

@@ -9,6 +9,7 @@ use super::rules::while_replicas_stand;
 use super::value::VarValue;
 use crate::privileges::PrivilegeSet;
 use crate::replica::filter::FilterList;
+use narwal_types::errors;
 
 /// A list of names that a replica's filter has: of the connection without a name, as the global value.
 const fn filter(
@@ -267,6 +268,7 @@ pub(super) static ROWS: &[VariableDef] = &[
         Fixed,
         "Marks transactions that a replica may leave out; only OFF.",
     )
+    .not_inside(errors::STORED_FUNCTION_PREVENTS_SWITCH_SKIP_REPLICATION)
     .session_needs(PrivilegeSet::SUPER),
     row(
         "skip_slave_start",

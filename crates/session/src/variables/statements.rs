@@ -253,7 +253,8 @@ pub(super) static ROWS: &[VariableDef] = &[
         "ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,\
          ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION",
     )
-    .session(|s, v| s.sql_mode = SqlMode::parse(v.as_str()).unwrap_or(SqlMode::DEFAULT)),
+    .session(|s, v| s.sql_mode = SqlMode::parse(v.as_str()).unwrap_or(SqlMode::DEFAULT))
+    .of_programs(),
     inert(
         "sql_notes",
         Both,

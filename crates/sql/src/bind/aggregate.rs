@@ -24,6 +24,9 @@ struct Clauses {
 fn check_count(func: AggFunc, name: &str, f: &Call, args: usize) -> SqlResult<()> {
     let several = func == AggFunc::GroupConcat || func == AggFunc::Count && f.distinct;
     let pair = func == AggFunc::JsonObject;
+    if func == AggFunc::Rows {
+        return Ok(());
+    }
     if args == 0 && !f.star || args > 1 && !several && !pair || pair && args != 2 {
         return Err(SqlError::syntax(format!(
             "unexpected number of arguments of {name}()"
@@ -70,8 +73,13 @@ impl Binder<'_> {
             args.push(match inner.expr(e)? {
                 e if func.is_numeric() => as_operand(e),
                 e if func == AggFunc::GroupConcat => shown(e),
+                e if func == AggFunc::Rows => member_as_text(e),
                 e => e,
             });
+        }
+        if func == AggFunc::Rows && args.is_empty() {
+            // A row counts, whatever is in it.
+            args.push(Expr::literal(Value::Int(0)));
         }
         let values = args.len();
         check_count(func, name, f, values)?;

@@ -20,11 +20,11 @@ use crate::expr::types;
 use crate::expr::types::bool_ty;
 use crate::lower::{charset, mismatched_collation};
 use crate::privilege::{ColumnUses, Needs, Privilege};
-use narwal_syntax::SqlMode;
 use narwal_syntax::ast::{
     self, BinaryOp, Call, CastType, Expr as Ast, FormatKind, IsTest, Literal, Qualified, Special,
     SystemVar, TableName, TemporalKind, TrimSide, UnaryOp, VarScope,
 };
+use narwal_syntax::{Kw, SqlMode};
 use narwal_types::errors;
 use narwal_types::errors::codes;
 use narwal_types::temporal_parse::{DateRules, parse_datetime, parse_time};
@@ -1345,6 +1345,10 @@ impl Binder<'_> {
     fn no_function(&self, db: Option<&str>, name: &str) -> SqlError {
         let db = db.or(self.scope.env.db.as_deref());
         match db {
+            // A name that the grammar knows.
+            Some(db) if Kw::of(name) != Kw::Plain => {
+                errors::FUNC_INEXISTENT_NAME_COLLISION.with([&format!("{db}.{name}")])
+            }
             Some(db) => {
                 errors::SP_DOES_NOT_EXIST.text(format!("FUNCTION {db}.{name} does not exist"))
             }
@@ -1442,6 +1446,12 @@ impl Binder<'_> {
         let Some(function) = found else {
             return Err(self.no_function(db, &f.name));
         };
+        if f.distinct || f.clauses.is_some() {
+            return Err(SqlError::syntax(format!(
+                "unexpected clause in {}()",
+                f.name
+            )));
+        }
         if !f.arg_names.is_empty() {
             let name = format!("{}.{}", function.db, function.name);
             return Err(errors::WRONG_PARAMETERS_TO_STORED_FCT.with([&name]));
@@ -1456,8 +1466,12 @@ impl Binder<'_> {
             return Err(errors::SF_OUT_INOUT_ARG_NOT_ALLOWED.with([&n, &function.name]));
         }
         let mut args = Vec::with_capacity(f.args.len());
-        for (parameter, arg) in function.parameters.iter().zip(&f.args) {
-            self.stored_argument(parameter, arg, &mut args)?;
+        if function.aggregate {
+            args.push(self.aggregate(AggFunc::Rows, &f.name, f)?);
+        } else {
+            for (parameter, arg) in function.parameters.iter().zip(&f.args) {
+                self.stored_argument(parameter, arg, &mut args)?;
+            }
         }
         let ty = ExprType::of_column(function.returns, true);
         Ok(make(

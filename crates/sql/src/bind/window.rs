@@ -127,6 +127,7 @@ impl Binder<'_> {
             AggFunc::GroupConcat => return refused("GROUP_CONCAT()"),
             AggFunc::JsonArray => return refused("JSON_ARRAYAGG()"),
             AggFunc::JsonObject => return refused("JSON_OBJECTAGG()"),
+            AggFunc::Rows => return refused("a stored"),
             AggFunc::Count if f.distinct => return refused("COUNT(DISTINCT)"),
             AggFunc::Sum if f.distinct => return refused("SUM(DISTINCT)"),
             AggFunc::Avg if f.distinct => return refused("AVG(DISTINCT)"),

@@ -52,9 +52,16 @@ impl Run<'_> {
                 |row: &[ValueRef<'_>]| copy.row(fill, &|i| Ok(row[i])).map_err(|e| e.to_sql());
             match self.open {
                 Some(open) => open(&mut |txn| {
-                    txn.begin_statement(self.env.timestamp(), None);
+                    // In a function it is part of the statement around.
+                    let part = txn.in_statement();
+                    match part {
+                        true => txn.claim_temporary(),
+                        false => txn.begin_statement(self.env.timestamp(), None),
+                    }
                     let done = select.each_row(txn, self.env, &mut row);
-                    txn.end_statement();
+                    if !part {
+                        txn.end_statement();
+                    }
                     txn.lend_temporary();
                     done
                 })?,

@@ -2,6 +2,7 @@
 
 use super::key_table::KeyTable;
 use super::order::{compare, push_key};
+use super::value_bytes::ValueBytes;
 use crate::env::StatementEnv;
 use crate::exec::context::RunCtx;
 use crate::expr::arith::quotient_digits;
@@ -213,7 +214,8 @@ impl Acc {
                 AggFunc::Count
                 | AggFunc::GroupConcat
                 | AggFunc::JsonArray
-                | AggFunc::JsonObject => State::Nothing,
+                | AggFunc::JsonObject
+                | AggFunc::Rows => State::Nothing,
                 AggFunc::Sum | AggFunc::Avg => State::Sum(Sum::default()),
                 AggFunc::Min | AggFunc::Max => State::Best(Value::Null),
                 AggFunc::StdPop | AggFunc::StdSamp | AggFunc::VarPop | AggFunc::VarSamp => {
@@ -322,9 +324,12 @@ impl Acc {
         let (args, by) = a.args.split_at(a.args.len() - sort_keys);
         for (i, arg) in args.iter().enumerate() {
             let v = arg.eval(ctx, row)?;
-            // JSON has a null of its own.
-            let may_be_null =
-                a.func == AggFunc::JsonArray || a.func == AggFunc::JsonObject && i == 1;
+            // JSON has a null of its own, and a stored function takes any.
+            let may_be_null = match a.func {
+                AggFunc::JsonArray | AggFunc::Rows => true,
+                AggFunc::JsonObject => i == 1,
+                _ => false,
+            };
             if v.is_null() && !may_be_null {
                 return Ok(());
             }
@@ -542,12 +547,16 @@ impl<'a> ListText<'a> {
         let separator = match self.a.func {
             AggFunc::JsonArray => ",",
             AggFunc::JsonObject => ", ",
+            AggFunc::Rows => "",
             _ => &*self.a.separator,
         };
         if self.n > 1 {
             self.out.extend_from_slice(separator.as_bytes());
         }
         self.out.extend_from_slice(text);
+        if self.a.func == AggFunc::Rows {
+            return true;
+        }
         let most = usize::try_from(env.max_allowed_packet).unwrap_or(usize::MAX);
         let most = self.max_len.min(most);
         if self.out.len() > most {
@@ -603,6 +612,13 @@ fn item_text(a: &Aggregate, args: &[Expr], values: &[Value]) -> Vec<u8> {
             text.push_str("\":");
             append_json(&args[1], v.as_ref(), &mut text);
             out.extend_from_slice(text.as_bytes());
+        }
+        (AggFunc::Rows, many) => {
+            // The codec keeps nothing: there are no members of ENUM and SET among them.
+            let mut codec = ValueBytes::default();
+            for v in many {
+                codec.put(v.as_ref(), &mut out);
+            }
         }
         (_, many) => {
             for v in many {

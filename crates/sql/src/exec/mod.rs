@@ -8,6 +8,7 @@ pub mod context;
 mod distinct;
 pub mod dml;
 pub mod group_index;
+pub mod group_rows;
 mod group_spill;
 pub mod grouping;
 mod groups;

@@ -133,7 +133,7 @@ impl Expr {
             ExprKind::DateAdd { .. } => self.eval_date_add(ctx, row),
             ExprKind::Func { func, args } => super::call::call(self, (func, args), ctx, row, false),
             ExprKind::SystemVariable { scope, name } => {
-                Ok(Val::Owned(ctx.env.variables.system(*scope, name)?))
+                Ok(Val::Owned(ctx.env.system_variable(*scope, name)?))
             }
             ExprKind::UserVariable(name) => Ok(Val::Owned(ctx.env.variables.user(name))),
             ExprKind::SetUserVariable(name, e) => {

@@ -377,6 +377,8 @@ pub enum AggFunc {
     VarSamp,
     JsonArray,
     JsonObject,
+    /// All rows, for a stored aggregate function.
+    Rows,
 }
 
 /// The row that an expression is evaluated for.

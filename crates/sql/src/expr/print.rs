@@ -561,6 +561,10 @@ impl Printer<'_> {
             ),
             ("adddate", [d, n]) => self.add_interval(d, n, Unit::Day, false),
             ("subdate", [d, n]) => self.add_interval(d, n, Unit::Day, true),
+            // A stored function's name is quoted.
+            _ if crate::expr::functions::lookup(&name).is_none() => {
+                self.call(&crate::quote::quote_ident(&f.name), &args)
+            }
             _ => self.call(printed_name(&name), &args),
         }
     }

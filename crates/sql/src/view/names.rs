@@ -1,7 +1,7 @@
 //! A SELECT with all its names in full: tables with their databases, columns with their tables, `*` spelt out, USING as
 //! conditions, every column of the result named. Such a text means the same wherever it is read again.
 
-use crate::expr::functions::aggregate;
+use crate::expr::functions::{self, aggregate};
 use crate::expr::{for_each_leaf, for_each_operand};
 use crate::planner::resolve::{Resolver, no_such_table};
 use crate::query_walk::{for_each_expr, for_each_select, for_each_table};
@@ -552,11 +552,15 @@ fn only_whether(s: &mut Select) {
 /// An aggregate is called in the select list.
 fn has_aggregates(s: &mut Select) -> bool {
     fn calls_one(e: &mut AstExpr) -> bool {
-        let name = match e {
-            AstExpr::Call(c) => c.name.to_ascii_lowercase(),
-            _ => String::new(),
+        let mut found = match e {
+            AstExpr::Call(c) => {
+                let name = c.name.to_ascii_lowercase();
+                // A stored function may be one, too.
+                let built_in = c.db.is_none() && functions::lookup(&name).is_some();
+                aggregate::lookup(&name).is_some() || !built_in
+            }
+            _ => false,
         };
-        let mut found = aggregate::lookup(&name).is_some();
         for_each_operand(e, &mut |e| found |= calls_one(e));
         found
     }

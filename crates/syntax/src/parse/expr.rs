@@ -97,6 +97,8 @@ impl Parser<'_> {
             Tok::Gt => (B::Gt, level::COMPARE),
             Tok::Ge => (B::Ge, level::COMPARE),
             Tok::AmpAmp => (B::And, level::AND),
+            // Oracle's `||` binds as `+` does.
+            Tok::PipePipe if self.oracle() => (B::Concat, level::ADD),
             Tok::PipePipe if self.mode.has(SqlMode::PIPES_AS_CONCAT) => (B::Concat, level::CONCAT),
             Tok::PipePipe => (B::Or, level::OR),
             Tok::Pipe => (B::BitOr, level::BIT_OR),

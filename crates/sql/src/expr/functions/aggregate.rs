@@ -6,8 +6,8 @@ use crate::expr::node::NOT_FIXED;
 use crate::expr::node::Typing;
 use crate::expr::node::{Coercibility, Expr, ExprType};
 use crate::expr::types::{BIGINT_CHARS, Class, collation_of};
-use narwal_types::SqlResult;
 use narwal_types::decimal::DIV_PRECISION_INCREMENT;
+use narwal_types::{Collation, SqlResult};
 
 /// What an aggregate does with its values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -140,6 +140,16 @@ pub static AGGREGATES: &[AggregateFunction] = &[
     ),
 ];
 
+/// What stored aggregate functions get. Nobody calls it by a name.
+static ROWS: AggregateFunction = entry(AggFunc::Rows, ("rows", "", ""), Kind::List, |_| {
+    Ok(ExprType::string(
+        1 << 32,
+        Collation::Binary,
+        Coercibility::Implicit,
+        true,
+    ))
+});
+
 /// Finds an aggregate by one of its names, in lower case.
 pub fn lookup(name: &str) -> Option<&'static AggregateFunction> {
     AGGREGATES.iter().find(|a| a.is_called(name))
@@ -152,7 +162,7 @@ impl AggFunc {
     }
 
     fn entry(self) -> &'static AggregateFunction {
-        &AGGREGATES[self as usize]
+        AGGREGATES.get(self as usize).unwrap_or(&ROWS)
     }
 
     /// The name that it is printed by.

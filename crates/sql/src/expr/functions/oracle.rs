@@ -18,7 +18,7 @@ pub(crate) fn name_of(name: &str, arguments: usize) -> Option<&'static str> {
         "trim" if arguments == 1 => "trim_oracle",
         "replace" => "replace_oracle",
         "substr" | "substring" | "mid" => "substr_oracle",
-        "decode" if arguments > 2 => "decode_oracle",
+        "decode" => "decode_oracle",
         _ => return None,
     })
 }

@@ -92,6 +92,11 @@ impl Parser<'_> {
         let mut parameters = Vec::new();
         if self.peek() == Tok::LParen {
             parameters = self.parenthesised(|p| {
+                if p.oracle() {
+                    let name = p.ident()?;
+                    p.cursor_mode()?;
+                    return Ok((name, p.routine_type(true)?));
+                }
                 p.cursor_mode()?;
                 Ok((p.ident()?, p.variable_type(true)?))
             })?;
