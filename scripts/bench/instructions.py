@@ -11,7 +11,7 @@ into a portion. It takes the least of several portions.
 Phases: `point`, `update`, `insert`: prepared statements; `text`: a SELECT by key as text that shares a plan; `parse`: texts
 that no other statement resembles, so each is parsed and planned; `function`: SUM(LENGTH(CONCAT(UPPER(c), 'x'))) over 1000 rows;
 `range`: SUM over 100 rows; `write_only` and `read_only`: a transaction as sysbench's of that name makes it, with BEGIN and
-COMMIT.
+COMMIT; `delete`: of one row by key, prepared; `gone`: of a row that there is not.
 
 `--functions 20` also prints, for each phase, where the difference is: the functions whose own instructions differ the most. The
 compiler may inline a function in one build and not in the other, so look at sums of neighbours.
@@ -201,6 +201,9 @@ def measure(binary: Path, folder: Path, only: list[str]) -> dict[str, tuple[floa
         "range": (lambda i: c.query(f"SELECT SUM(k) FROM t WHERE id BETWEEN {i} AND {i + 99}"), 100),
         "write_only": (write_only, 200),
         "read_only": (read_only, 50),
+        # Last: they take rows away that the others read.
+        "gone": (lambda i: c.execute(delete, 10_000_000 + i), 500),
+        "delete": (lambda i: c.execute(delete, i), 500),
     }
     counts = {name: server.count(run, n) for name, (run, n) in phases.items() if not only or name in only}
     server.stop()

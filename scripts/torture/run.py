@@ -16,6 +16,7 @@ seventh transaction is an XA transaction: after a restart exactly those are prep
 
 With --replicas: scripts/torture/replicas.py. With --topology: scripts/torture/topologies.py. With --restore-points:
 scripts/torture/points.py. With --disconnects: scripts/torture/disconnects.py. With --failover: scripts/torture/failover.py. With --programs: scripts/torture/programs.py.
+With --ring: scripts/torture/ring.py.
 With --flips or --simulate (first of all arguments): scripts/torture/flips.py and simulate.py, which have a --help of their own.
 """
 
@@ -307,6 +308,9 @@ def parse() -> argparse.Namespace:
                    help="three Narwals: N primaries are killed, stopped or cut off, others promoted; nothing acknowledged is lost")
     p.add_argument("--programs", type=int, default=0, metavar="N",
                    help="N statements with triggers, functions, procedures and events; a Narwal and its replicas are killed, all equal at the end")
+    p.add_argument("--ring", type=int, default=0, metavar="N",
+                   help="N statements on a MariaDB, a Narwal and a MySQL that follow each other; they are killed, all equal at the end")
+    p.add_argument("--mysql", default="mysql-8.4", metavar="NAME", help="with --ring: which of the servers that scripts/peers fetches")
     p.add_argument("--restore-points", type=int, default=0, metavar="N",
                    help="no kills: record what a client sees at random moments of --seconds of load (default 20), restore N of\n"
                    "them from backups and the archive, compare every row")  # fmt: skip
@@ -359,6 +363,10 @@ def main() -> int:
         import programs
 
         return programs.main(o)
+    if o.ring:
+        import ring
+
+        return ring.main(o)
     if o.restore_points:
         import points
 

@@ -73,10 +73,7 @@ pub fn put_err(out: &mut Vec<u8>, e: &SqlError, form: Form) {
     out.extend_from_slice(&e.code.to_le_bytes());
     out.push(b'#');
     out.extend_from_slice(&e.sqlstate);
-    let mut end = e.message.len().min(511);
-    while !e.message.is_char_boundary(end) {
-        end -= 1;
-    }
+    let end = e.message.floor_char_boundary(511);
     out.extend_from_slice(&form.message(&e.message[..end]));
 }
 

@@ -606,6 +606,12 @@ impl Applier {
         }
     }
 
+    /// Whether a group of a MySQL is here already, whoever brought it: MySQL's servers pass over such groups by their GTID.
+    #[must_use]
+    pub fn has_applied(&self, source: &SourceGtid) -> bool {
+        matches!(source, SourceGtid::Mysql(gtid) if self.db.has_mysql_gtid(gtid))
+    }
+
     fn txn_options(&self, gtid: Gtid, origin: Option<Arc<Origin>>) -> TxnOptions {
         TxnOptions {
             // What the source serialised needs no snapshot here.

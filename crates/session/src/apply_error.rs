@@ -49,10 +49,7 @@ impl ApplyError {
     }
 
     pub(crate) fn of(mut self, statement: &str) -> Self {
-        let mut end = statement.len().min(300);
-        while !statement.is_char_boundary(end) {
-            end -= 1;
-        }
+        let end = statement.floor_char_boundary(300);
         let more = if end < statement.len() { "..." } else { "" };
         self.statement = Some(format!("{}{more}", &statement[..end]));
         self

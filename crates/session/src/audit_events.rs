@@ -115,10 +115,7 @@ impl ClientSession {
         }
         let limit = audit.limit();
         let masked = secrets::mask(text);
-        let mut end = masked.len().min(limit);
-        while !masked.is_char_boundary(end) {
-            end -= 1;
-        }
+        let end = masked.floor_char_boundary(limit);
         let mut record = self.instance.audit_head("query", &self.client);
         record.insert("db".into(), self.env.db.as_deref().into());
         record.insert("class".into(), class.into());

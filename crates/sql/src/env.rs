@@ -648,11 +648,8 @@ impl StatementEnv {
         let mut w = self.warnings.borrow_mut();
         if w.len() < self.max_error_count {
             let mut message = message.into();
-            if message.len() > MESSAGE {
-                let end = (0..=MESSAGE)
-                    .rev()
-                    .find(|&i| message.is_char_boundary(i))
-                    .unwrap_or(0);
+            let end = message.floor_char_boundary(MESSAGE);
+            if end < message.len() {
                 message = message[..end].into();
             }
             let known = self.raised.borrow();

@@ -580,10 +580,7 @@ pub(crate) fn too_deep() -> SqlError {
 /// 1064 near an offset. The text is shown without its secrets.
 #[cold]
 pub fn syntax_error(text: &str, at: usize) -> SqlError {
-    let mut at = at.min(text.len());
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
+    let at = text.floor_char_boundary(at);
     let line = text.as_bytes()[..at]
         .iter()
         .filter(|b| **b == b'\n')

@@ -39,11 +39,7 @@ impl Place {
         let _ = write!(out, "{arg}");
         if out.len() - start > self.limit {
             let dots = if self.dots { "..." } else { "" };
-            let mut keep = start + self.limit - dots.len();
-            while !out.is_char_boundary(keep) {
-                keep -= 1;
-            }
-            out.truncate(keep);
+            out.truncate(out.floor_char_boundary(start + self.limit - dots.len()));
             out.push_str(dots);
         }
     }

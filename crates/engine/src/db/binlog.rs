@@ -247,6 +247,19 @@ impl Database {
             .with_order_state(|o, _| o.binlog.gtids().clone())
     }
 
+    /// Whether a transaction with this GTID in MySQL's form stands or stood in the log, or was applied of a MySQL. Of what has its
+    /// place in the log, visible or not.
+    #[must_use]
+    pub fn has_mysql_gtid(&self, gtid: &narwal_binlog::MysqlGtid) -> bool {
+        let own = |g: narwal_binlog::Gtid| {
+            gtid.number <= g.seq && gtid.uuid == narwal_binlog::gtid_uuid(g.domain, g.server)
+        };
+        self.parts.binlog.log.with_order_state(|o, _| {
+            o.replica.mysql.has_mysql(gtid)
+                || gtid.tag == narwal_binlog::Tag::NONE && o.binlog.gtids().iter().any(own)
+        })
+    }
+
     /// As [`Database::gtid_state`], of what readers see now: without the commits that the gate holds back, for which the end
     /// of the log is searched. Waits for what is on its way to the disk.
     ///

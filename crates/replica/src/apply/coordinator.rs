@@ -138,6 +138,12 @@ impl<'a> Coordinator<'a> {
 
     fn item(&mut self, item: Item, conductor: &mut dyn Conductor) -> Result<(), Ended> {
         match item {
+            Item::Group { head, .. } if self.applier.has_applied(&head.source) => {
+                self.pass_known(&head)?;
+                self.behind(&head, conductor)
+            }
+            // Its end tells how far it goes.
+            Item::Begin { head } if self.applier.has_applied(&head.source) => Ok(()),
             Item::Group { head, events } => {
                 let verdict = self.verdict(&head, conductor)?;
                 self.group(&head, events, verdict)?;
@@ -149,7 +155,10 @@ impl<'a> Coordinator<'a> {
             }
             Item::Events(events) => self.events(&events),
             Item::End { head } => {
-                self.finish(&head)?;
+                match self.stream.take() {
+                    Some(stream) => self.finish(&head, stream)?,
+                    None => self.pass_known(&head)?,
+                }
                 self.behind(&head, conductor)
             }
             Item::Abandon => {
@@ -294,6 +303,8 @@ impl<'a> Coordinator<'a> {
         loop {
             match self.attempt(head, events, origin) {
                 Ok(()) => return Ok(()),
+                // Another connection has brought it meanwhile.
+                Err(_) if self.applier.has_applied(&head.source) => return self.pass_known(head),
                 Err(e) if self.again(&e, &mut tries) => {}
                 Err(e) => return Err(self.fail(head, &e)),
             }
@@ -412,10 +423,7 @@ impl<'a> Coordinator<'a> {
         Ok(())
     }
 
-    fn finish(&mut self, head: &GroupHead) -> Result<(), Ended> {
-        let Some(stream) = self.stream.take() else {
-            return Ok(());
-        };
+    fn finish(&mut self, head: &GroupHead, stream: Stream) -> Result<(), Ended> {
         match stream.ready {
             Some(mut ready) => {
                 ready.set_origin(self.origin(head));
@@ -431,6 +439,12 @@ impl<'a> Coordinator<'a> {
                 self.skip(head, origin)
             }
         }
+    }
+
+    /// Passes over a group that is here already: it came by another connection.
+    fn pass_known(&mut self, head: &GroupHead) -> Result<(), Ended> {
+        self.applier.abandon();
+        self.pass(None, &head.file, head.end_pos, head.wants_ack)
     }
 
     /// Nothing to apply up to here.

@@ -516,8 +516,9 @@ impl<'p> Worker<'p> {
         line.alone = None;
         line.placing = false;
         match result {
-            Err(e) => self.fail(line, &task, &e),
-            Ok(()) => {
+            Err(e) if !self.applier.has_applied(&task.head.source) => self.fail(line, &task, &e),
+            // What fails here because another connection has brought it meanwhile is done.
+            _ => {
                 let line = self.ended(line, n, &task);
                 self.pool.work.notify_all();
                 line
