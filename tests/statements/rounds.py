@@ -18,6 +18,8 @@ from .selects import Selects
 from .tables import Column, Table, create, rows
 from .watch import LIMIT, SLACK, Connection, Dead, shown
 
+# Modes that ask two builds.
+BUILDS = ("against", "answers")
 SETUP = ["SET time_zone = '+00:00', timestamp = 1700000000", "SET NAMES utf8mb4"]
 MARIADB_SETUP = [*SETUP, "SET optimizer_switch = 'subquery_cache=off,materialization=off'", f"SET max_statement_time = {LIMIT}"]
 NARWAL_SETUP = [*SETUP, f"SET max_statement_time = {LIMIT}"]
@@ -36,7 +38,7 @@ class Round:
         self.seed, self.mode, self.database, self.server, self.reference = seed, mode, database, server, reference
         self.count = statements
         self.ours = Connection(server, [*NARWAL_SETUP, f"USE {database}"])
-        setup = NARWAL_SETUP if mode == "against" else MARIADB_SETUP
+        setup = NARWAL_SETUP if mode in BUILDS else MARIADB_SETUP
         self.theirs = Connection(reference, [*setup, f"USE {database}"]) if reference else None
         self.history: list[tuple[Node, str]] = []
         self.ran = 0
@@ -97,9 +99,9 @@ class Round:
                 self.tables.append(Table("v1", [Column(n, k, "") for n, k in zip(names, kinds)], view=True, keyed=False))
         for _ in range(self.count):
             x = r.random()
-            if self.mode == "self" or self.mode == "against" and r.random() < 0.2:
+            if self.mode == "self" or self.mode in BUILDS and r.random() < 0.2:
                 yield r.choice([self.partitioned, self.counted, self.hinted, self.viewed, self.bound])()
-            elif self.mode in ("beside", "against"):
+            elif self.mode in ("beside", *BUILDS):
                 if x < 0.6:
                     yield self.selects.statement(), "select"
                 elif x < 0.92:
@@ -177,7 +179,7 @@ class Round:
 
     def judge(self, node: Node, judged: str) -> bool:
         """Runs the statement; whether it worked. Raises Finding."""
-        if self.mode == "against":
+        if self.mode in BUILDS:
             return self.as_before(node, judged)
         sql = str(node)
         if judged.startswith("pair"):
@@ -241,6 +243,9 @@ class Round:
         else:
             forms = node.parts if judged in ("pair", "bound") else [node]
             worked = all([self.same_from_both(str(form)) for form in forms])
+        if self.mode == "answers" and not worked and judged in ("change", "definition"):
+            # One of them may have done it: they part here.
+            raise Finding("parted", "")
         if worked and judged in ("change", "definition"):
             exactly = lambda one, other: sorted(one, key=repr) == sorted(other, key=repr)  # noqa: E731
             if how := self.contents(exactly):
@@ -249,7 +254,12 @@ class Round:
 
     def same_from_both(self, sql: str, values: list | None = None) -> bool:
         ours, theirs = self.ask(sql, values), self.them(sql, values)
-        if how := oracles.unequal(ours, theirs):
+        how = oracles.unequal(ours, theirs)
+        if self.mode == "answers":
+            if isinstance(ours, Error) or isinstance(theirs, Error):
+                return False
+            how = how if how in ("other rows", "another kind of answer", "another affected") else ""
+        if how:
             raise Finding(how, f"here: {shown(ours)}\nthere: {shown(theirs)}")
         return not isinstance(ours, Error)
 

@@ -23,7 +23,7 @@ from statements import oracles  # noqa: E402
 from statements.known import known_of  # noqa: E402
 from statements.minimise import smallest  # noqa: E402
 from statements.node import shrink  # noqa: E402
-from statements.rounds import Finding, Round  # noqa: E402
+from statements.rounds import BUILDS, Finding, Round  # noqa: E402
 from statements.watch import Dead, Watched, maria, shown  # noqa: E402
 
 HELP = """\
@@ -33,7 +33,8 @@ Schemas, rows and statements at random over all that Narwal takes, from one seed
   self    each query in two forms whose answers must be equal: cut by a condition (TLP), counted (NoREC), without its indexes,
           through a view, as text and bound
   beside  the same statements in MariaDB 10.11: equal rows, both refused or both taken, equal tables behind each change
-  against the same statements in another build (--against PATH): equal answers to the byte, but for the order of rows
+  against the same statements in another build (--against PATH): equal answers to the byte, but for the order of rows;
+          with --answers only what both answer, for a build that refuses more
 At the end the server is killed (kill -9) and started again: the same rows; then stopped, and `narwal check` of its folder is clean.
 Each finding is made small and written to --out as a script of its own with both answers. What docs/differences.md documents
 (tests/statements/known.py) is only counted."""
@@ -98,7 +99,7 @@ class Fuzzer:
         last = seed + (self.options.rounds or 10**9) * self.options.connections
         while time.monotonic() < self.end and seed < last and self.ran.total() < self.options.queries:
             mode = self.options.modes[(seed // self.options.connections) % len(self.options.modes)]
-            made = Round(seed, mode, f"fz{number}", self.server, self.reference if mode in ("beside", "against") else None, self.options.statements)
+            made = Round(seed, mode, f"fz{number}", self.server, self.reference if mode in ("beside", *BUILDS) else None, self.options.statements)
             try:
                 self.alive()
                 made.run(self.found, self.end)
@@ -133,7 +134,7 @@ class Fuzzer:
         before = [n for n, _ in made.history]
         if not loud:
             self.shrink_in_place(made, node, judged, kind)
-            if made.mode != "against" and (why := known_of(str(node))):
+            if made.mode not in BUILDS and (why := known_of(str(node))):
                 self.counts[f"known: {why}"] += 1
                 return judged != "definition"
         name = signature(kind, str(node))
@@ -263,6 +264,8 @@ class Fuzzer:
 def main(arguments=None) -> int:
     p = argparse.ArgumentParser(prog="./fuzz statements", description=HELP, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--seconds", type=float, help="how long (30; with --queries, until there are so many)")
+    p.add_argument("--answers", action="store_true",
+                   help="with --against, for a build that refuses more: only rows, and numbers of changed ones, of what both answer")
     p.add_argument("--against", help="another narwal binary: both have to give the same answers; no other rounds")
     p.add_argument("--queries", type=int, default=0, help="end behind about so many statements")
     p.add_argument("--seed", type=int, default=1, help="the first seed (1)")
@@ -276,7 +279,7 @@ def main(arguments=None) -> int:
     p.add_argument("--quick", action="store_true", help="do not make findings small")
     p.add_argument("--verbose", action="store_true", help="tell of each finding when it is found")
     options = p.parse_args(arguments)
-    options.modes = ["against"] if options.against else options.modes.split(",")
+    options.modes = ["answers" if options.answers else "against"] if options.against else options.modes.split(",")
     options.seconds = options.seconds or (86400 if options.queries else 30)
     options.queries = options.queries or 10**12
     return Fuzzer(options).go()

@@ -21,7 +21,8 @@ What it does, step by step:
      there; of equal ones --prefer, then the first named
   4. makes the others its replicas
   5. on the chosen one: semi-synchronous replication AFTER_SYNC without a time limit, --acks acknowledgements; then a row with
-     a new term in narwal_ha.primaries, which a replica has to acknowledge
+     a new term in narwal_ha.primaries, which a replica has to acknowledge. When too few of them can follow, that is told at
+     once: one whose history has parted comes back by narwal rejoin, then run this again
   6. read_only=OFF on the chosen one
 
 It decides how, not when: whoever runs it (a person, a cluster manager, a script under a lock) has found that the primary is

@@ -17,6 +17,7 @@ use crate::Failure;
 use args::{NAME, PromoteArgs};
 use narwal_client::Options;
 use server::Server;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Runs the command with the arguments behind `promote`.
@@ -48,16 +49,62 @@ pub fn run(args: &[String]) -> Result<(), Failure> {
             Err(e) => println!("{}: does not follow: {e}", replica.name()),
         }
     }
-    primary.open(term, args.acks, args.wait()).map_err(|e| {
+    open(&mut primary, &mut fenced, term, &args)?;
+    println!("primary: {} from term {term} on", primary.name());
+    Ok(())
+}
+
+/// Opens the primary when its new term is acknowledged. That is not waited for when too few are left who can: a replica whose
+/// history has parted is known as soon as it has tried to follow.
+fn open(
+    primary: &mut Server,
+    replicas: &mut [Server],
+    term: u64,
+    args: &PromoteArgs,
+) -> Result<(), Failure> {
+    let (options, id) = (primary.options.clone(), primary.connection()?);
+    let ended = AtomicBool::new(false);
+    let (opened, stopped) = std::thread::scope(|scope| {
+        let watching = scope.spawn(|| {
+            let stopped = too_few(replicas, args.acks, &ended);
+            if !stopped.is_empty()
+                && let Err(e) = Server::end_connection(&options, &id)
+            {
+                println!("{}: the wait goes on: {e}", options.address);
+            }
+            stopped
+        });
+        let opened = primary.open(term, args.acks, args.wait());
+        ended.store(true, Ordering::Relaxed);
+        (opened, watching.join().unwrap_or_default())
+    });
+    for (name, why) in stopped {
+        println!("{name}: does not follow: {why}");
+    }
+    opened.map_err(|e| {
         Failure::Run(format!(
             "{}: no acknowledgement of the new term from {} replicas, it stays closed ({e}). SHOW SLAVE STATUS on the others tells \
              why; one whose history has parted comes back by narwal rejoin",
             primary.name(),
             args.acks
         ))
-    })?;
-    println!("primary: {} from term {term} on", primary.name());
-    Ok(())
+    })
+}
+
+/// Looks at replicas until so many have stopped with an error that fewer than `acks` are left; those, and why. Nothing once `ended`.
+fn too_few(replicas: &mut [Server], acks: u32, ended: &AtomicBool) -> Vec<(String, String)> {
+    const EVERY: Duration = Duration::from_millis(50);
+    while !ended.load(Ordering::Relaxed) {
+        let stopped: Vec<(String, String)> = replicas
+            .iter_mut()
+            .filter_map(|r| Some((r.name(), r.stopped()?)))
+            .collect();
+        if replicas.len() - stopped.len() < acks as usize {
+            return stopped;
+        }
+        std::thread::sleep(EVERY);
+    }
+    Vec::new()
 }
 
 /// Does something with all servers at the same time; says of those that fail why, and leaves them out.

@@ -227,6 +227,35 @@ impl Server {
         execute(&mut self.c, "START SLAVE")
     }
 
+    /// Why it does not follow any more, if a thread of its replication has stopped with an error or it does not answer.
+    pub(super) fn stopped(&mut self) -> Option<String> {
+        const SQL: &str = "SELECT IF(Slave_IO_Running = 'No', Last_IO_Error, ''), IF(Slave_SQL_Running = 'No', Last_SQL_Error, '') \
+                           FROM information_schema.NARWAL_REPLICA_STATUS";
+        match self.c.query(SQL) {
+            Ok(rows) => (0..rows.rows.len())
+                .flat_map(|n| [rows.text(n, 0), rows.text(n, 1)])
+                .flatten()
+                .find(|error| !error.is_empty()),
+            Err(e) => Some(e.to_string()),
+        }
+    }
+
+    /// The number of this connection.
+    ///
+    /// # Errors
+    /// The statement failed.
+    pub(super) fn connection(&mut self) -> Result<String, Failure> {
+        Ok(ask(&mut self.c, "SELECT CONNECTION_ID()")?.unwrap_or_default())
+    }
+
+    /// Ends a connection to a server, by its number.
+    ///
+    /// # Errors
+    /// The server is not reached, or the statement failed.
+    pub(super) fn end_connection(options: &Options, id: &str) -> Result<(), Failure> {
+        execute(&mut connect(options)?, &format!("KILL CONNECTION {id}"))
+    }
+
     /// Makes it the primary: its first commit, a new term, has to be acknowledged before it is open to others.
     ///
     /// # Errors
