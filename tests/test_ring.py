@@ -15,7 +15,7 @@ from ring import Ring, peers  # noqa: E402
 @pytest.mark.skipif(not (peers() / "mysql-8.4" / ".complete").exists(), reason="scripts/peers mysql-8.4 has not been run")
 def test_three_kinds_of_servers_in_a_ring(tmp_path):
     seed = random.SystemRandom().randrange(1 << 31)
-    ring = Ring(tmp_path, 1000, seed, rest=1.5)
+    ring = Ring(tmp_path, 500, seed, rest=1.0)
     try:
         ring.run()
     except AssertionError as e:
