@@ -84,3 +84,10 @@ SELECT FROM_UNIXTIME(0), UNIX_TIMESTAMP('1970-01-01 02:00:00'), NOW(), UTC_TIMES
 SET time_zone = '+00:00';
 DROP TABLE fd;
 SET timestamp = DEFAULT;
+-- weeks, and what is skipped
+SELECT STR_TO_DATE('200442 Monday','%X%V %W'), STR_TO_DATE('200442 Monday','%x%v %W'), STR_TO_DATE('2004 42 1','%Y %U %w'), STR_TO_DATE('2004 42 1','%Y %u %w');
+SELECT STR_TO_DATE('2004 42 Mon','%Y %u %a'), STR_TO_DATE('2004 42 0','%X %V %w'), STR_TO_DATE('2004 53 0','%X %V %w'), STR_TO_DATE('2004 00 1','%Y %U %w');
+SELECT STR_TO_DATE('2004 54 0','%X %V %w'), STR_TO_DATE('2004 0 1','%X %V %w'), STR_TO_DATE('2004 42 1','%Y %V %w'), STR_TO_DATE('2004 42 1','%x %V %w');
+SELECT STR_TO_DATE('2004 42','%X %V'), STR_TO_DATE('2004 42','%Y %U'), STR_TO_DATE('42 1','%U %w'), STR_TO_DATE('2004 1','%Y %w'), STR_TO_DATE('2004 42 1 10','%Y %U %w %H');
+SELECT STR_TO_DATE('3 xyz','%e %#'), STR_TO_DATE('abc3','%@%e'), STR_TO_DATE('..3','%.%e'), STR_TO_DATE('%','%%'), STR_TO_DATE('2003-01-01 extra','%Y-%m-%d'), STR_TO_DATE('1','%w');
+SELECT STR_TO_DATE('10:11 x','%H:%i'), STR_TO_DATE('2003-01-01','');

@@ -4,6 +4,7 @@ use crate::acl::{Lifetime, RoutineKind, TlsNeed};
 use crate::privileges::PrivilegeSet;
 use crate::replica::{ChangeMaster, StartWhat, Threads};
 pub(crate) use crate::show::filter::Filter;
+use crate::words::ExplainConnection;
 use crate::words::{BackupWords, PluginWords, SqlPrepared, XaStatement};
 use narwal_engine::Isolation;
 pub(crate) use narwal_syntax::ast::TableName as TableRef;
@@ -516,6 +517,8 @@ pub(crate) enum Admin {
         table: TableRef,
         like: Option<String>,
     },
+    /// SHOW EXPLAIN, SHOW ANALYZE, EXPLAIN FOR CONNECTION.
+    ExplainConnection(ExplainConnection),
     Account(AccountStatement),
     Kill {
         query: bool,
@@ -551,6 +554,9 @@ pub(crate) enum Admin {
     Shutdown,
 }
 
+/// The columns of HELP, which finds nothing: there are no help texts.
+pub(crate) const HELP: &[&str] = &["name", "is_it_category"];
+
 impl Admin {
     /// The status counter of the statement.
     pub(crate) fn counter(&self) -> &'static str {
@@ -561,6 +567,7 @@ impl Admin {
             Admin::Use(_) => "Com_change_db",
             Admin::Show(s) => s.counter(),
             Admin::Describe { .. } => "Com_show_fields",
+            Admin::ExplainConnection(_) => "Com_show_explain",
             Admin::Account(a) => a.counter(),
             Admin::Kill { .. } => "Com_kill",
             Admin::Flush(_) => "Com_flush",
@@ -624,6 +631,13 @@ impl Admin {
                 | Admin::Account(_)
                 | Admin::Flush(_)
                 | Admin::UnlockTables
+                | Admin::Xa(_)
+                | Admin::Show(
+                    Show::ProcessList { .. }
+                        | Show::Grants(_)
+                        | Show::MasterStatus(_)
+                        | Show::Empty(HELP)
+                )
         )
     }
 }

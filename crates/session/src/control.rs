@@ -99,6 +99,7 @@ impl ClientSession {
                 Answer::Rows(g) => g.columns,
                 Answer::Done => Vec::new(),
             },
+            Admin::ExplainConnection(e) => e.columns(),
             Admin::Maintain { .. } => maintenance_grid().columns,
             Admin::Xa(XaStatement::Recover(as_sql)) => crate::xa::recover_columns(*as_sql).columns,
             Admin::Binlog(BinlogStatement::Flashback(_)) => crate::flashback::columns().columns,
@@ -125,6 +126,7 @@ impl ClientSession {
                     filter: like.clone().map_or(Filter::None, Filter::Like),
                 })?
                 .into(),
+            Admin::ExplainConnection(e) => self.explain_connection(e)?.into(),
             Admin::Account(a) => self.account_statement(a)?.into(),
             Admin::Kill { query, id } => self.kill_statement(id, *query)?.into(),
             Admin::Flush(items) => self.flush(items)?.into(),

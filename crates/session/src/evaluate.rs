@@ -7,7 +7,9 @@ use narwal_sql::StatementEnv;
 use narwal_sql::ast::{Select, SelectItem};
 use narwal_sql::expr::ExprKind;
 use narwal_syntax::{Expr, Statement};
-use narwal_types::{OkInfo, ResultColumn, ResultSink, SqlResult, Value, ValueRef};
+use narwal_types::{
+    Collation, ColumnType, OkInfo, ResultColumn, ResultSink, SqlResult, Value, ValueRef,
+};
 
 impl ClientSession {
     /// Evaluates an expression without tables.
@@ -54,11 +56,26 @@ impl ClientSession {
         r
     }
 
-    /// Evaluates an expression that may hold subqueries, as in `SET @x = (SELECT ...)`.
+    /// Evaluates an expression that may hold subqueries, as in `KILL (SELECT ...)`.
     pub(crate) fn evaluate_query(&mut self, operand: &Operand) -> SqlResult<Value> {
         if operand.value.subqueries.is_empty() && !self.calls_stored(&operand.value.expr) {
             return self.evaluate(operand);
         }
+        self.evaluate_as_select(operand).map(|(value, _)| value)
+    }
+
+    /// The value of `SET @x = ...`, and the collation that it has if it is a text.
+    pub(crate) fn evaluate_kept(&mut self, operand: &Operand) -> SqlResult<(Value, Collation)> {
+        if operand.value.subqueries.is_empty() && !self.calls_stored(&operand.value.expr) {
+            return narwal_sql::evaluate_typed(&operand.value.expr, &self.env);
+        }
+        let (value, ty) = self.evaluate_as_select(operand)?;
+        let collation = narwal_sql::kept_collation(&ty);
+        Ok((narwal_sql::as_kept(value), collation))
+    }
+
+    /// Evaluates an expression as the only one of a SELECT.
+    fn evaluate_as_select(&mut self, operand: &Operand) -> SqlResult<(Value, ColumnType)> {
         let item = SelectItem::Expr {
             expr: operand.value.expr.clone(),
             alias: None,
@@ -102,7 +119,8 @@ impl ClientSession {
             // A function has written.
             self.commit_transaction(open.txn)?;
         }
-        r.map(|_| value.0)
+        let ty = (plan.columns().first()).map_or(ColumnType::int(), |c| c.ty);
+        r.map(|_| (value.0, ty))
     }
 }
 

@@ -9,7 +9,9 @@ use narwal_sql::file_format::FileFormat;
 use narwal_sql::{Stmt, VariableSource};
 use narwal_types::errors;
 use narwal_types::errors::codes;
-use narwal_types::{OkInfo, ResultColumn, ResultSink, SqlError, SqlResult, Value, ValueRef};
+use narwal_types::{
+    Collation, OkInfo, ResultColumn, ResultSink, SqlError, SqlResult, Value, ValueRef,
+};
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -173,7 +175,7 @@ impl ClientSession {
 
 /// Where rows go instead of to the client.
 enum Target {
-    Variables(Vec<String>, Vec<Value>),
+    Variables(Vec<String>, Vec<(Value, Collation)>),
     /// The file, and which columns are strings.
     Rows(BufWriter<File>, FileFormat, Vec<bool>),
     Values(BufWriter<File>),
@@ -189,9 +191,11 @@ impl IntoSink {
     /// The rows have come and the statement stands: now they count.
     fn finish(self, vars: &Arc<SessionVars>) -> SqlResult<()> {
         match self.target {
+            // Without a row they stay as they are.
+            Target::Variables(..) if self.rows == 0 => Ok(()),
             Target::Variables(names, values) => {
-                for (name, value) in names.iter().zip(values) {
-                    vars.set_user(name, value);
+                for (name, (value, collation)) in names.iter().zip(values) {
+                    vars.set_user_text(name, value, collation);
                 }
                 Ok(())
             }
@@ -212,11 +216,21 @@ fn too_many_rows() -> SqlError {
 
 impl ResultSink for IntoSink {
     fn begin_rows(&mut self, columns: &[ResultColumn]) -> SqlResult<()> {
-        if let Target::Rows(_, _, is_text) = &mut self.target {
-            *is_text = columns
-                .iter()
-                .map(|c| !c.ty.is_numeric() || c.null_type)
-                .collect();
+        match &mut self.target {
+            Target::Rows(_, _, is_text) => {
+                *is_text = columns
+                    .iter()
+                    .map(|c| !c.ty.is_numeric() || c.null_type)
+                    .collect();
+            }
+            Target::Variables(_, kept) => {
+                let collation = |c: &ResultColumn| narwal_sql::kept_collation(&c.ty);
+                *kept = columns
+                    .iter()
+                    .map(|c| (Value::Null, collation(c)))
+                    .collect();
+            }
+            Target::Values(_) => {}
         }
         Ok(())
     }
@@ -228,7 +242,9 @@ impl ResultSink for IntoSink {
                 if self.rows > 1 {
                     return Err(too_many_rows());
                 }
-                *kept = values.iter().map(ValueRef::to_value).collect();
+                for ((kept, _), v) in kept.iter_mut().zip(values) {
+                    *kept = narwal_sql::as_kept(v.to_value());
+                }
                 Ok(())
             }
             Target::Rows(f, format, is_text) => {

@@ -11,6 +11,7 @@
 //! | `server_statements.rs`, `maintenance.rs`, `evaluate.rs` | KILL, FLUSH; CHECK TABLE and its like; values of expressions in statements |
 //! | `set.rs`, `set_statement.rs` | SET; SET STATEMENT ... FOR |
 //! | `users.rs`, `plugin_statements.rs`, `password_rules.rs` | CREATE USER, GRANT and the like; INSTALL; which passwords may be had |
+//! | `show_explain.rs` | SHOW EXPLAIN: plans of what other connections run |
 //! | `show/`, `information_schema/`, `view.rs` | SHOW and DESCRIBE; the virtual tables; what they see of a session |
 //! | `table_locks.rs`, `backup.rs`, `flashback.rs`, `binlog_admin.rs`, `dump.rs`, `files.rs` | LOCK TABLES; BACKUP; FLASHBACK; PURGE, RESET MASTER; COM_BINLOG_DUMP; LOAD DATA |
 //! | `apply.rs` | event groups of other servers: import, replicas |
@@ -95,6 +96,7 @@ mod set;
 mod set_statement;
 mod settings;
 mod show;
+mod show_explain;
 mod slots;
 mod sql_prepared;
 mod startup;

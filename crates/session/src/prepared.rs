@@ -378,7 +378,8 @@ impl ClientSession {
             || *generation != self.plan_generation
             || plan.catalog_version() != db.catalog_version();
         let retyped = *generation == RETYPED;
-        let better = !stale && (plan.is_worn(db) || (plan.wants_values() && !params.is_empty()));
+        let better = !stale
+            && (plan.is_worn(db, &*self.vars) || (plan.wants_values() && !params.is_empty()));
         self.begin_statement(counter, keep);
         if stale || better {
             match self.renew_plan(handle, text, params, bound) {

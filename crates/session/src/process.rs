@@ -334,6 +334,16 @@ impl Process {
         }
     }
 
+    /// The text of the statement that runs, if one does.
+    pub(crate) fn running_text(&self) -> Option<String> {
+        let command = self.command.load(Ordering::Relaxed);
+        let runs = command == Command::Query as u8 || command == Command::Execute as u8;
+        let info = self.info.lock();
+        // A text that was cut means something else.
+        let whole = runs && !info.is_empty() && info.len() < INFO_LIMIT;
+        whole.then(|| String::from_utf8_lossy(&info).into_owned())
+    }
+
     pub(crate) fn is_running(&self) -> bool {
         self.command.load(Ordering::Relaxed) != Command::Sleep as u8
     }

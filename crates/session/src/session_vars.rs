@@ -37,7 +37,8 @@ struct State {
     /// Global values when the session began.
     base: Arc<Vec<VarValue>>,
     changed: AHashMap<usize, VarValue>,
-    user: AHashMap<String, Value>,
+    /// With the collation of those that are texts.
+    user: AHashMap<String, (Value, Collation)>,
 }
 
 impl SessionVars {
@@ -221,23 +222,23 @@ impl VariableSource for SessionVars {
             .lock()
             .user
             .get(&name.to_lowercase())
-            .cloned()
+            .map(|(value, _)| value.clone())
             .unwrap_or_default()
     }
 
-    fn with_user(&self, name: &str, look: &mut dyn FnMut(&Value)) {
+    fn with_user(&self, name: &str, look: &mut dyn FnMut(&Value, Collation)) {
         match self.state.lock().user.get(&name.to_lowercase()) {
-            Some(value) => look(value),
-            None => look(&Value::Null),
+            Some((value, collation)) => look(value, *collation),
+            None => look(&Value::Null, Collation::default()),
         }
     }
 
-    fn set_user(&self, name: &str, value: Value) {
+    fn set_user_text(&self, name: &str, value: Value, collation: Collation) {
         let new = bytes_of(&value);
         let name = name.to_lowercase();
         let named = (name.len() + VARIABLE) as i64;
-        let old = self.state.lock().user.insert(name, value);
-        let more = new - old.map_or(-named, |v| bytes_of(&v));
+        let old = self.state.lock().user.insert(name, (value, collation));
+        let more = new - old.map_or(-named, |(v, _)| bytes_of(&v));
         // Only this thread writes it.
         let before = self.user_bytes.load(Ordering::Relaxed);
         self.user_bytes.store(before + more, Ordering::Relaxed);

@@ -21,7 +21,7 @@ enum Checked {
     State(usize, Option<VarValue>),
     /// A filter variable of a connection.
     Filter(String, FilterList, String),
-    User(String, Value),
+    User(String, Value, Collation),
     Names(Collation),
     /// SET CHARACTER SET.
     Charset(Charset),
@@ -48,7 +48,8 @@ impl ClientSession {
         for item in items {
             let c = match item {
                 SetItem::User { name, value } => {
-                    Checked::User(name.clone(), self.evaluate_query(value)?)
+                    let (value, collation) = self.evaluate_kept(value)?;
+                    Checked::User(name.clone(), value, collation)
                 }
                 // What a client's library asks for by itself (sqlx): only the comparison of literals depends on it.
                 SetItem::Names {
@@ -79,8 +80,8 @@ impl ClientSession {
         let mut refresh = false;
         for c in checked {
             match c {
-                Checked::User(name, value) => {
-                    self.vars.set_user(&name, value);
+                Checked::User(name, value, collation) => {
+                    self.vars.set_user_text(&name, value, collation);
                     self.track.state_changed();
                 }
                 Checked::Names(coll) => {

@@ -30,12 +30,25 @@ impl ClientSession {
         more: bool,
     ) -> SqlResult<()> {
         let counter = status::counter(statement.counter());
-        self.begin_statement(counter, false);
+        // A program's handlers look at what its last statement left.
+        self.begin_statement(counter, self.in_program == 0);
         match statement {
             SqlPrepared::Prepare { name, from } => {
                 self.drop_named(name);
+                let earlier = self.take_inherited();
                 match self.prepare_from(from) {
                     Ok(handle) => {
+                        // One that has looked at tables has opened them.
+                        let opened = matches!(
+                            self.prepared.get(handle).map(|s| &s.kind),
+                            Some(SlotKind::Sql {
+                                keeps_diagnostics: false,
+                                ..
+                            })
+                        );
+                        if !opened {
+                            self.leave_inherited(earlier);
+                        }
                         self.prepared.set_name(name, handle);
                         self.track.state_changed();
                         self.finish_ok(0, 0, "Statement prepared".to_string(), out, more)

@@ -10,8 +10,8 @@ use crate::process::Stage;
 use crate::session::{ClientSession, is_virtual};
 use crate::status;
 use narwal_engine::Isolation;
-use narwal_sql::ast::DdlStmt;
-use narwal_sql::{Condition, Outcome, ParseOptions, Prepared, Stmt, WarningLevel};
+use narwal_sql::ast::{DdlStmt, ExplainForm};
+use narwal_sql::{Condition, Outcome, ParseOptions, Prepared, Stmt, WarningLevel, view};
 use narwal_syntax::Statement;
 use narwal_syntax::ast::program::{Body, Program};
 use narwal_types::errors::codes;
@@ -267,6 +267,9 @@ impl ClientSession {
                 return Err(e);
             }
         };
+        if let Stmt::Explain(..) = stmt {
+            self.check_explainable(plan.needs())?;
+        }
         let by_column = self.missing_on_tables(plan.needs())? | self.check_columns_read(stmt)?;
         if by_column {
             self.check_columns(|s| {
@@ -365,6 +368,9 @@ impl ClientSession {
             Ok(p) => p,
             Err(e) => return self.fail(e),
         };
+        if let Stmt::Explain(inner, ExplainForm::Extended) = stmt {
+            self.note_in_full(inner);
+        }
         if let Stmt::LoadData(l) = stmt {
             match self.load_input(l, out) {
                 Ok(input) => *self.env.input.borrow_mut() = input,
@@ -373,6 +379,18 @@ impl ClientSession {
         }
         let from = Source::Text(stmt);
         self.run_plan(&plan, from, stmt.writes(), text, &[], out, more)
+    }
+
+    /// EXPLAIN EXTENDED: a note tells the SELECT with all its names in full.
+    fn note_in_full(&mut self, stmt: &Stmt) {
+        let Stmt::Select(select) = stmt else { return };
+        let db = self.instance.database();
+        let tables = InformationSchema(self);
+        let catalog = db.catalog();
+        let text = view::select_in_full(select, db, &catalog, &self.env, Some(&tables));
+        if let Ok(text) = text {
+            self.env.note(codes::YES, text);
+        }
     }
 
     /// Of a session whose password has expired: SET may run, and SET PASSWORD for itself. Text that is not a statement is
@@ -646,11 +664,15 @@ impl ClientSession {
         out: &mut dyn ResultSink,
         more: bool,
     ) -> SqlResult<()> {
-        match self
+        let earlier = self.take_inherited();
+        let done = self
             .rights
             .count_update()
-            .and_then(|()| self.ddl(ddl, text))
-        {
+            .and_then(|()| self.ddl(ddl, text));
+        if done.is_ok() {
+            self.leave_inherited(earlier);
+        }
+        match done {
             Ok(Outcome::Done { affected, info, .. }) => {
                 if let DdlStmt::DropTable { .. } = ddl {
                     self.release_locks_of_dropped();
@@ -785,10 +807,18 @@ pub(crate) fn rolls_back_transaction(code: u16) -> bool {
     matches!(code, codes::LOCK_DEADLOCK | codes::CHECKREAD)
 }
 
-/// True for a SELECT without a table: unless it has conditions of its own, those of the statement before stay, so that
+/// True for statements that open no table, such as a SELECT without FROM: unless one has conditions of its own, those of the statement before stay, so that
 /// `SELECT @@warning_count` can see them.
 pub(crate) fn keeps_diagnostics(stmt: &Stmt) -> bool {
-    matches!(stmt, Stmt::Select(s) | Stmt::Do(s) if s.from.is_none())
+    match stmt {
+        Stmt::Select(s) | Stmt::Do(s) => s.from.is_none(),
+        Stmt::Explain(inner, _) => keeps_diagnostics(inner),
+        Stmt::Ddl(d) => matches!(
+            **d,
+            DdlStmt::CreateDatabase { .. } | DdlStmt::DropDatabase { .. }
+        ),
+        _ => false,
+    }
 }
 
 pub(crate) fn trim(text: &str) -> &str {

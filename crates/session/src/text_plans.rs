@@ -54,7 +54,7 @@ impl ClientSession {
             Found::Plan(p) => {
                 if p.version == version
                     && p.db == self.env.db
-                    && !p.plan.is_worn(self.instance.database())
+                    && !p.plan.is_worn(self.instance.database(), &*self.vars)
                 {
                     self.process.counters.add(status::TEXT_PLAN_HITS, 1);
                     return plans

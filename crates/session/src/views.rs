@@ -3,7 +3,7 @@
 use crate::acl::Account;
 use crate::information_schema::InformationSchema;
 use crate::privileges::PrivilegeSet;
-use crate::session::ClientSession;
+use crate::session::{ClientSession, is_virtual};
 use narwal_sql::ast::{CreateView, Definer};
 use narwal_sql::privilege::Through;
 use narwal_sql::{Needs, view};
@@ -85,6 +85,33 @@ impl ClientSession {
             },
         };
         Ok((who.on_table(&n.db, &n.table), who))
+    }
+
+    /// What EXPLAIN and ANALYZE need beyond the statement itself. They tell what a view is made of: so the account needs
+    /// SHOW VIEW on each view, and SELECT on what it is made of.
+    ///
+    /// # Errors
+    /// What the statement itself lacks comes first; then 1345.
+    pub(crate) fn check_explainable(&mut self, needs: &[Needs]) -> SqlResult<()> {
+        let (inside, own): (Vec<&Needs>, _) = needs.iter().partition(|n| n.through.is_some());
+        if inside.is_empty() {
+            return Ok(());
+        }
+        let own: Vec<Needs> = own.into_iter().cloned().collect();
+        self.missing_on_tables(&own)?;
+        let account = self.account();
+        for n in inside {
+            let Some(view) = &n.through else { continue };
+            let on_view = account.on_table(&view.db, &view.view);
+            let on_table = account
+                .on_table(&n.db, &n.table)
+                .with(account.on_some_column(&n.db, &n.table));
+            let sees = is_virtual(&n.db) || on_table.has(PrivilegeSet::SELECT);
+            if !sees || !on_view.has(PrivilegeSet::SHOW_VIEW) {
+                return Err(errors::VIEW_NO_EXPLAIN.plain());
+            }
+        }
+        Ok(())
     }
 }
 

@@ -2,7 +2,9 @@
 
 use narwal_engine::xa::Xid;
 use narwal_sql::ParamDefault;
+use narwal_syntax::ast::ExplainForm;
 use narwal_syntax::ast::admin::Operand;
+use narwal_types::ResultColumn;
 
 /// INSTALL and UNINSTALL.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -99,5 +101,37 @@ impl XaStatement {
             XaStatement::Rollback(_) => "Com_xa_rollback",
             XaStatement::Recover(_) => "Com_xa_recover",
         }
+    }
+}
+
+/// Which connection's plan is to be shown, and how.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct ExplainConnection {
+    /// SHOW ANALYZE.
+    pub analyze: bool,
+    /// FORMAT=JSON.
+    pub json: bool,
+    /// The connection's number.
+    pub connection: Operand,
+}
+
+impl ExplainConnection {
+    /// How the plan is shown.
+    pub(crate) fn form(&self) -> ExplainForm {
+        match (self.analyze, self.json) {
+            (false, false) => ExplainForm::Table,
+            (false, true) => ExplainForm::Json,
+            (true, false) => ExplainForm::Analyze,
+            (true, true) => ExplainForm::AnalyzeJson,
+        }
+    }
+
+    /// The columns of the answer.
+    pub(crate) fn columns(&self) -> Vec<ResultColumn> {
+        let mut columns = narwal_sql::explain_columns(self.form());
+        if let (true, [only]) = (self.json, columns.as_mut_slice()) {
+            only.name = format!("SHOW {}", only.name);
+        }
+        columns
     }
 }

@@ -3,11 +3,11 @@
 use narwal_engine::{ColumnDef, ForeignAction};
 pub use narwal_syntax::ast::admin::{HandlerCursor, HandlerRead, Using};
 pub use narwal_syntax::ast::{
-    Assignment, Call, CastType, Cte, Delete, Expr as AstExpr, FileClauses, From, IndexHint,
-    IndexHintKind, IndexHintScope, Insert, InsertSource, Into, IntoVariable, Join, JoinKind,
-    JoinOn, Limit, Literal, LoadData, LoadField, LockWait, Locking, OrderItem, Qualified, Select,
-    SelectInto, SelectItem, SetKind, SetOp, SetValue, TableName, TableRef, Update, With, WriteJoin,
-    WriteTargets,
+    Assignment, Call, CastType, Cte, Delete, ExplainForm, Expr as AstExpr, FileClauses, From,
+    IndexHint, IndexHintKind, IndexHintScope, Insert, InsertSource, Into, IntoVariable, Join,
+    JoinKind, JoinOn, Limit, Literal, LoadData, LoadField, LockWait, Locking, OrderItem, Qualified,
+    Select, SelectInto, SelectItem, SetKind, SetOp, SetValue, TableName, TableRef, Update, With,
+    WriteJoin, WriteTargets,
 };
 
 /// A statement of the kinds that this crate runs.
@@ -33,19 +33,10 @@ pub enum Stmt {
     ChecksumTable(Vec<TableName>),
     /// HANDLER ... READ: the handler's name, and where it goes.
     HandlerRead(String, Box<HandlerRead>),
-    /// EXPLAIN of one of the above.
+    /// EXPLAIN or ANALYZE of one of the above.
     Explain(Box<Stmt>, ExplainForm),
     /// A statement that changes the catalog: run by [`crate::execute_ddl`].
     Ddl(Box<DdlStmt>),
-}
-
-/// How EXPLAIN answers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ExplainForm {
-    /// A row for each table.
-    Table,
-    /// FORMAT=JSON.
-    Json,
 }
 
 impl Stmt {
@@ -56,14 +47,15 @@ impl Stmt {
 
     /// True if the statement may write rows.
     pub fn writes(&self) -> bool {
-        matches!(
-            self,
+        match self {
             Stmt::Insert(_)
-                | Stmt::Update(_)
-                | Stmt::Delete(_)
-                | Stmt::WriteJoin(_)
-                | Stmt::LoadData(_)
-        )
+            | Stmt::Update(_)
+            | Stmt::Delete(_)
+            | Stmt::WriteJoin(_)
+            | Stmt::LoadData(_) => true,
+            Stmt::Explain(inner, form) => form.runs() && inner.writes(),
+            _ => false,
+        }
     }
 
     /// The name of the status counter, e.g. `Com_select`.
@@ -95,6 +87,7 @@ impl Stmt {
             Stmt::Do(_) => "Com_do",
             Stmt::ChecksumTable(_) => "Com_checksum",
             Stmt::HandlerRead(..) => "Com_ha_read",
+            Stmt::Explain(inner, form) if form.runs() => inner.counter(),
             Stmt::Explain(..) => "Com_explain_other",
             Stmt::Ddl(d) => match **d {
                 DdlStmt::CreateTable(_) => "Com_create_table",

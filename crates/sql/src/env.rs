@@ -3,6 +3,7 @@
 use crate::handlers::Handlers;
 use crate::privilege::ColumnUses;
 use crate::privilege::Needs;
+use crate::user_kind::{UserKind, as_kept};
 use crate::{ParamDefault, ParamType};
 use narwal_binlog::GtidSet;
 use narwal_engine::{CatalogChange, EngineError, Table, TableFill, Transaction};
@@ -70,12 +71,16 @@ pub trait VariableSource: Send + Sync {
     fn system(&self, scope: VariableScope, name: &str) -> SqlResult<Value>;
     /// `@x`; NULL if never set. Names are compared without case.
     fn user(&self, name: &str) -> Value;
-    /// Shows the value of `@x` without a copy, which may be long.
-    fn with_user(&self, name: &str, look: &mut dyn FnMut(&Value)) {
-        look(&self.user(name));
+    /// Shows the value of `@x`, and the collation that it has as a text, without a copy, which may be long.
+    fn with_user(&self, name: &str, look: &mut dyn FnMut(&Value, Collation)) {
+        look(&self.user(name), Collation::default());
     }
     /// `@x := value`.
-    fn set_user(&self, name: &str, value: Value);
+    fn set_user(&self, name: &str, value: Value) {
+        self.set_user_text(name, as_kept(value), Collation::default());
+    }
+    /// The same, with the collation that the value has if it is a text.
+    fn set_user_text(&self, name: &str, value: Value, collation: Collation);
     /// GET_LOCK(): takes a named lock for the session; false if the time is up or it was killed. Error 1213 if it would
     /// wait for itself.
     fn get_lock(
@@ -264,7 +269,7 @@ impl VariableSource for NoVariables {
     fn user(&self, _name: &str) -> Value {
         Value::Null
     }
-    fn set_user(&self, _name: &str, _value: Value) {}
+    fn set_user_text(&self, _name: &str, _value: Value, _collation: Collation) {}
 }
 
 /// Inserts the rows of a table that is made.
@@ -421,6 +426,10 @@ pub struct StatementEnv {
     pub last_insert_id_set: Cell<Option<u64>>,
     /// State of RAND() without a seed.
     pub rand_state: Cell<u64>,
+    /// User variables of the statement that is being planned, and what they were then.
+    pub(crate) user_kinds: RefCell<Vec<(Box<str>, UserKind)>>,
+    /// The statement that is being planned asks for numbers of rows: ROWNUM().
+    pub(crate) numbers_rows: Cell<bool>,
     /// Series of `RAND(seed)` in the statement at hand, by the place of the call.
     pub(crate) seeded: RefCell<Vec<(usize, crate::seeded::Seeded)>>,
     /// Value of the AUTO_INCREMENT column of the last row inserted with an explicit value: what the OK packet reports
@@ -545,6 +554,8 @@ impl StatementEnv {
             spilled: SpillCounts::default(),
             last_insert_id_set: Cell::new(None),
             rand_state: Cell::new(0x9E37_79B9_7F4A_7C15),
+            user_kinds: RefCell::default(),
+            numbers_rows: Cell::new(false),
             seeded: RefCell::default(),
             explicit_insert_id: Cell::new(0),
             gtid_written: RefCell::default(),

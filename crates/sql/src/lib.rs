@@ -15,6 +15,7 @@
 //! | `engine_name.rs` | names of storage engines |
 //! | `show.rs` | SHOW CREATE TABLE and the like |
 //! | `shape.rs` | what statements have in common that differ in their literals |
+//! | `user_kind.rs` | what kind of value a user variable has |
 //! | `like.rs` | LIKE: the one matcher of patterns |
 //! | `zone.rs` | TIMESTAMP values in the session's time zone |
 //! | `handlers.rs` | what HANDLER has opened, and where it stands |
@@ -46,6 +47,7 @@ mod seeded;
 pub mod shape;
 pub mod show;
 mod star;
+mod user_kind;
 pub mod view;
 mod view_def;
 pub mod virtual_tables;
@@ -56,7 +58,7 @@ pub use crate::exec::outcome::Outcome;
 pub use crate::exec::returning::Returned;
 pub use crate::lower::{lower, parse_expression, parse_statement};
 pub use crate::planner::statistics::analyze;
-pub use crate::prepared::{Prepared, evaluate, execute};
+pub use crate::prepared::{Prepared, evaluate, evaluate_typed, execute, explain, kept_collation};
 pub use ast::Stmt;
 pub use bind::{bind, scope::Scope};
 pub use ddl::{ddl_needs, execute_ddl, execute_ddl_with, is_temporary_ddl};
@@ -71,5 +73,7 @@ pub use narwal_syntax::ParseOptions;
 pub use narwal_syntax::{SqlMode, sql_mode};
 pub use param_type::{ParamDefault, ParamType};
 pub use plan::dml::store_mode;
+pub use plan::explain::columns as explain_columns;
 pub use privilege::{ColumnUse, ColumnUses, Needs, Privilege};
+pub use user_kind::{UserKind, as_kept};
 pub use virtual_tables::{VirtualRows, VirtualTables};

@@ -3,21 +3,22 @@
 use crate::ast::{ExplainForm, Stmt};
 use crate::bind::bind;
 use crate::bind::scope::Scope;
-use crate::env::{STORED_FUNCTIONS, StatementEnv};
+use crate::env::{STORED_FUNCTIONS, StatementEnv, VariableSource};
 use crate::exec::context::{RunCtx, Running, Shared};
 use crate::exec::outcome::Outcome;
+use crate::exec::returning::Returned;
+use crate::exec::select::{Sent, limit_of};
 use crate::exec::value_list::ValueList;
-use crate::expr::node::NoRow;
-use crate::plan::dml::LoadPlan;
-use crate::plan::dml::ReturningPlan;
-use crate::plan::dml::WriteJoinPlan;
-use crate::plan::dml::{DeletePlan, InsertPlan, RowSource, UpdatePlan};
+use crate::expr::node::{Expr, ExprType, NoRow};
+use crate::plan::counts::Counts;
+use crate::plan::dml::{ReturningPlan, RowSource};
 use crate::plan::explain;
-use crate::plan::handler::HandlerPlan;
 use crate::plan::query::SelectPlan;
+use crate::plan::statement::{Analyzed, Plan};
 use crate::planner::estimate::Basis;
 use crate::planner::resolve::{Resolver, no_such_table};
 use crate::privilege::{Needs, Privilege};
+use crate::user_kind::{UserKind, as_kept};
 use crate::virtual_tables::VirtualTables;
 use crate::year_text::{YearText, has_year};
 use narwal_engine::{
@@ -26,25 +27,10 @@ use narwal_engine::{
 use narwal_syntax::ast::{Expr as AstExpr, TableRef};
 use narwal_types::errors;
 use narwal_types::errors::codes;
-use narwal_types::{ResultColumn, ResultSink, SqlError, SqlResult, Value, ValueRef};
+use narwal_types::{
+    Collation, ColumnType, OkInfo, ResultColumn, ResultSink, SqlError, SqlResult, Value, ValueRef,
+};
 use std::sync::Arc;
-
-enum Plan {
-    Select(Box<SelectPlan>),
-    Insert(Box<InsertPlan>),
-    Update(Box<UpdatePlan>),
-    Delete(Box<DeletePlan>),
-    WriteJoin(Box<WriteJoinPlan>),
-    Load(Box<LoadPlan>),
-    Do(Box<SelectPlan>),
-    /// Name as shown, and the table, or what is wrong with it.
-    Checksum(Vec<(String, SqlResult<Arc<Table>>)>),
-    Handler(Box<HandlerPlan>),
-    /// Rows made when it was planned.
-    Explain(Vec<Vec<Value>>),
-    /// The same in JSON.
-    ExplainJson(Vec<Vec<Value>>),
-}
 
 /// A statement bound and planned against one catalog version and one default database. Not for DDL.
 pub struct Prepared {
@@ -61,6 +47,10 @@ pub struct Prepared {
     locks: bool,
     /// Its rows have YEAR columns.
     has_year: bool,
+    /// LIMIT ROWS EXAMINED.
+    rows_examined: Option<Expr>,
+    /// User variables of it, and what they were when it was planned.
+    user_kinds: Box<[(Box<str>, UserKind)]>,
 }
 
 impl Prepared {
@@ -75,6 +65,8 @@ impl Prepared {
     ) -> SqlResult<Prepared> {
         let mut r = Resolver::new(db, catalog, env, virtual_tables);
         env.params_typed.set(false);
+        env.numbers_rows.set(false);
+        env.user_kinds.borrow_mut().clear();
         env.unrepeatable.set(None);
         env.sequences_used.borrow_mut().clear();
         let (plan, params) = plan(stmt, &mut r).map_err(|e| match stmt {
@@ -88,6 +80,7 @@ impl Prepared {
         for used in env.sequences_used.borrow_mut().drain(..) {
             r.need(&used.db, &used.table, used.privilege);
         }
+        let rows_examined = r.rows_examined.take();
         let needs = r.needs.into_inner();
         let basis = r.estimates.basis();
         let columns = match &plan {
@@ -95,8 +88,8 @@ impl Prepared {
             Plan::Insert(i) => of_returning(i.returning.as_ref()),
             Plan::Delete(d) => of_returning(d.returning.as_ref()),
             Plan::Handler(h) => h.columns.clone(),
-            Plan::Explain(_) => explain::columns().into(),
-            Plan::ExplainJson(_) => explain::json_columns().into(),
+            Plan::Explain(form, _) => explain::columns(*form).into(),
+            Plan::Analyze(a) => a.columns.clone(),
             Plan::Checksum(_) => [
                 explain::plain_column("Table", explain::text_type(128), true),
                 explain::plain_column("Checksum", explain::bigint(), true),
@@ -105,7 +98,7 @@ impl Prepared {
             _ => [].into(),
         };
         Ok(Prepared {
-            locks: matches!(&plan, Plan::Select(s) if s.locks()),
+            locks: plan.as_select().is_some_and(SelectPlan::locks),
             has_year: has_year(&columns),
             version: catalog.version,
             params,
@@ -114,6 +107,8 @@ impl Prepared {
             columns,
             writes_stored: needs.iter().any(|n| n.privilege != Privilege::Select),
             needs: needs.into(),
+            rows_examined,
+            user_kinds: env.user_kinds.take().into(),
             plan,
             basis,
         })
@@ -125,9 +120,18 @@ impl Prepared {
     }
 
     /// To be asked at each use: true if the plan had better be made anew, since tables have become much larger or smaller,
-    /// or since it was made by the values of a use long ago.
-    pub fn is_worn(&self, db: &Database) -> bool {
+    /// since it was made by the values of a use long ago, or since user variables have become of other types.
+    pub fn is_worn(&self, db: &Database, variables: &dyn VariableSource) -> bool {
+        let changed = |name: &str, was: UserKind| {
+            let mut now = UserKind::Null;
+            variables.with_user(name, &mut |v, c| now = UserKind::of(v, c));
+            now != was
+        };
         self.basis.is_worn(db)
+            || self
+                .user_kinds
+                .iter()
+                .any(|(name, was)| changed(name, *was))
     }
 
     /// True if it might be another plan had values of parameters been known ([`StatementEnv::peeked`]).
@@ -153,29 +157,12 @@ impl Prepared {
 
     /// True if it never writes and takes no row locks.
     pub fn is_read_only(&self) -> bool {
-        match &self.plan {
-            Plan::Select(_) => !self.locks,
-            Plan::Do(_)
-            | Plan::Checksum(_)
-            | Plan::Handler(_)
-            | Plan::Explain(_)
-            | Plan::ExplainJson(_) => true,
-            Plan::Insert(_)
-            | Plan::Update(_)
-            | Plan::Delete(_)
-            | Plan::WriteJoin(_)
-            | Plan::Load(_) => false,
-        }
+        self.plan.only_reads() && !self.locks
     }
 
     /// True if it touches no table at all (`SELECT 1`).
     pub fn is_tableless(&self) -> bool {
-        match &self.plan {
-            Plan::Select(s) => s.table.is_none() && s.subqueries.is_empty(),
-            Plan::Do(s) => s.table.is_none() && s.subqueries.is_empty(),
-            Plan::Explain(_) | Plan::ExplainJson(_) => true,
-            _ => false,
-        }
+        self.plan.is_tableless()
     }
 
     /// True if it shows or copies rows of tables.
@@ -199,7 +186,8 @@ impl Prepared {
 
     /// True for SELECT ... FOR UPDATE.
     pub fn locks_for_update(&self) -> bool {
-        matches!(&self.plan, Plan::Select(s) if s.lock.is_some_and(|l| l.mode == LockMode::Exclusive))
+        let select = self.plan.as_select();
+        select.is_some_and(|s| s.lock.is_some_and(|l| l.mode == LockMode::Exclusive))
     }
 
     /// True if it changes rows of tables that are not temporary, or takes numbers from sequences.
@@ -232,6 +220,24 @@ fn of_returning(r: Option<&ReturningPlan>) -> Arc<[ResultColumn]> {
 }
 
 impl Prepared {
+    /// What counts the rows that it reads, if ANALYZE or LIMIT ROWS EXAMINED asks for that.
+    fn counts(
+        &self,
+        env: &StatementEnv,
+        params: &[Value],
+        shared: &Shared,
+    ) -> SqlResult<Option<Counts>> {
+        Ok(match (&self.rows_examined, &self.plan) {
+            (None, Plan::Analyze(_)) => Some(Counts::new(u64::MAX)),
+            (None, _) => None,
+            (Some(most), _) => {
+                let run = Running::new(shared);
+                let most = limit_of(most, &RunCtx::new(env, params, &run))?;
+                Some(Counts::new(most))
+            }
+        })
+    }
+
     /// Runs a SELECT and calls back with each row: its values go into a table.
     pub(crate) fn each_row(
         &self,
@@ -245,11 +251,20 @@ impl Prepared {
             ));
         };
         let shared = Shared::default();
-        let run = Running::new(&shared);
         let values = env.param_values.borrow();
+        let counts = self.counts(env, &values, &shared)?;
+        let run = Running {
+            counts: counts.as_ref(),
+            ..Running::new(&shared)
+        };
         let ctx = RunCtx::new(env, &values, &run);
         strictly(env, false, || {
-            s.run(txn, &ctx, each)?;
+            s.run(txn, &ctx, &mut |row| {
+                each(row)?;
+                // A row that is written counts too.
+                counts.as_ref().map_or(Ok(()), Counts::examines)
+            })
+            .or_else(|e| cut(&ctx, e, 0))?;
             Ok(Outcome::Done {
                 affected: 0,
                 last_insert_id: 0,
@@ -297,60 +312,52 @@ fn plan(stmt: &Stmt, r: &mut Resolver<'_>) -> SqlResult<(Plan, usize)> {
         }
         Stmt::Explain(inner, form) => {
             let (p, n) = plan(inner, r)?;
-            let written = |t: &TableRef| match (&p, r.view_named(t)) {
-                // The table under a view.
-                (Plan::Update(u), Some(_)) => u.target.table.def.name.clone(),
-                (Plan::Delete(d), Some(_)) => d.target.table.def.name.clone(),
-                _ => t.alias.clone().unwrap_or(t.name.name.clone()),
-            };
-            let alias = match &**inner {
-                Stmt::Select(s) => s
-                    .from
-                    .as_ref()
-                    .and_then(|f| f.first_table())
-                    .map(|t| t.alias.clone().unwrap_or_else(|| t.name.name.clone())),
-                Stmt::Update(u) => Some(written(&u.table)),
-                Stmt::Delete(d) => Some(written(&d.table)),
-                Stmt::Insert(i) => Some(i.table.name.clone()),
-                _ => None,
+            let alias = target_name(inner, &p, r);
+            if form.runs() {
+                let run = Analyzed::new(p, alias, *form);
+                return Ok((Plan::Analyze(Box::new(run)), n));
             }
-            .unwrap_or_default();
-            let rows = match &p {
-                Plan::Select(s) if *form == ExplainForm::Json => {
-                    return Ok((Plan::ExplainJson(explain::select_json(s)), n));
-                }
-                _ if *form == ExplainForm::Json => {
-                    return Err(SqlError::unsupported(
-                        "EXPLAIN FORMAT=JSON of INSERT, UPDATE and DELETE",
-                    ));
-                }
-                Plan::Select(s) => explain::select(s),
-                Plan::Update(u) => explain::write(
-                    &u.target,
-                    &alias,
-                    !u.order.is_empty() && !u.target.access.ordered,
-                    &u.subqueries,
-                ),
-                Plan::Delete(d) => explain::write(
-                    &d.target,
-                    &alias,
-                    !d.order.is_empty() && !d.target.access.ordered,
-                    &d.subqueries,
-                ),
-                Plan::WriteJoin(w) => explain::select(&w.query),
-                Plan::Insert(i) => {
-                    let mut rows = explain::insert(&alias);
-                    if let RowSource::Select(s) = &i.source {
-                        rows.extend(explain::select(s));
-                    }
-                    rows
-                }
-                _ => return Err(SqlError::unsupported("EXPLAIN of this statement")),
-            };
-            (Plan::Explain(rows), n)
+            let explained = p
+                .explained(&alias, None)
+                .ok_or_else(|| SqlError::unsupported("EXPLAIN of this statement"))?;
+            (Plan::Explain(*form, explained.rows(*form)), n)
         }
         Stmt::Ddl(_) => return Err(SqlError::unsupported("DDL as a prepared plan")),
     })
+}
+
+/// The plan of a statement as EXPLAIN shows it, though it is another session's. What a plan of ANALYZE would count is NULL.
+///
+/// # Errors
+/// Those of planning.
+pub fn explain(
+    stmt: &Stmt,
+    form: ExplainForm,
+    db: &Database,
+    catalog: &Arc<Catalog>,
+    env: &StatementEnv,
+    virtual_tables: Option<&dyn VirtualTables>,
+) -> SqlResult<Vec<Vec<Value>>> {
+    let mut r = Resolver::new(db, catalog, env, virtual_tables);
+    let (p, _) = plan(stmt, &mut r)?;
+    let explained = p.explained(&target_name(stmt, &p, &r), None);
+    Ok(explained.map(|e| e.rows(form)).unwrap_or_default())
+}
+
+/// What EXPLAIN calls the table that a statement changes.
+fn target_name(stmt: &Stmt, plan: &Plan, r: &Resolver<'_>) -> String {
+    let written = |t: &TableRef| match (plan, r.view_named(t)) {
+        // The table under a view.
+        (Plan::Update(u), Some(_)) => u.target.table.def.name.clone(),
+        (Plan::Delete(d), Some(_)) => d.target.table.def.name.clone(),
+        _ => t.alias.clone().unwrap_or(t.name.name.clone()),
+    };
+    match stmt {
+        Stmt::Update(u) => written(&u.table),
+        Stmt::Delete(d) => written(&d.table),
+        Stmt::Insert(i) => i.table.name.clone(),
+        _ => String::new(),
+    }
 }
 
 /// Runs a prepared statement. The session has called `txn.begin_statement` and will call `end_statement` or
@@ -378,50 +385,45 @@ pub fn execute(
         env.begin_use(&prepared.needs);
     }
     let shared = Shared::default();
-    let run = Running::new(&shared);
+    let counts = prepared.counts(env, params, &shared)?;
+    let run = Running {
+        counts: counts.as_ref(),
+        ..Running::new(&shared)
+    };
     let ctx = RunCtx::new(env, params, &run);
-    match &prepared.plan {
+    run_plan(&prepared.plan, prepared, txn, &ctx, sink)
+}
+
+/// Runs the plan of a statement, or that of one that ANALYZE runs.
+fn run_plan(
+    plan: &Plan,
+    prepared: &Prepared,
+    txn: &mut Transaction,
+    ctx: &RunCtx<'_>,
+    sink: &mut dyn ResultSink,
+) -> SqlResult<Outcome> {
+    let env = ctx.env;
+    match plan {
         Plan::Select(s) if prepared.has_year => {
-            select(s, prepared.locks, txn, &ctx, &mut YearText::new(sink))
+            select(s, prepared.locks, txn, ctx, &mut YearText::new(sink))
         }
-        Plan::Select(s) => select(s, prepared.locks, txn, &ctx, sink),
-        Plan::Insert(p) => strictly(env, p.ignore, || p.run(txn, &ctx)),
-        Plan::Update(p) => strictly(env, p.ignore, || p.run(txn, &ctx)),
+        Plan::Select(s) => select(s, prepared.locks, txn, ctx, sink),
+        Plan::Insert(p) => strictly(env, p.ignore, || p.run(txn, ctx)),
+        Plan::Update(p) => strictly(env, p.ignore, || p.run(txn, ctx)),
         // Nothing is stored by DELETE.
-        Plan::Delete(p) => p.run(txn, &ctx),
-        Plan::WriteJoin(p) => strictly(env, p.ignore || p.delete, || p.run(txn, &ctx)),
-        Plan::Load(p) => strictly(env, p.ignore, || p.run(txn, &ctx, sink)),
-        Plan::Do(s) => {
-            match s.run(txn, &ctx, &mut |_| Ok(())) {
-                // Whatever its values are, it has done its work.
-                Err(e)
-                    if matches!(
-                        e.code,
-                        codes::REGEXP_ERROR
-                            | codes::SUBQUERY_NO_1_ROW
-                            | codes::DATA_OUT_OF_RANGE
-                            | codes::SIGNAL_EXCEPTION
-                    ) =>
-                {
-                    let error = crate::WarningLevel::Error;
-                    env.push_condition(error, e.code, e.message);
-                }
-                done => drop(done?),
-            }
-            Ok(Outcome::Done {
-                affected: 0,
-                last_insert_id: 0,
-                info: String::new(),
-            })
-        }
-        Plan::Handler(h) if prepared.has_year => h.run(txn, &ctx, &mut YearText::new(sink)),
-        Plan::Handler(h) => h.run(txn, &ctx, sink),
-        Plan::Explain(rows) | Plan::ExplainJson(rows) => send_all(&prepared.columns, rows, sink),
+        Plan::Delete(p) => p.run(txn, ctx),
+        Plan::WriteJoin(p) => strictly(env, p.ignore || p.delete, || p.run(txn, ctx)),
+        Plan::Load(p) => strictly(env, p.ignore, || p.run(txn, ctx, sink)),
+        Plan::Do(s) => run_do(s, txn, ctx),
+        Plan::Handler(h) if prepared.has_year => h.run(txn, ctx, &mut YearText::new(sink)),
+        Plan::Handler(h) => h.run(txn, ctx, sink),
+        Plan::Explain(_, rows) => send_all(&prepared.columns, rows, sink),
+        Plan::Analyze(a) => analyze(a, prepared, txn, ctx),
         Plan::Checksum(tables) => {
             let mut rows = Vec::new();
             for (name, table) in tables {
                 let sum = match table {
-                    Ok(t) => Value::Int(checksum(txn, t, &ctx)? as i64),
+                    Ok(t) => Value::Int(checksum(txn, t, ctx)? as i64),
                     Err(e) => {
                         let error = crate::WarningLevel::Error;
                         env.push_condition(error, e.code, e.message.clone());
@@ -432,6 +434,74 @@ pub fn execute(
             }
             send_all(&prepared.columns, &rows, sink)
         }
+    }
+}
+
+/// Runs DO.
+fn run_do(s: &SelectPlan, txn: &mut Transaction, ctx: &RunCtx<'_>) -> SqlResult<Outcome> {
+    let env = ctx.env;
+    match s.run(txn, ctx, &mut |_| Ok(())) {
+        // Whatever its values are, it has done its work.
+        Err(e)
+            if matches!(
+                e.code,
+                codes::REGEXP_ERROR
+                    | codes::SUBQUERY_NO_1_ROW
+                    | codes::DATA_OUT_OF_RANGE
+                    | codes::SIGNAL_EXCEPTION
+            ) =>
+        {
+            let error = crate::WarningLevel::Error;
+            env.push_condition(error, e.code, e.message);
+        }
+        done => drop(done?),
+    }
+    Ok(Outcome::Done {
+        affected: 0,
+        last_insert_id: 0,
+        info: String::new(),
+    })
+}
+
+/// Runs a statement for ANALYZE, and answers what it has read.
+fn analyze(
+    a: &Analyzed,
+    prepared: &Prepared,
+    txn: &mut Transaction,
+    ctx: &RunCtx<'_>,
+) -> SqlResult<Outcome> {
+    let last_insert_id = match run_plan(&a.plan, prepared, txn, ctx, &mut Nowhere)? {
+        Outcome::Rows { .. } => 0,
+        Outcome::Returned { last_insert_id, .. } | Outcome::Done { last_insert_id, .. } => {
+            last_insert_id
+        }
+    };
+    let explained = a
+        .plan
+        .explained(&a.alias, ctx.run.counts)
+        .ok_or_else(|| SqlError::unsupported("ANALYZE of this statement"))?;
+    let rows = Returned::of(&a.columns, &explained.rows(a.form), ctx.env)?;
+    Ok(Outcome::Returned {
+        rows,
+        last_insert_id,
+    })
+}
+
+/// Takes the rows of a statement that ANALYZE runs.
+struct Nowhere;
+
+impl ResultSink for Nowhere {
+    fn begin_rows(&mut self, _: &[ResultColumn]) -> SqlResult<()> {
+        Ok(())
+    }
+    fn row(&mut self, _: &[ValueRef<'_>]) -> SqlResult<()> {
+        Ok(())
+    }
+    fn end_rows(&mut self, _: u16, _: u16, _: bool) -> SqlResult<()> {
+        Ok(())
+    }
+    fn ok(&mut self, _: &OkInfo, _: u16, _: bool) -> SqlResult<()> {
+        Ok(())
     }
 }
 
@@ -459,7 +529,9 @@ fn select(
     if locks || (ctx.env.locking_reads && s.reads_stored()) {
         // What locking reads saw may not be durable yet: rows go out when it is.
         let mut rows = ValueList::default();
-        let sent = s.run(txn, ctx, &mut |row| rows.push(row.iter().copied(), ctx.env))?;
+        let sent = s
+            .run(txn, ctx, &mut |row| rows.push(row.iter().copied(), ctx.env))
+            .or_else(|e| cut(ctx, e, rows.count()))?;
         rows.finish()?;
         txn.wait_reads_durable()?;
         sink.begin_plan_rows(&s.columns)?;
@@ -473,15 +545,17 @@ fn select(
         });
     }
     // The header goes out with the first row, so that an error before it is a plain error.
-    let mut begun = false;
-    let sent = s.run(txn, ctx, &mut |row| {
-        if !begun {
-            begun = true;
-            sink.begin_plan_rows(&s.columns)?;
-        }
-        sink.row(row)
-    })?;
-    if !begun {
+    let mut rows = 0;
+    let sent = s
+        .run(txn, ctx, &mut |row| {
+            if rows == 0 {
+                sink.begin_plan_rows(&s.columns)?;
+            }
+            rows += 1;
+            sink.row(row)
+        })
+        .or_else(|e| cut(ctx, e, rows))?;
+    if rows == 0 {
         sink.begin_plan_rows(&s.columns)?;
     }
     Ok(Outcome::Rows {
@@ -492,6 +566,16 @@ fn select(
             sent.rows
         },
     })
+}
+
+/// LIMIT ROWS EXAMINED ended a SELECT behind so many rows: that is a warning. Other errors stay.
+#[cold]
+fn cut(ctx: &RunCtx<'_>, e: SqlError, rows: u64) -> SqlResult<Sent> {
+    if !ctx.run.counts.is_some_and(|c| c.is_exceeded(&e)) {
+        return Err(e);
+    }
+    ctx.env.warn(e.code, e.message);
+    Ok(Sent { rows, found: rows })
 }
 
 fn send_all(
@@ -528,9 +612,33 @@ fn checksum(txn: &mut Transaction, table: &Arc<Table>, ctx: &RunCtx<'_>) -> SqlR
 
 /// Evaluates a lone expression without tables, as in `SET x = <expr>`.
 pub fn evaluate(expr: &AstExpr, env: &StatementEnv) -> SqlResult<Value> {
+    bound_value(expr, env, |e, ctx| e.eval(ctx, &NoRow)).map(|(v, _)| v)
+}
+
+/// The same, with the collation that the value has if it is a text.
+pub fn evaluate_typed(expr: &AstExpr, env: &StatementEnv) -> SqlResult<(Value, Collation)> {
+    // With all digits that a quotient has.
+    let all = |e: &Expr, ctx: &RunCtx<'_>| Ok(e.eval_unrounded(ctx, &NoRow)?.into_value());
+    let (value, ty) = bound_value(expr, env, all)?;
+    Ok((as_kept(value), kept_collation(&ty.ty)))
+}
+
+/// The collation of a value of a type as a user variable keeps it.
+pub fn kept_collation(ty: &ColumnType) -> Collation {
+    match ty.is_temporal() || ty.fixed().is_some() {
+        true => Collation::Latin1SwedishCi,
+        false => ty.collation,
+    }
+}
+
+fn bound_value(
+    expr: &AstExpr,
+    env: &StatementEnv,
+    eval: impl FnOnce(&Expr, &RunCtx<'_>) -> SqlResult<Value>,
+) -> SqlResult<(Value, ExprType)> {
     let e = bind(expr, &Scope::empty(env))?;
     let shared = Shared::default();
     let run = Running::new(&shared);
     let ctx = RunCtx::new(env, &[], &run);
-    e.eval(&ctx, &NoRow)
+    Ok((eval(&e, &ctx)?, e.ty))
 }

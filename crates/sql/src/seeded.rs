@@ -15,6 +15,11 @@ impl Seeded {
         )
     }
 
+    /// Begins a series with both of its numbers.
+    pub(crate) fn of(a: u32, b: u32) -> Self {
+        Seeded(u64::from(a) % Self::MAX, u64::from(b) % Self::MAX)
+    }
+
     /// Its next number, from 0 to 1.
     pub(crate) fn next(&mut self) -> f64 {
         self.0 = (self.0 * 3 + self.1) % Self::MAX;

@@ -156,15 +156,18 @@ fn a_plan_is_worn_when_tables_have_grown() {
     let mut c = conn();
     c.ok("CREATE TABLE t (id INT PRIMARY KEY, k INT, KEY (k))");
     let by_key = c.prepare("SELECT id FROM t WHERE k = ?");
-    assert!(!by_key.is_worn(&c.db));
+    assert!(!by_key.is_worn(&c.db, &narwal_sql::NoVariables));
     c.ok("INSERT INTO t SELECT a.n * 100 + b.n, b.n FROM n a, n b WHERE a.n < 15");
-    assert!(!by_key.is_worn(&c.db), "small tables are all alike");
+    assert!(
+        !by_key.is_worn(&c.db, &narwal_sql::NoVariables),
+        "small tables are all alike"
+    );
     c.ok("INSERT INTO t SELECT a.n * 100 + b.n, b.n FROM n a, n b WHERE a.n >= 15");
-    assert!(by_key.is_worn(&c.db));
+    assert!(by_key.is_worn(&c.db, &narwal_sql::NoVariables));
     let again = c.prepare("SELECT id FROM t WHERE k = ?");
-    assert!(!again.is_worn(&c.db) && !again.wants_values());
+    assert!(!again.is_worn(&c.db, &narwal_sql::NoVariables) && !again.wants_values());
     c.ok("DELETE FROM t WHERE id > 4000");
-    assert!(again.is_worn(&c.db));
+    assert!(again.is_worn(&c.db, &narwal_sql::NoVariables));
 }
 
 #[test]
@@ -176,8 +179,8 @@ fn a_plan_of_ranges_wants_values_and_is_worn_by_use() {
     let p = c.prepare(sql);
     c.env.peeked.borrow_mut().clear();
     assert!(!p.wants_values());
-    assert!((0..200).all(|_| !p.is_worn(&c.db)));
-    assert!((0..100).any(|_| p.is_worn(&c.db)));
+    assert!((0..200).all(|_| !p.is_worn(&c.db, &narwal_sql::NoVariables)));
+    assert!((0..100).any(|_| p.is_worn(&c.db, &narwal_sql::NoVariables)));
     let point = c.prepare("SELECT v FROM t WHERE id = ?");
-    assert!((0..1000).all(|_| !point.is_worn(&c.db)));
+    assert!((0..1000).all(|_| !point.is_worn(&c.db, &narwal_sql::NoVariables)));
 }

@@ -353,6 +353,27 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// A name that no definition keeps: an alias, or one that is looked up. It may be of any length.
+    pub(crate) fn passing_ident(&mut self) -> SqlResult<String> {
+        let token = self.peek_token();
+        match token.tok {
+            Tok::Word(k) if k.is_reserved() || self.is_function(k) => Err(self.error()),
+            Tok::Word(_) | Tok::QuotedIdent => {
+                self.bump();
+                Ok(self.name_of(token))
+            }
+            _ => Err(self.error()),
+        }
+    }
+
+    /// Error 1059 for a name that is too long.
+    pub(crate) fn check_length(name: &str) -> SqlResult<()> {
+        match name.len() > MAX_NAME && name.chars().count() > MAX_NAME {
+            true => Err(errors::TOO_LONG_IDENT.with([&name])),
+            false => Ok(()),
+        }
+    }
+
     /// True if the word that is next is a function, which its parenthesis makes it: no name.
     fn is_function(&self, k: Kw) -> bool {
         if k == Kw::Plain || self.peek_at(1) != Tok::LParen || !crate::builtin::needs_adjacent(k) {
@@ -385,9 +406,7 @@ impl<'a> Parser<'a> {
             return Err(self.error());
         }
         let name = self.name_of(t);
-        if name.len() > MAX_NAME && name.chars().count() > MAX_NAME {
-            return Err(errors::TOO_LONG_IDENT.with([&name]));
-        }
+        Self::check_length(&name)?;
         self.bump();
         Ok(name)
     }

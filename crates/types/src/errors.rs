@@ -163,6 +163,8 @@ errors! {
         "Out of range value for column '{}' at row {}";
     LOCAL_TMP_SPACE_FULL: 0 = 201, b"HY000", "EE_LOCAL_TMP_SPACE_FULL",
         "Local temporary space limit reached";
+    YES: 1 = 1003, b"HY000", "ER_YES",
+        "{}";
     CANT_CREATE_TABLE: 3 = 1005, b"HY000", "ER_CANT_CREATE_TABLE",
         "Can't create table `{}`.`{}` (errno: {})";
     DB_CREATE_EXISTS: 1 = 1007, b"HY000", "ER_DB_CREATE_EXISTS",
@@ -177,6 +179,8 @@ errors! {
         "Error reading file for LOAD DATA ({})";
     ERROR_ON_RENAME: 3 = 1025, b"HY000", "ER_ERROR_ON_RENAME",
         "Error on rename of '{210}' to '{210}' (errno: {})";
+    FILSORT_ABORT: 1 = 1028, b"HY000", "ER_FILSORT_ABORT",
+        "Sort aborted: {}";
     GET_ERRNO: 1 = 1030, b"HY000", "ER_GET_ERRNO",
         "{}";
     ILLEGAL_HA: 3 = 1031, b"HY000", "ER_ILLEGAL_HA",
@@ -380,6 +384,8 @@ errors! {
         "Could not initialize master info structure for '{}': {}";
     TOO_MANY_USER_CONNECTIONS: 1 = 1203, b"42000", "ER_TOO_MANY_USER_CONNECTIONS",
         "User {64} already has more than 'max_user_connections' active connections";
+    SET_CONSTANTS_ONLY: 0 = 1204, b"HY000", "ER_SET_CONSTANTS_ONLY",
+        "You may only use constant expressions in this statement";
     LOCK_WAIT_TIMEOUT: 0 = 1205, b"HY000", "ER_LOCK_WAIT_TIMEOUT",
         "Lock wait timeout exceeded; try restarting transaction";
     WRONG_ARGUMENTS: 1 = 1210, b"HY000", "ER_WRONG_ARGUMENTS",
@@ -558,6 +564,8 @@ errors! {
         "Cursor declaration after handler declaration";
     SP_CASE_NOT_FOUND: 0 = 1339, b"20000", "ER_SP_CASE_NOT_FOUND",
         "Case not found for CASE statement";
+    VIEW_NO_EXPLAIN: 0 = 1345, b"HY000", "ER_VIEW_NO_EXPLAIN",
+        "ANALYZE/EXPLAIN/SHOW can not be issued; lacking privileges for underlying table";
     WRONG_OBJECT: 3 = 1347, b"HY000", "ER_WRONG_OBJECT",
         "'{}.{}' is not of type '{}'";
     NONUPDATEABLE_COLUMN: 1 = 1348, b"HY000", "ER_NONUPDATEABLE_COLUMN",
@@ -770,6 +778,10 @@ errors! {
     SLAVE_HEARTBEAT_VALUE_OUT_OF_RANGE: 1 = 1624, b"HY000", "ER_SLAVE_HEARTBEAT_VALUE_OUT_OF_RANGE",
         "The requested value for the heartbeat period is either negative or exceeds the \
          maximum allowed ({} seconds)";
+    TOO_LONG_TABLE_COMMENT: 2 = 1628, b"HY000", "ER_TOO_LONG_TABLE_COMMENT",
+        "Comment for table '{}' is too long (max = {})";
+    TOO_LONG_FIELD_COMMENT: 2 = 1629, b"HY000", "ER_TOO_LONG_FIELD_COMMENT",
+        "Comment for field '{}' is too long (max = {})";
     FUNC_INEXISTENT_NAME_COLLISION: 1 = 1630, b"42000", "ER_FUNC_INEXISTENT_NAME_COLLISION",
         "FUNCTION {} does not exist. Check the 'Function Name Parsing and Resolution' section in the Reference Manual";
     DUP_SIGNAL_SET: 1 = 1641, b"42000", "ER_DUP_SIGNAL_SET",
@@ -792,6 +804,8 @@ errors! {
         "Cannot modify @@session.binlog_format inside a transaction";
     STORED_FUNCTION_PREVENTS_SWITCH_BINLOG_DIRECT: 0 = 1686, b"HY000", "ER_STORED_FUNCTION_PREVENTS_SWITCH_BINLOG_DIRECT",
         "Cannot change the binlog direct flag inside a stored function or trigger";
+    TOO_LONG_INDEX_COMMENT: 2 = 1688, b"HY000", "ER_TOO_LONG_INDEX_COMMENT",
+        "Comment for index '{}' is too long (max = {})";
     DATA_OUT_OF_RANGE: 2 = 1690, b"22003", "ER_DATA_OUT_OF_RANGE",
         "{} value is out of range in '{}'";
     WRONG_SPVAR_TYPE_IN_LIMIT: 0 = 1691, b"HY000", "ER_WRONG_SPVAR_TYPE_IN_LIMIT",
@@ -885,6 +899,8 @@ errors! {
         "Cannot modify @@session.skip_replication inside a stored function or trigger";
     QUERY_RESULT_INCOMPLETE: 1 = 1931, b"HY000", "ER_QUERY_RESULT_INCOMPLETE",
         "{}";
+    TARGET_NOT_EXPLAINABLE: 0 = 1933, b"HY000", "ER_TARGET_NOT_EXPLAINABLE",
+        "Target is not executing an operation with a query plan";
     CONNECTION_ALREADY_EXISTS: 2 = 1934, b"HY000", "ER_CONNECTION_ALREADY_EXISTS",
         "Connection '{}' conflicts with existing connection '{}'";
     SLAVE_STARTED: 1 = 1937, b"HY000", "ER_SLAVE_STARTED",
@@ -1086,6 +1102,8 @@ errors! {
          FLUSH PRIVILEGES'";
     ACCOUNT_HAS_BEEN_LOCKED: 0 = 4151, b"HY000", "ER_ACCOUNT_HAS_BEEN_LOCKED",
         "Access denied, this account is locked";
+    TOO_LONG_DATABASE_COMMENT: 2 = 4160, b"HY000", "ER_TOO_LONG_DATABASE_COMMENT",
+        "Comment for database '{}' is too long (max = {})";
     UNKNOWN_DATA_TYPE: 1 = 4161, b"HY000", "ER_UNKNOWN_DATA_TYPE",
         "Unknown data type: '{64}'";
     LOAD_INFILE_CAPABILITY_DISABLED: 0 = 4166, b"HY000", "ER_LOAD_INFILE_CAPABILITY_DISABLED",

@@ -81,7 +81,8 @@ fn push_be(out: &mut Vec<u8>, v: u64, n: usize) {
 
 /// True if `year` has a 29th of February.
 pub const fn is_leap(year: u16) -> bool {
-    year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
+    // As MariaDB, for which the year 0 has 365 days.
+    year != 0 && year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
 }
 
 /// Days of a month (1 to 12), 0 for any other number.
@@ -122,6 +123,9 @@ fn push_hms(out: &mut Vec<u8>, micros: u64, fsp: u8) {
         push_dec(out, f as u64, fsp as usize);
     }
 }
+
+/// The day number of 1970-01-01.
+const EPOCH: i64 = 719_528;
 
 impl Date {
     /// A date by its parts, unchecked.
@@ -186,17 +190,17 @@ impl Date {
     pub fn day_number(&self) -> i64 {
         // The year 0 counts as no leap year.
         let before_march = self.year == 0 && self.month <= 2;
-        self.unix_days() + 719_528 + i64::from(before_march)
+        self.unix_days() + EPOCH + i64::from(before_march)
     }
 
     /// 0 = Monday to 6 = Sunday (`WEEKDAY()`).
     pub fn weekday(&self) -> u8 {
-        (self.unix_days() + 3).rem_euclid(7) as u8
+        (self.day_number() - EPOCH + 3).rem_euclid(7) as u8
     }
 
     /// Day of the year, from 1.
     pub fn day_of_year(&self) -> u16 {
-        (self.unix_days() - Date::new(self.year, 1, 1).unix_days() + 1) as u16
+        (self.day_number() - Date::new(self.year, 1, 1).day_number() + 1) as u16
     }
 
     /// As a number, 20240203.

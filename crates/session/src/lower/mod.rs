@@ -10,9 +10,10 @@ mod show;
 pub(crate) mod tests;
 
 use crate::admin::{
-    Admin, BinlogStatement, Maintenance, ReplicaStatement, SetItem, TableLock, TransactionStatement,
+    Admin, BinlogStatement, HELP, Maintenance, ReplicaStatement, SetItem, Show, TableLock,
+    TransactionStatement,
 };
-use crate::words::{PluginWords, SqlPrepared, Using, XaModifier, XaStatement};
+use crate::words::{ExplainConnection, PluginWords, SqlPrepared, Using, XaModifier, XaStatement};
 use narwal_engine::Isolation;
 use narwal_engine::xa::Xid;
 use narwal_sql::{ParamDefault, ParseOptions, Stmt};
@@ -157,12 +158,15 @@ pub(crate) fn admin_statement(statement: ast::Admin) -> SqlResult<Admin> {
         A::Use(db) => Admin::Use(db),
         A::Show(show) => Admin::Show(show::show(*show)?),
         A::Describe { table, like } => Admin::Describe { table, like },
-        A::ExplainConnection { analyze, .. } => {
-            return Err(SqlError::unsupported(match analyze {
-                true => "SHOW ANALYZE",
-                false => "SHOW EXPLAIN",
-            }));
-        }
+        A::ExplainConnection {
+            analyze,
+            json,
+            connection,
+        } => Admin::ExplainConnection(ExplainConnection {
+            analyze,
+            json,
+            connection,
+        }),
         A::LockTables { tables, .. } => lock_tables(tables),
         A::UnlockTables => Admin::UnlockTables,
         A::Handler(_) => return Err(SqlError::unsupported("HANDLER here")),
@@ -205,7 +209,8 @@ pub(crate) fn admin_statement(statement: ast::Admin) -> SqlResult<Admin> {
         A::CacheIndex { tables, .. } => maintain::cache(Maintenance::AssignToKeycache, tables),
         A::LoadIndex(tables) => maintain::cache(Maintenance::PreloadKeys, tables),
         A::Plugin(p) => Admin::Plugin(plugin(p)?),
-        A::Help(_) => return Err(SqlError::unsupported("HELP")),
+        // No topic is known: there are no help texts.
+        A::Help(_) => Admin::Show(Show::Empty(HELP)),
         A::Shutdown { wait: true } => {
             return Err(SqlError::unsupported("SHUTDOWN WAIT FOR ALL SLAVES"));
         }

@@ -296,7 +296,7 @@ impl AtSession<'_> {
             if let Some((plan, made)) = &*kept
                 && *made == generation
                 && plan.catalog_version() == db.catalog_version()
-                && !plan.is_worn(db)
+                && !plan.is_worn(db, &*s.vars)
             {
                 return Ok(plan.clone());
             }

@@ -85,7 +85,7 @@ impl<'a> Nested<'a> {
         if let Some((plan, made)) = &*kept
             && *made == generation
             && plan.catalog_version() == db.catalog_version()
-            && !plan.is_worn(db)
+            && !plan.is_worn(db, &*self.env.variables)
         {
             return Ok(plan.clone());
         }
@@ -202,6 +202,7 @@ impl Host for Nested<'_> {
             Admin::Prepared(_) => "Dynamic SQL",
             Admin::Show(_)
             | Admin::Describe { .. }
+            | Admin::ExplainConnection { .. }
             | Admin::Maintain(_)
             | Admin::Checksum { .. } => {
                 let kind = self.unit.def.kind.word().to_lowercase();

@@ -3,6 +3,7 @@
 use crate::bind::operand::{as_subquery, not_a_row, row_items, wrong_columns};
 use crate::bind::param::no_default_here;
 use crate::bind::scope::{Clause, Scope, Source};
+use crate::bind::user_variable;
 use crate::env::{FunctionParameter, STORED_FUNCTIONS, StatementEnv, VariableScope};
 use crate::expr::IntervalUnit;
 use crate::expr::fixed;
@@ -305,7 +306,7 @@ impl Binder<'_> {
     /// `@a := value`.
     fn assignment(&self, name: &str, value: &Ast) -> SqlResult<Expr> {
         let e = self.expr(value)?;
-        let ty = e.ty.without_zeros();
+        let ty = user_variable::type_of_assignment(&e.ty);
         let kind = ExprKind::SetUserVariable(name.into(), boxed(e));
         Ok(make(kind, ty))
     }
@@ -635,6 +636,13 @@ impl Binder<'_> {
             }
         }
         self.outer(|b| b.compound(name)).ok_or_else(|| match db {
+            // There are no tables at all.
+            _ if self.scope.sources.is_empty()
+                && self.scope.outer.is_none()
+                && self.scope.clause == Clause::FieldList =>
+            {
+                errors::UNKNOWN_TABLE.with([&table.as_str(), &self.scope.clause.name()])
+            }
             Some(db) => self.unknown_column(&format!("{db}.{table}.{column}")),
             None => self.unknown_column(&format!("{table}.{column}")),
         })
@@ -700,14 +708,7 @@ impl Binder<'_> {
 
     fn user_variable(&self, name: &str) -> Expr {
         self.differs_elsewhere("user variables");
-        let mut ty = ExprType::text(16_383, true);
-        (self.scope.env.variables).with_user(name, &mut |v| match v {
-            Value::Null | Value::Str(_) => {}
-            Value::Int(_) => ty = ExprType::bigint(false, true),
-            v => ty = ExprType::of_value(v),
-        });
-        ty.nullable = true;
-        ty.coercibility = Coercibility::Implicit;
+        let ty = user_variable::type_now(name, self.scope.env);
         make(ExprKind::UserVariable(name.into()), ty)
     }
 
@@ -1377,6 +1378,16 @@ impl Binder<'_> {
             && let Some(other) = functions::oracle::name_of(&name, f.args.len())
         {
             name = other.to_string();
+        }
+        if name == "rownum" {
+            self.scope.env.numbers_rows.set(true);
+            // A condition asks for the number that the row will have.
+            if matches!(
+                self.scope.clause,
+                Clause::Where | Clause::On | Clause::Having
+            ) {
+                name = functions::info::NEXT_ROW.to_string();
+            }
         }
         if !f.parens {
             return self.named_call(&name, Vec::new());

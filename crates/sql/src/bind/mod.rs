@@ -14,6 +14,7 @@
 //! | `subquery.rs` | subqueries and comparisons with them |
 //! | `windows.rs`, `window.rs` | the calls of window functions of a SELECT; their arguments and windows |
 //! | `param.rs` | parameters |
+//! | `user_variable.rs` | types of user variables |
 //! | `table_rules.rs` | the expressions that a table's rows obey |
 
 mod aggregate;
@@ -26,6 +27,7 @@ mod predicate;
 pub mod scope;
 pub mod subquery;
 pub mod table_rules;
+mod user_variable;
 pub mod window;
 pub mod windows;
 

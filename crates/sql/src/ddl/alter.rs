@@ -6,6 +6,7 @@ use super::foreign::after_alter;
 use crate::ast::{
     AlterAction, ColumnPlace, ColumnSpec, DropKind, ForeignKeySpec, IndexSpec, TableElements,
 };
+use crate::ddl::comment::{Commented, comment};
 use crate::ddl::constraint;
 use crate::ddl::index::{cant_drop, index_def, note_twice, prefix_of};
 use crate::ddl::run::engine_name;
@@ -400,7 +401,7 @@ impl Run<'_> {
             d.def.engine = engine_name(Some(e), &d.old.name, self.env)?;
         }
         if let Some(c) = &o.comment {
-            d.def.comment.clone_from(c);
+            d.def.comment = comment(c, Commented::Table, &d.old.name, self.env)?;
         }
         if let Some(c) = o.collation {
             d.collation = c;

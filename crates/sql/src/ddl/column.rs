@@ -1,6 +1,7 @@
 //! Column definitions and what a table's columns must fulfil together.
 
 use crate::ast::ColumnSpec;
+use crate::ddl::comment::{Commented, comment};
 use crate::ddl::constraint;
 use narwal_types::errors;
 use narwal_types::errors::codes;
@@ -105,6 +106,7 @@ pub(super) fn column_def(
             }
         };
     }
+    def.comment = comment(&def.comment, Commented::Column, &def.name, env)?;
     settle_collation(&mut def, spec, table_collation, env)?;
     if def.invisible
         && !def.nullable

@@ -4,6 +4,7 @@ use super::column::{check_auto_increment, check_row_size, column_def, some_are_v
 use super::database::reserved_schema;
 use super::sequence::{out_of_range, row_of};
 use crate::ast::{CreateTable, SequenceOptions};
+use crate::ddl::comment::{Commented, comment};
 use crate::ddl::constraint;
 use crate::ddl::index::{index_def, note_twice};
 use crate::ddl::run::engine_name;
@@ -185,7 +186,10 @@ impl Run<'_> {
             indexes,
             hidden_index_id: 0,
             collation,
-            comment: c.options.comment.clone().unwrap_or_default(),
+            comment: match &c.options.comment {
+                Some(text) => comment(text, Commented::Table, name, env)?,
+                None => String::new(),
+            },
             auto_increment_start: c.options.auto_increment.unwrap_or(0),
             engine,
             created: u64::from(env.timestamp()),

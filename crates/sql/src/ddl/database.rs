@@ -1,12 +1,16 @@
 //! CREATE, ALTER and DROP DATABASE.
 
 use crate::ast::DdlStmt;
+use crate::ddl::comment::{Commented, comment};
 use crate::ddl::run::{Run, unknown_database};
 use crate::env::StatementEnv;
 use narwal_engine::{CatalogChange, DatabaseDef};
 use narwal_types::errors;
 use narwal_types::errors::codes;
 use narwal_types::{Collation, SqlError, SqlResult};
+
+/// Schemas that are there though nobody has made a database of them.
+const SYSTEM: [&str; 3] = ["mysql", "sys", "performance_schema"];
 
 impl Run<'_> {
     pub(super) fn database_statement(&self, stmt: &DdlStmt) -> SqlResult<u64> {
@@ -17,11 +21,15 @@ impl Run<'_> {
                 if_not_exists,
                 name,
                 collation,
-                comment,
+                comment: given,
             } => {
-                reserved_schema(name, env)?;
                 let there = self.catalog.database(name).is_some();
-                if there && !or_replace {
+                // Dumps of whole servers say IF NOT EXISTS, and make the schema `mysql` a database like others.
+                let system = !there && !if_not_exists && SYSTEM.contains(&name.as_str());
+                if !system {
+                    reserved_schema(name, env)?;
+                }
+                if (there || system) && !or_replace {
                     let text = format!("Can't create database '{name}'; database exists");
                     if *if_not_exists {
                         env.note(codes::DB_CREATE_EXISTS, text);
@@ -32,7 +40,10 @@ impl Run<'_> {
                 let change = CatalogChange::PutDatabase(DatabaseDef {
                     name: name.clone(),
                     collation: collation.unwrap_or(env.server_collation),
-                    comment: comment.clone().unwrap_or_default(),
+                    comment: match given {
+                        Some(text) => comment(text, Commented::Database, name, env)?,
+                        None => String::new(),
+                    },
                 });
                 // A replica has a default of its own.
                 let text = match collation {
@@ -52,7 +63,7 @@ impl Run<'_> {
             DdlStmt::AlterDatabase {
                 name,
                 collation,
-                comment,
+                comment: given,
             } => {
                 let name = match name {
                     Some(n) => n.as_str(),
@@ -65,7 +76,10 @@ impl Run<'_> {
                 let change = CatalogChange::PutDatabase(DatabaseDef {
                     name: name.to_string(),
                     collation: collation.unwrap_or(old.collation),
-                    comment: comment.clone().unwrap_or_else(|| old.comment.clone()),
+                    comment: match given {
+                        Some(text) => comment(text, Commented::Database, &name, env)?,
+                        None => old.comment.clone(),
+                    },
                 });
                 self.submit(name, self.text.to_string(), vec![change], true)?;
                 Ok(1)

@@ -1,6 +1,7 @@
 //! Index definitions, CREATE and DROP INDEX.
 
 use crate::ast::{AlterAction, DropKind, IndexSpec, TableElements};
+use crate::ddl::comment::{Commented, comment};
 use crate::ddl::run::Run;
 use crate::env::StatementEnv;
 use crate::quote::quote_ident;
@@ -132,12 +133,13 @@ pub(super) fn index_def(
         }
         n
     };
+    let comment = comment(&spec.comment, Commented::Index, &name, env)?;
     Ok(IndexDef {
         id: 0,
         name,
         unique: spec.unique,
         columns: parts,
-        comment: spec.comment.clone(),
+        comment,
         implied: false,
         ignored: spec.ignored,
         method: spec.method,

@@ -2,6 +2,7 @@
 
 mod alter;
 mod column;
+mod comment;
 mod constraint;
 mod create_select;
 mod create_table;

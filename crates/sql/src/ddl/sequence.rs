@@ -2,6 +2,7 @@
 
 use super::database::reserved_schema;
 use crate::ast::SequenceOptions;
+use crate::ddl::comment::{Commented, comment};
 use crate::ddl::run::engine_name;
 use crate::ddl::run::{Run, db_of, unknown_database};
 use crate::planner::resolve::no_such_table;
@@ -151,7 +152,10 @@ impl Run<'_> {
             indexes: Vec::new(),
             hidden_index_id: 0,
             collation: options.table.collation.unwrap_or(database.collation),
-            comment: options.table.comment.clone().unwrap_or_default(),
+            comment: match &options.table.comment {
+                Some(text) => comment(text, Commented::Table, &name.name, env)?,
+                None => String::new(),
+            },
             auto_increment_start: 0,
             engine: engine_name(options.table.engine.as_deref(), &name.name, env)?,
             created: u64::from(env.timestamp()),

@@ -5,11 +5,12 @@ use super::row_list::RowList;
 use super::subquery_rows::SubqueryRows;
 use crate::env::{StatementEnv, StoredFunction};
 use crate::expr::EvalCtx;
+use crate::plan::counts::Counts;
 use crate::plan::query::SubPlan;
 use ahash::AHashMap;
 use narwal_engine::Transaction;
 use narwal_types::{SqlError, SqlResult, Value};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::ops::Deref;
 use std::rc::Rc;
 
@@ -85,6 +86,10 @@ pub struct Running<'a> {
     pub working: Option<&'a Working<'a>>,
     /// Results that serve the whole statement.
     pub shared: &'a Shared,
+    /// Counts what is read, if somebody wants to know.
+    pub counts: Option<&'a Counts>,
+    /// Counts the rows that the SELECT or statement has taken, for ROWNUM().
+    pub taken: Option<&'a Cell<u64>>,
 }
 
 impl<'a> Running<'a> {
@@ -95,6 +100,8 @@ impl<'a> Running<'a> {
             runner: None,
             working: None,
             shared,
+            counts: None,
+            taken: None,
         }
     }
 }

@@ -12,6 +12,7 @@ use crate::exec::context::{RunCtx, Running};
 use crate::exec::outcome::Outcome;
 use crate::exec::returning::Returning;
 use crate::expr::node::{Expr, ExprKind, ImageRow, NoRow, RowAccess};
+use crate::plan::counts::Counts;
 use crate::plan::dml::ReturningPlan;
 use crate::plan::dml::{
     DefaultValue, DeletePlan, InsertPlan, RowSource, SetPlan, StoreValue, UpdatePlan, store_mode,
@@ -520,8 +521,10 @@ impl UpdatePlan {
     /// Runs it.
     pub fn run(&self, txn: &mut Transaction, ctx: &RunCtx<'_>) -> SqlResult<Outcome> {
         let subqueries = SubPlan::run_all(&self.subqueries, txn, ctx)?;
+        let taken = std::cell::Cell::new(0);
         let run = Running {
             subqueries: &subqueries,
+            taken: Some(&taken),
             ..*ctx.run
         };
         let ctx = &ctx.around(&run);
@@ -547,6 +550,7 @@ impl UpdatePlan {
         {
             let mut on_row = |txn: &mut Transaction, pk: &[u8], old: &Row| -> SqlResult<bool> {
                 found += 1;
+                taken.set(found);
                 let done = self
                     .image(txn, ctx, &mode, found, old)
                     .and_then(|new| match new {
@@ -746,8 +750,10 @@ impl DeletePlan {
     /// Runs it.
     pub fn run(&self, txn: &mut Transaction, ctx: &RunCtx<'_>) -> SqlResult<Outcome> {
         let subqueries = SubPlan::run_all(&self.subqueries, txn, ctx)?;
+        let taken = std::cell::Cell::new(0);
         let run = Running {
             subqueries: &subqueries,
+            taken: Some(&taken),
             ..*ctx.run
         };
         let ctx = &ctx.around(&run);
@@ -788,6 +794,7 @@ impl DeletePlan {
                     to.add(txn, table, old, ctx)?;
                 }
                 affected += 1;
+                taken.set(affected);
                 Ok(affected < limit)
             };
             if self.order.is_empty() || self.target.access.order_holds(&self.target.table, ctx)? {
@@ -921,8 +928,10 @@ impl InsertPlan {
     /// Runs it.
     pub fn run(&self, txn: &mut Transaction, ctx: &RunCtx<'_>) -> SqlResult<Outcome> {
         let subqueries = SubPlan::run_all(&self.subqueries, txn, ctx)?;
+        let taken = std::cell::Cell::new(0);
         let run = Running {
             subqueries: &subqueries,
+            taken: Some(&taken),
             ..*ctx.run
         };
         let ctx = &ctx.around(&run);
@@ -933,6 +942,8 @@ impl InsertPlan {
             RowSource::Select(_) => true,
         };
         let mut ins = self.inserter(ctx, several);
+        // LIMIT ROWS EXAMINED has ended the SELECT: the rows before that stay.
+        let mut cut = None;
         match &self.source {
             RowSource::Values(rows) => {
                 ins.rows_left = rows.len() as u64;
@@ -945,7 +956,10 @@ impl InsertPlan {
                 crate::literal_rows::values(rows, |row| ins.next(txn, None, Some(row)))?;
             }
             RowSource::Select(s) => {
-                ins.select(txn, s)?;
+                match ins.select(txn, s) {
+                    Err(e) if ctx.run.counts.is_some_and(|c| c.is_exceeded(&e)) => cut = Some(e),
+                    done => done?,
+                }
                 if s.lock_spec(env.locking_reads).is_some() {
                     txn.wait_reads_durable()?;
                 }
@@ -961,6 +975,9 @@ impl InsertPlan {
         } else {
             String::new()
         };
+        if let Some(e) = cut {
+            env.warn(e.code, e.message);
+        }
         if ins.changed && ins.reserved.first == 0 {
             env.explicit_insert_id.set(ins.last_explicit);
         }
@@ -1054,12 +1071,20 @@ impl<'p> Inserter<'p> {
             self.rows_left = rows.len() as u64;
             for row in rows {
                 self.next(txn, None, Some(&row))?;
+                if let Some(counts) = ctx.run.counts {
+                    counts.examines()?;
+                }
             }
             Ok(())
         };
+        // Rows that were read and not inserted would be lost at the limit.
+        let portion = match ctx.run.counts.is_some_and(Counts::is_limit) {
+            true => (1, PORTION.1),
+            false => PORTION,
+        };
         // A SELECT from the table itself must not meet the new rows.
         if s.table.as_ref().is_some_and(|t| t.table.def.id != target)
-            && s.run_in_portions(txn, ctx, PORTION, &mut insert)?
+            && s.run_in_portions(txn, ctx, portion, &mut insert)?
         {
             return Ok(());
         }
@@ -1085,6 +1110,9 @@ impl<'p> Inserter<'p> {
     ) -> SqlResult<()> {
         self.row_no += 1;
         self.ctx.env.row_number.set(self.row_no);
+        if let Some(taken) = self.ctx.run.taken {
+            taken.set(self.row_no);
+        }
         self.reserved.drawn = 0;
         self.reserved.given = 0;
         if self.row_no & 0xff == 0 {

@@ -60,7 +60,7 @@ impl Gathering<'_, '_, '_> {
         if self.needs_image {
             self.by.rows.image(key, pk, &mut self.image)?;
         }
-        if !self.table.matches(self.check, &self.image, self.ctx)? {
+        if !self.table.met(self.check, &self.image, self.ctx)? {
             return Ok(Some(self.in_group));
         }
         let by = self.by;
@@ -164,6 +164,7 @@ impl SelectPlan {
         out: &mut Output<'_, '_>,
     ) -> SqlResult<()> {
         let Some(t) = &self.table else { return Ok(()) };
+        t.begins(ctx);
         let (ranges, check) = t.index_ranges(ctx)?;
         let mut gathering = Gathering {
             table: t,

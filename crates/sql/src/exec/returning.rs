@@ -1,5 +1,6 @@
 //! RETURNING: rows that INSERT, REPLACE and DELETE answer with.
 
+use crate::env::StatementEnv;
 use crate::exec::context::SubqueryRun;
 use crate::exec::context::{RunCtx, Running};
 use crate::exec::value_list::ValueList;
@@ -100,6 +101,23 @@ impl Returning<'_> {
 }
 
 impl Returned {
+    /// Rows that are there already.
+    pub(crate) fn of(
+        columns: &Arc<[ResultColumn]>,
+        rows: &[Vec<Value>],
+        env: &StatementEnv,
+    ) -> SqlResult<Self> {
+        let mut list = ValueList::default();
+        for row in rows {
+            list.push(row.iter().map(Value::as_ref), env)?;
+        }
+        list.finish()?;
+        Ok(Returned {
+            columns: columns.clone(),
+            rows: Box::new(list),
+        })
+    }
+
     /// Number of rows.
     pub fn rows(&self) -> u64 {
         self.rows.count()

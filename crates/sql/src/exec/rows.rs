@@ -8,6 +8,7 @@ use super::value_bytes::{put_bytes, take_bytes};
 use crate::exec::context::RunCtx;
 use crate::expr::node::{CmpOp, ExprKind, ImageRow, NoRow};
 use crate::plan::access::{Access, Lookup, PointKey};
+use crate::plan::counts::Counts;
 use crate::plan::index_rows::IndexRows;
 use crate::plan::made::encode_made;
 use crate::plan::query::{LockSpec, Rows, TablePlan};
@@ -165,9 +166,14 @@ impl TablePlan {
             PointKey::Scan => return Ok(None),
         };
         let check = self.filter.is_some() && !self.access.covers_filter;
+        self.begins(ctx);
         Ok(Some(match txn.get(&self.table, &key)? {
-            Some(row) if self.matches(check, &row, ctx)? => Some(row),
-            _ => None,
+            Some(row) if self.met(check, &row, ctx)? => Some(row),
+            Some(_) => None,
+            None => {
+                end_of_read(ctx)?;
+                None
+            }
         }))
     }
 
@@ -181,7 +187,8 @@ impl TablePlan {
 
     /// What rules rows out before the condition is evaluated; the rows are images of the table.
     fn prefilter(&self, check: bool, ctx: &RunCtx<'_>) -> Option<Prefilter<'_>> {
-        let filter = self.filter.as_ref().filter(|_| check)?;
+        // What is not looked at is not counted.
+        let filter = (self.filter.as_ref()).filter(|_| check && ctx.run.counts.is_none())?;
         Prefilter::of(filter, &self.table.layout, ctx)
     }
 
@@ -199,6 +206,47 @@ impl TablePlan {
                 Ok(m)
             }
             _ => Ok(true),
+        }
+    }
+
+    /// As [`TablePlan::matches`], for a row that a read has come to: it counts if somebody wants to know.
+    #[inline]
+    pub(super) fn met(&self, check: bool, row: &[u8], ctx: &RunCtx<'_>) -> SqlResult<bool> {
+        let Some(counts) = ctx.run.counts else {
+            return self.matches(check, row, ctx);
+        };
+        counts.reads(self)?;
+        self.matches_counted(check, row, ctx, counts)
+    }
+
+    /// The same, for a row that LIMIT ROWS EXAMINED does not count.
+    fn met_freely(&self, check: bool, row: &[u8], ctx: &RunCtx<'_>) -> SqlResult<bool> {
+        let Some(counts) = ctx.run.counts else {
+            return self.matches(check, row, ctx);
+        };
+        counts.gets(self);
+        self.matches_counted(check, row, ctx, counts)
+    }
+
+    fn matches_counted(
+        &self,
+        check: bool,
+        row: &[u8],
+        ctx: &RunCtx<'_>,
+        counts: &Counts,
+    ) -> SqlResult<bool> {
+        let yes = self.matches(check, row, ctx)?;
+        if yes {
+            counts.passes(self);
+        }
+        Ok(yes)
+    }
+
+    /// A read begins.
+    #[inline]
+    pub(super) fn begins(&self, ctx: &RunCtx<'_>) {
+        if let Some(counts) = ctx.run.counts {
+            counts.begins(self);
         }
     }
 
@@ -333,12 +381,13 @@ impl TablePlan {
         if !self.is_stored() {
             return self.read_made(txn, ctx, f);
         }
+        self.begins(ctx);
         let (keys, check) = self.keys(ctx)?;
         match keys {
             Keys::Points(points) => {
                 for k in &points {
                     if let Some(row) = txn.get(&self.table, k)?
-                        && self.matches(check, &row, ctx)?
+                        && self.met_freely(check, &row, ctx)?
                         && !f(ctx, &row)?
                     {
                         return Ok(());
@@ -378,12 +427,13 @@ impl TablePlan {
                             }
                             None => item.row,
                         };
-                        more = !self.matches(check, row, ctx)? || f(ctx, row)?;
+                        more = !self.met(check, row, ctx)? || f(ctx, row)?;
                         Ok(more)
                     })?;
                     if !more {
                         return Ok(());
                     }
+                    end_of_read(ctx)?;
                 }
             }
         }
@@ -399,12 +449,13 @@ impl TablePlan {
         f: &mut dyn FnMut(&[u8]) -> SqlResult<Flow>,
         pause: &mut OnPause<'_>,
     ) -> SqlResult<()> {
+        self.begins(ctx);
         let (keys, check) = self.keys(ctx)?;
         let ranges = match keys {
             Keys::Points(points) => {
                 for k in &points {
                     if let Some(row) = txn.get(&self.table, k)?
-                        && self.matches(check, &row, ctx)?
+                        && self.met(check, &row, ctx)?
                     {
                         match f(&row)? {
                             Flow::More => {}
@@ -450,7 +501,7 @@ impl TablePlan {
                         }
                         None => item.row,
                     };
-                    if self.matches(check, row, ctx)? {
+                    if self.met(check, row, ctx)? {
                         flow = f(row)?;
                         if flow == Flow::Pause {
                             last.extend_from_slice(item.key);
@@ -460,7 +511,10 @@ impl TablePlan {
                 })?;
                 drop(scan);
                 match flow {
-                    Flow::More => break,
+                    Flow::More => {
+                        end_of_read(ctx)?;
+                        break;
+                    }
                     Flow::Pause => {
                         self.go_behind(&mut r, last);
                         pause(txn)?;
@@ -506,6 +560,7 @@ impl TablePlan {
                 f(ctx, row)
             });
         }
+        self.begins(ctx);
         let mut image = Vec::new();
         let mut more = true;
         // A SELECT inside can't be stopped: when there is enough its rows are dropped.
@@ -514,7 +569,7 @@ impl TablePlan {
                 return Ok(false);
             }
             encode_made(&self.table, values, &mut image)?;
-            if self.matches(true, &image, ctx)? {
+            if self.met_freely(true, &image, ctx)? {
                 more = f(ctx, &image)?;
             }
             Ok(more)
@@ -537,7 +592,7 @@ impl TablePlan {
             Rows::Working(id) => {
                 if let Some(rows) = ctx.run.working.and_then(|w| w.rows(*id)) {
                     rows.each(ctx.env, &mut |row| {
-                        Ok(!self.matches(true, row, ctx)? || f(ctx, row)?)
+                        Ok(!self.met_freely(true, row, ctx)? || f(ctx, row)?)
                     })?;
                 }
             }
@@ -589,11 +644,16 @@ impl TablePlan {
         if spec.mode == LockMode::Exclusive && txn.refuses_writes() && !self.table.temporary {
             return Err(EngineError::ReadOnly.into());
         }
-        let mut late = |txn: &mut Transaction, key: &[u8], row: &Row| match self
-            .matches_late(txn, ctx, row)?
-        {
-            true => f(txn, key, row),
-            false => Ok(true),
+        self.begins(ctx);
+        let mut late = |txn: &mut Transaction, key: &[u8], row: &Row| {
+            if let Some(counts) = ctx.run.counts {
+                counts.reads(self)?;
+                counts.passes(self);
+            }
+            match self.matches_late(txn, ctx, row)? {
+                true => f(txn, key, row),
+                false => Ok(true),
+            }
         };
         let f: &mut OnLocked<'_> = &mut late;
         let (keys, check) = self.keys(ctx)?;
@@ -928,6 +988,7 @@ impl TablePlan {
         order: &[crate::plan::query::SortKey],
         f: &mut OnLocked<'_>,
     ) -> SqlResult<()> {
+        self.begins(ctx);
         let (keys, check) = self.keys(ctx)?;
         let mut buf = super::order::SortBuffer::new(order, usize::MAX, ctx.env);
         let ranges = match keys {
@@ -967,6 +1028,9 @@ impl TablePlan {
                     ctx.env.check_interrupt()?;
                 }
                 let (pk, row) = (item.pk, item.row);
+                if let Some(counts) = ctx.run.counts {
+                    counts.reads(self)?;
+                }
                 if !self.matches_in(view, check && !once, row, ctx)? {
                     continue;
                 }
@@ -989,15 +1053,27 @@ impl TablePlan {
                 Ok(true)
             })?;
         }
-        let f: &mut OnLocked<'_> = &mut |txn: &mut Transaction, pk: &[u8], row: &Row| match self
-            .matches_late(txn, ctx, row)?
-        {
-            true => f(txn, pk, row),
-            false => Ok(true),
+        let f: &mut OnLocked<'_> = &mut |txn: &mut Transaction, pk: &[u8], row: &Row| {
+            if let Some(counts) = ctx.run.counts {
+                counts.passes(self);
+            }
+            match self.matches_late(txn, ctx, row)? {
+                true => f(txn, pk, row),
+                false => Ok(true),
+            }
         };
         buf.drain(ctx, &mut |pk, _, _| {
             self.lock_candidate(txn, ctx, &mut how, pk, f)
         })
+    }
+}
+
+/// A range, or a lookup, has no further row: LIMIT ROWS EXAMINED counts that.
+#[inline]
+fn end_of_read(ctx: &RunCtx<'_>) -> SqlResult<()> {
+    match ctx.run.counts {
+        Some(counts) => counts.ends(),
+        None => Ok(()),
     }
 }
 

@@ -16,9 +16,9 @@ use crate::zone::seen;
 use narwal_engine::Transaction;
 use narwal_types::convert::{NoWarnings, to_integer};
 use narwal_types::errors;
-use narwal_types::{RowLayout, SqlResult, Value, ValueRef};
+use narwal_types::{RowLayout, SqlError, SqlResult, Value, ValueRef};
 use smallvec::SmallVec;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 /// Receives output rows. False = enough (not used for LIMIT, which is applied before).
 pub type Emit<'e> = dyn FnMut(&[ValueRef<'_>]) -> SqlResult<()> + 'e;
@@ -236,6 +236,19 @@ impl Output<'_, '_> {
     }
 }
 
+/// Error 1028 in place of the end at LIMIT ROWS EXAMINED, while rows to be sorted come in.
+#[cold]
+fn sort_aborted(e: SqlError, ctx: &RunCtx<'_>) -> SqlError {
+    let Some(counts) = ctx.run.counts else {
+        return e;
+    };
+    if !counts.is_exceeded(&e) || counts.met_at_end() {
+        return e;
+    }
+    ctx.env.warn(e.code, e.message);
+    errors::FILSORT_ABORT.with([&"LIMIT ROWS EXAMINED"])
+}
+
 impl SelectPlan {
     /// Runs it: calls `emit` for each row.
     pub fn run(
@@ -245,8 +258,11 @@ impl SelectPlan {
         emit: &mut Emit<'_>,
     ) -> SqlResult<Sent> {
         let subqueries = SubPlan::run_all(&self.subqueries, txn, ctx)?;
+        // Without a table there is one row.
+        let taken = Cell::new(u64::from(self.table.is_none()));
         let run = Running {
             subqueries: &subqueries,
+            taken: Some(&taken),
             ..*ctx.run
         };
         let ctx = &ctx.around(&run);
@@ -337,7 +353,8 @@ impl SelectPlan {
         self.source(txn, ctx, false, &mut |ctx, row| {
             buf.push(&[], row, &ImageRow { layout, row }, ctx)?;
             Ok(true)
-        })?;
+        })
+        .map_err(|e| sort_aborted(e, ctx))?;
         let total = buf.pushed();
         self.evaluating(txn, ctx, |ctx| {
             buf.drain(ctx, &mut |_, row, same| {
@@ -433,6 +450,7 @@ impl SelectPlan {
             || self.distinct
             || self.ties.is_some()
             || self.calc_found_rows
+            || self.numbers_rows
             || (!self.fallback_sort.is_empty()
                 && t.access.order_by_values
                 && !t.access.order_holds(&t.table, ctx)?)
@@ -510,13 +528,31 @@ impl SelectPlan {
     ) -> SqlResult<()> {
         let Some(t) = &self.table else { return Ok(()) };
         let Some(c) = &self.computed else {
-            return self.rows_of(t, txn, ctx, keys_only, f);
+            return self.counted_rows(t, txn, ctx, keys_only, f);
         };
         let mut image = Vec::new();
-        self.rows_of(t, txn, ctx, false, &mut |ctx, row| {
+        self.counted_rows(t, txn, ctx, false, &mut |ctx, row| {
             c.row(ctx, &t.table.layout, row, &mut image)?;
             f(ctx, &image)
         })
+    }
+
+    /// Reads the rows, and counts them if ROWNUM() asks for their numbers.
+    fn counted_rows(
+        &self,
+        t: &TablePlan,
+        txn: &mut Transaction,
+        ctx: &RunCtx<'_>,
+        keys_only: bool,
+        f: &mut OnRow<'_>,
+    ) -> SqlResult<()> {
+        match ctx.run.taken.filter(|_| self.numbers_rows) {
+            None => self.rows_of(t, txn, ctx, keys_only, f),
+            Some(taken) => self.rows_of(t, txn, ctx, false, &mut |ctx, row| {
+                taken.set(taken.get() + 1);
+                f(ctx, row)
+            }),
+        }
     }
 
     fn rows_of(

@@ -20,10 +20,19 @@ pub(super) type Take<'f> = dyn FnMut(&[ValueRef<'_>]) -> SqlResult<bool> + 'f;
 
 /// Key of a row image of a made-up table.
 fn key_of(table: &Table, image: &[u8]) -> SqlResult<Vec<u8>> {
+    key_of_columns(table, image, 0..table.columns().len())
+}
+
+/// The same, of some columns.
+fn key_of_columns(
+    table: &Table,
+    image: &[u8],
+    columns: impl Iterator<Item = usize>,
+) -> SqlResult<Vec<u8>> {
     let mut key = Vec::new();
-    for (c, column) in table.columns().iter().enumerate() {
+    for c in columns {
         let v = table.layout.column(image, c)?;
-        push_key(v, column.ty.collation, &mut key);
+        push_key(v, table.columns()[c].ty.collation, &mut key);
     }
     Ok(key)
 }
@@ -173,8 +182,9 @@ impl RecursivePlan {
                 let refs: Vec<ValueRef<'_>> = stored.iter().map(Value::as_ref).collect();
                 let mut image = Vec::new();
                 encode_made(table, &refs, &mut image)?;
-                if self.distinct {
-                    return seen.offer(&key_of(table, &image)?, &image, out, ctx.env);
+                if let Some(columns) = &self.distinct {
+                    let key = key_of_columns(table, &image, columns.iter().copied())?;
+                    return seen.offer(&key, &image, out, ctx.env);
                 }
                 out.push(&image, room, ctx.env)
             };

@@ -17,7 +17,7 @@ use crate::plan::query::SubPlan;
 use narwal_engine::Transaction;
 use narwal_types::errors;
 use narwal_types::{Collation, SqlError, SqlResult, Value};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::cmp::Ordering;
 use std::rc::Rc;
 
@@ -182,6 +182,10 @@ impl SubqueryValues for Running<'_> {
             Some(r) if f.statements => r.call(f, args, env),
             _ => env.call_function(f, args, None),
         }
+    }
+
+    fn rows_taken(&self) -> u64 {
+        self.taken.map_or(0, Cell::get)
     }
 
     fn value(&self, e: &SubqueryExpr, ctx: &EvalCtx<'_>, row: &dyn RowAccess) -> SqlResult<Value> {

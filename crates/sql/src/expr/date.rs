@@ -279,14 +279,15 @@ pub fn week(d: &Date, mode: u64) -> (u32, u32) {
     let mut from_one = mode & 2 != 0;
     // The meaning of the third bit depends on the first.
     let first_weekday = if monday { mode & 4 != 0 } else { mode & 4 == 0 };
-    let day = d.unix_days();
+    let day = d.day_number();
     let weekday_of = |days: i64| -> i64 {
-        let monday0 = (days + 3).rem_euclid(7);
+        // Day 2 is a Monday.
+        let monday0 = (days - 2).rem_euclid(7);
         if monday { monday0 } else { (monday0 + 1) % 7 }
     };
     let year_days = |y: i64| 365 + narwal_types::temporal::is_leap(y as u16) as i64;
     let mut year = d.year as i64;
-    let mut first = Date::new(d.year, 1, 1).unix_days();
+    let mut first = Date::new(d.year, 1, 1).day_number();
     let mut weekday = weekday_of(first);
     if d.month == 1 && (d.day as i64) <= 7 - weekday {
         if !from_one && (first_weekday && weekday != 0 || !first_weekday && weekday >= 4) {
@@ -449,6 +450,46 @@ struct Read {
     pm: Option<bool>,
     /// %j
     day_of_year: Option<u64>,
+    /// %w, %W and %a: 1 is Monday, 7 Sunday.
+    weekday: Option<u64>,
+    /// %U, %u, %V and %v.
+    week: Option<Week>,
+    /// %X (true) and %x: the year of the week.
+    week_year: Option<(u64, bool)>,
+}
+
+/// A week as STR_TO_DATE() has read it.
+struct Week {
+    number: u64,
+    /// Weeks begin on Sunday.
+    sunday: bool,
+    /// %V and %v: of a year of weeks.
+    of_week_year: bool,
+}
+
+impl Week {
+    /// The day of that week; `None` if year and week do not go together, or there is no such day.
+    fn day(&self, year: u64, week_year: Option<(u64, bool)>, weekday: u64) -> Option<Date> {
+        let year = match (self.of_week_year, week_year) {
+            (false, None) => year,
+            (true, Some((year, sunday))) if sunday == self.sunday => year,
+            _ => return None,
+        };
+        let first = Date::new(u16::try_from(year).ok()?, 1, 1);
+        let mut days = first.day_number() + (self.number as i64 - 1) * 7;
+        days += match self.sunday {
+            true => {
+                let before = (i64::from(first.weekday()) + 1) % 7;
+                (if before == 0 { 0 } else { 7 }) - before + (weekday % 7) as i64
+            }
+            false => {
+                let before = i64::from(first.weekday());
+                (if before <= 3 { 0 } else { 7 }) - before + weekday as i64 - 1
+            }
+        };
+        // The year 0 has no such days.
+        (days > 365).then(|| Date::from_unix_days(days - Date::new(1970, 1, 1).day_number()))?
+    }
 }
 
 /// Takes a number of `max` digits at most.
@@ -518,14 +559,30 @@ impl Read {
                 });
                 *s = &s[2..];
             }
-            'W' => {
-                take_name(s, &DAYS, None)?;
-            }
-            'a' => {
-                take_name(s, &DAYS, Some(3))?;
+            'W' => self.weekday = Some(take_name(s, &DAYS, None)?),
+            'a' => self.weekday = Some(take_name(s, &DAYS, Some(3))?),
+            'w' => {
+                let day = take_number(s, 1).filter(|d| *d < 7)?;
+                self.weekday = Some(if day == 0 { 7 } else { day });
             }
             'j' => self.day_of_year = Some(take_number(s, 3)?),
-            '%' => *s = s.strip_prefix('%')?,
+            'U' | 'u' | 'V' | 'v' => {
+                let of_week_year = matches!(c, 'V' | 'v');
+                let number = take_number(s, 2)?;
+                if number > 53 || (of_week_year && number == 0) {
+                    return None;
+                }
+                self.week = Some(Week {
+                    number,
+                    sunday: matches!(c, 'U' | 'V'),
+                    of_week_year,
+                });
+            }
+            'X' | 'x' => self.week_year = Some((take_number(s, 4)?, c == 'X')),
+            // Any such characters.
+            '.' => *s = s.trim_start_matches(|c: char| c.is_ascii_punctuation()),
+            '@' => *s = s.trim_start_matches(char::is_alphabetic),
+            '#' => *s = s.trim_start_matches(|c: char| c.is_ascii_digit()),
             _ => return None,
         }
         Some(())
@@ -541,6 +598,9 @@ impl Read {
         let mut date = Date::new(year, self.month as u8, self.day as u8);
         if let Some(n) = self.day_of_year {
             date = Date::from_unix_days(Date::new(year, 1, 1).unix_days() + n as i64 - 1)?;
+        }
+        if let (Some(week), Some(weekday)) = (&self.week, self.weekday) {
+            date = week.day(self.year, self.week_year, weekday)?;
         }
         if self.month > 12 || self.day > 31 || self.minute > 59 || self.second > 59 {
             return None;
@@ -567,8 +627,8 @@ impl Read {
     }
 }
 
-/// STR_TO_DATE(); `None` if the text does not follow the format.
-pub fn parse(text: &str, fmt: &str, rules: DateRules) -> Option<Value> {
+/// STR_TO_DATE(), and what is left of the text; `None` if it does not follow the format.
+pub fn parse<'t>(text: &'t str, fmt: &str, rules: DateRules) -> Option<(Value, &'t str)> {
     let mut s = text.trim_start();
     let mut read = Read::default();
     let expanded = fmt.replace("%T", "%H:%i:%s").replace("%r", "%h:%i:%s %p");
@@ -591,7 +651,7 @@ pub fn parse(text: &str, fmt: &str, rules: DateRules) -> Option<Value> {
         }
         read.part(c, &mut s)?;
     }
-    read.value(format_kind(fmt), rules)
+    Some((read.value(format_kind(fmt), rules)?, s))
 }
 
 /// EXTRACT(unit FROM t).

@@ -137,8 +137,11 @@ impl Expr {
             }
             ExprKind::UserVariable(name) => Ok(Val::Owned(ctx.env.variables.user(name))),
             ExprKind::SetUserVariable(name, e) => {
-                let v = e.eval_ref(ctx, row)?.into_value();
-                ctx.env.variables.set_user(name, v.clone());
+                // With all digits that a quotient has.
+                let v = e.eval_unrounded(ctx, row)?.into_value();
+                let v = crate::user_kind::as_kept(v);
+                let collation = self.ty.ty.collation;
+                (ctx.env.variables).set_user_text(name, v.clone(), collation);
                 Ok(Val::Owned(v))
             }
         }

@@ -482,6 +482,10 @@ pub trait SubqueryValues {
     fn value(&self, e: &SubqueryExpr, ctx: &EvalCtx<'_>, row: &dyn RowAccess) -> SqlResult<Value>;
     /// The values of the n-th subquery, row by row, if it has run and they are in memory.
     fn known_values(&self, n: usize) -> Option<&[Value]>;
+    /// How many rows the SELECT or statement has taken so far, for ROWNUM().
+    fn rows_taken(&self) -> u64 {
+        0
+    }
     /// What a stored function gives.
     fn call(&self, f: &StoredFunction, args: Vec<Value>, env: &StatementEnv) -> SqlResult<Value> {
         env.call_function(f, args, None)
@@ -851,6 +855,11 @@ impl Expr {
 }
 
 impl Expr {
+    /// True if a number of a row is in it: ROWNUM().
+    pub fn numbers_rows(&self) -> bool {
+        self.any(&|e| matches!(&e.kind, ExprKind::Func { func, .. } if func.name() == "rownum"))
+    }
+
     /// True if each evaluation may give something else, whatever its operands.
     pub fn changes(&self) -> bool {
         match &self.kind {

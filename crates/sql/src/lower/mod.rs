@@ -11,9 +11,9 @@ mod query;
 #[cfg(test)]
 mod tests;
 
-use crate::ast::{ExplainForm, Stmt};
+use crate::ast::Stmt;
 use narwal_syntax::ast::admin::Admin;
-use narwal_syntax::ast::{ExplainForm as Form, Statement};
+use narwal_syntax::ast::{ExplainForm, Statement};
 use narwal_syntax::ast::{Expr as AstExpr, Literal};
 use narwal_types::{SqlError, SqlResult};
 
@@ -79,17 +79,19 @@ pub fn lower(statement: Statement, opts: &ParseOptions) -> SqlResult<Stmt> {
     })
 }
 
-fn explain(inner: Statement, form: Form, opts: &ParseOptions) -> SqlResult<Stmt> {
-    let form = match form {
-        Form::Table | Form::Extended | Form::Partitions => ExplainForm::Table,
-        Form::Json => ExplainForm::Json,
-        Form::Analyze | Form::AnalyzeJson => return Err(SqlError::unsupported("ANALYZE")),
+fn explain(inner: Statement, form: ExplainForm, opts: &ParseOptions) -> SqlResult<Stmt> {
+    let inner = match lower(inner, opts)? {
+        // Where its rows would go is no part of the plan.
+        Stmt::SelectInto(s) if !form.runs() => Stmt::Select(s.select),
+        Stmt::SelectInto(_) => return Err(SqlError::unsupported("ANALYZE of SELECT ... INTO")),
+        other => other,
     };
-    let inner = lower(inner, opts)?;
     match inner {
-        Stmt::Select(_) | Stmt::Insert(_) | Stmt::Update(_) | Stmt::Delete(_) => {
-            Ok(Stmt::Explain(Box::new(inner), form))
-        }
+        Stmt::Select(_)
+        | Stmt::Insert(_)
+        | Stmt::Update(_)
+        | Stmt::Delete(_)
+        | Stmt::WriteJoin(_) => Ok(Stmt::Explain(Box::new(inner), form)),
         _ => Err(SqlError::unsupported("EXPLAIN of this statement")),
     }
 }

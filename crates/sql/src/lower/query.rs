@@ -16,14 +16,8 @@ pub(super) fn check(s: &Select) -> SqlResult<()> {
     if s.procedure.is_some() {
         return refused("PROCEDURE");
     }
-    if s.rows_examined.is_some() {
-        return refused("LIMIT ROWS EXAMINED");
-    }
     if let Some(with) = &s.with {
         for cte in &with.ctes {
-            if !cte.cycle.is_empty() {
-                return refused("CYCLE");
-            }
             check(&cte.query)?;
         }
     }

@@ -1,6 +1,8 @@
-//! EXPLAIN: what a plan does, in MariaDB's words.
+//! EXPLAIN: what a plan does, in MariaDB's words. ANALYZE: also what it did.
 
 use super::access::{Access, Lookup};
+use super::counts::{Count, Counts};
+use super::json::Json;
 use super::sarg::ColCond;
 use crate::expr::node::{Expr, ExprKind};
 use crate::plan::interval::key_len;
@@ -9,8 +11,8 @@ use crate::plan::query::SetPlan;
 use crate::plan::query::SubPlan;
 use crate::plan::query::{Rows, TablePlan};
 use narwal_engine::Table;
-use narwal_syntax::ast::SetKind;
-use narwal_types::{BlobSize, Collation, ColumnType, ResultColumn, TypeKind, Value};
+use narwal_syntax::ast::{ExplainForm, SetKind};
+use narwal_types::{BlobSize, Collation, ColumnType, NumberForm, ResultColumn, TypeKind, Value};
 
 /// A result column without a table.
 pub fn plain_column(name: &str, ty: ColumnType, nullable: bool) -> ResultColumn {
@@ -53,21 +55,53 @@ pub fn bigint() -> ColumnType {
     }
 }
 
-/// EXPLAIN's columns.
-pub fn columns() -> Vec<ResultColumn> {
+/// A share or a mean, with two digits behind the point.
+fn share(name: &str) -> ResultColumn {
+    let ty = ColumnType {
+        form: NumberForm {
+            zeros: 0,
+            digits: Some((10, 2)),
+        },
+        ..ColumnType::double()
+    };
+    ResultColumn {
+        decimals: 2,
+        ..plain_column(name, ty, true)
+    }
+}
+
+/// The columns of the answer.
+pub fn columns(form: ExplainForm) -> Vec<ResultColumn> {
     let t = |n: &str, len: u16, null: bool| plain_column(n, text_type(len), null);
-    vec![
-        plain_column("id", bigint(), true),
-        t("select_type", 19, false),
-        t("table", 64, true),
+    let mut columns = match form {
+        ExplainForm::Json => return vec![t("EXPLAIN", 4096, false)],
+        ExplainForm::AnalyzeJson => return vec![t("ANALYZE", 4096, false)],
+        _ => vec![
+            plain_column("id", bigint(), true),
+            t("select_type", 19, false),
+            t("table", 64, true),
+        ],
+    };
+    if form == ExplainForm::Partitions {
+        columns.push(t("partitions", 4096, true));
+    }
+    columns.extend([
         t("type", 10, true),
         t("possible_keys", 4096, true),
         t("key", 64, true),
         t("key_len", 4096, true),
         t("ref", 2048, true),
         plain_column("rows", bigint(), true),
-        t("Extra", 255, false),
-    ]
+    ]);
+    match form {
+        ExplainForm::Extended => columns.push(share("filtered")),
+        ExplainForm::Analyze => {
+            columns.extend(["r_rows", "filtered", "r_filtered"].map(share));
+        }
+        _ => {}
+    }
+    columns.push(t("Extra", 255, true));
+    columns
 }
 
 fn type_key_len(ty: &ColumnType, prefix: Option<u16>) -> usize {
@@ -120,6 +154,12 @@ struct Line {
     condition: Option<String>,
     /// What a derived table is made of.
     below: Option<Box<Block>>,
+    /// What was read of it, for ANALYZE.
+    count: Option<Count>,
+    /// What is done to the table, for JSON.
+    verb: Option<&'static str>,
+    /// The target of INSERT: nothing is read.
+    inserted: bool,
 }
 
 /// A SELECT as EXPLAIN shows it.
@@ -134,14 +174,24 @@ struct Block {
     subqueries: Vec<Block>,
 }
 
-/// Numbers the SELECTs.
+/// What the making of blocks has to know.
 #[derive(Default)]
-struct Numbers(i64);
+struct Making<'c> {
+    /// The number of the newest SELECT.
+    last: i64,
+    /// What the statement has read, if it ran.
+    counts: Option<&'c Counts>,
+}
 
-impl Numbers {
+impl Making<'_> {
+    /// The number of the next SELECT.
     fn next(&mut self) -> i64 {
-        self.0 += 1;
-        self.0
+        self.last += 1;
+        self.last
+    }
+
+    fn count(&self, t: &TablePlan) -> Option<Count> {
+        self.counts.map(|c| c.of(t))
     }
 }
 
@@ -154,7 +204,13 @@ impl Line {
     }
 
     /// A table in the store. `others`: what its lookup takes from other tables, which are parameters from `params` on.
-    fn stored(t: &TablePlan, name: &str, select: bool, others: Option<(usize, &[Expr])>) -> Line {
+    fn stored(
+        t: &TablePlan,
+        name: &str,
+        select: bool,
+        others: Option<(usize, &[Expr])>,
+        making: &Making<'_>,
+    ) -> Line {
         let a = &t.access;
         let index_name = |i: usize| t.table.indexes[i].name.clone();
         let n = used_parts(a);
@@ -218,11 +274,18 @@ impl Line {
                 .chain(&t.late)
                 .map(|e| e.to_string().replace('`', ""))
                 .reduce(|a, b| format!("{a} and {b}")),
+            count: making.count(t),
             ..Line::default()
         }
     }
 
-    fn row(&self, id: Option<i64>, select_type: &str, extra: &[&str]) -> Vec<Value> {
+    fn row(
+        &self,
+        id: Option<i64>,
+        select_type: &str,
+        extra: &[&str],
+        form: ExplainForm,
+    ) -> Vec<Value> {
         let text = |s: Option<&str>| s.map_or(Value::Null, Value::str);
         let list = |v: &[String]| {
             if v.is_empty() {
@@ -231,27 +294,54 @@ impl Line {
                 Value::str(v.join(","))
             }
         };
+        let share = |n: Option<f64>| n.map_or(Value::Null, Value::Double);
         let key_len = self.key.as_ref().map(|_| self.key_len.to_string());
-        let extra: Vec<&str> = self.extra.iter().chain(extra).copied().collect();
-        vec![
+        let mut out = vec![
             id.map_or(Value::Null, Value::Int),
             Value::str(select_type),
             text(self.table.as_deref()),
+        ];
+        if form == ExplainForm::Partitions {
+            out.push(Value::Null);
+        }
+        out.extend([
             text(self.kind),
             list(&self.possible),
             text(self.key.as_deref()),
             text(key_len.as_deref()),
             list(&self.refs),
             self.rows.map_or(Value::Null, |n| Value::Int(n as i64)),
-            Value::str(extra.join("; ")),
-        ]
+        ]);
+        let filtered = (self.rows.is_some() || self.inserted).then_some(100.0);
+        match form {
+            ExplainForm::Extended => out.push(share(filtered)),
+            ExplainForm::Analyze => out.extend([
+                share(self.count.and_then(|c| c.rows_per_loop())),
+                share(filtered),
+                share(match self.inserted {
+                    true => filtered,
+                    false => self.count.and_then(|c| c.filtered()),
+                }),
+            ]),
+            _ => {}
+        }
+        let extra: Vec<&str> = self.extra.iter().chain(extra).copied().collect();
+        out.push(match self.inserted {
+            true => Value::Null,
+            false => Value::str(extra.join("; ")),
+        });
+        out
     }
 
     fn json(&self) -> Json {
         let mut out = Json::object();
         match &self.table {
             None => out.put("message", Json::text(self.extra.first().unwrap_or(&""))),
+            Some(t) if self.inserted => out.put("table_name", Json::text(t)),
             Some(t) => {
+                if let Some(verb) = self.verb {
+                    out.put(verb, Json::Plain("1".into()));
+                }
                 out.put("table_name", Json::text(t));
                 out.put("access_type", Json::text(self.kind.unwrap_or("ALL")));
                 let list = |v: &[String]| Json::List(v.iter().map(|s| Json::text(s)).collect());
@@ -266,10 +356,7 @@ impl Line {
                 if !self.refs.is_empty() {
                     out.put("ref", list(&self.refs));
                 }
-                if let Some(n) = self.rows {
-                    out.put("rows", Json::Plain(n.to_string()));
-                }
-                out.put("filtered", Json::Plain("100".into()));
+                self.json_rows(&mut out);
                 if let Some(c) = &self.condition {
                     out.put("attached_condition", Json::text(c));
                 }
@@ -282,6 +369,30 @@ impl Line {
             }
         }
         out
+    }
+}
+
+impl Line {
+    /// How many rows there were to be, and were.
+    fn json_rows(&self, out: &mut Json) {
+        let number = |n: f64| Json::Plain(n.to_string());
+        if let Some(c) = &self.count
+            && self.verb.is_none()
+        {
+            out.put("r_loops", Json::Plain(c.loops.to_string()));
+        }
+        if let Some(n) = self.rows {
+            out.put("rows", Json::Plain(n.to_string()));
+        }
+        if let Some(n) = self.count.and_then(|c| c.rows_per_loop()) {
+            out.put("r_rows", number(n));
+        }
+        if self.verb.is_none() {
+            out.put("filtered", Json::Plain("100".into()));
+        }
+        if let Some(n) = self.count.and_then(|c| c.filtered()) {
+            out.put("r_filtered", number(n));
+        }
     }
 }
 
@@ -309,15 +420,15 @@ impl Block {
     }
 
     /// A planned SELECT. `name`: of its only table.
-    fn of(p: &SelectPlan, select_type: &'static str, numbers: &mut Numbers) -> Block {
+    fn of(p: &SelectPlan, select_type: &'static str, making: &mut Making<'_>) -> Block {
         if let Some(TablePlan {
             rows: Rows::Set(set),
             ..
         }) = &p.table
         {
-            return Block::of_set(set, p, select_type, numbers);
+            return Block::of_set(set, p, select_type, making);
         }
-        let mut b = Block::new(Some(numbers.next()), select_type);
+        let mut b = Block::new(Some(making.next()), select_type);
         let sorted = !p.sort.is_empty();
         b.filesort = sorted;
         b.temporary = p
@@ -340,7 +451,7 @@ impl Block {
                             &leaf.plan,
                             name(i),
                             Some((leaf.params, &leaf.outer)),
-                            numbers,
+                            making,
                         );
                         if leaf.plan.filter.is_some() {
                             line.extra.push("Using where");
@@ -366,7 +477,7 @@ impl Block {
                     }
                 }
                 _ => {
-                    let mut line = Line::of(t, name(0), None, numbers);
+                    let mut line = Line::of(t, name(0), None, making);
                     let looked_up = matches!(t.access.lookup, Lookup::Point(_)) && t.is_stored();
                     if (t.filter.is_some() && !looked_up) || t.late.is_some() {
                         line.extra.push("Using where");
@@ -387,7 +498,7 @@ impl Block {
         }
         for s in &p.subqueries {
             b.subqueries
-                .push(Block::of(&s.plan, subquery_type(s), numbers));
+                .push(Block::of(&s.plan, subquery_type(s), making));
         }
         b
     }
@@ -396,14 +507,14 @@ impl Block {
         set: &SetPlan,
         p: &SelectPlan,
         select_type: &'static str,
-        numbers: &mut Numbers,
+        making: &mut Making<'_>,
     ) -> Block {
         let first_type = if select_type == "SIMPLE" {
             "PRIMARY"
         } else {
             select_type
         };
-        let mut parts = vec![Block::of(&set.first, first_type, numbers)];
+        let mut parts = vec![Block::of(&set.first, first_type, making)];
         let mut kinds = Vec::new();
         for (op, part) in &set.rest {
             let kind = match op.kind {
@@ -414,7 +525,7 @@ impl Block {
             if !kinds.contains(&kind) {
                 kinds.push(kind);
             }
-            parts.push(Block::of(part, kind, numbers));
+            parts.push(Block::of(part, kind, making));
         }
         let ids: Vec<String> = parts
             .iter()
@@ -437,7 +548,7 @@ impl Block {
         b.parts = parts;
         for s in &p.subqueries {
             b.subqueries
-                .push(Block::of(&s.plan, subquery_type(s), numbers));
+                .push(Block::of(&s.plan, subquery_type(s), making));
         }
         b
     }
@@ -452,9 +563,9 @@ impl Block {
             || self.lines.iter().any(|l| l.below.is_some())
     }
 
-    fn rows(&self, out: &mut Vec<Vec<Value>>) {
+    fn rows(&self, form: ExplainForm, out: &mut Vec<Vec<Value>>) {
         for p in &self.parts {
-            p.rows(out);
+            p.rows(form, out);
         }
         for (i, l) in self.lines.iter().enumerate() {
             let mut extra = Vec::new();
@@ -464,13 +575,13 @@ impl Block {
             if i == 0 && self.filesort {
                 extra.push("Using filesort");
             }
-            out.push(l.row(self.id, self.select_type, &extra));
+            out.push(l.row(self.id, self.select_type, &extra, form));
         }
         for b in self.lines.iter().filter_map(|l| l.below.as_ref()) {
-            b.rows(out);
+            b.rows(form, out);
         }
         for b in &self.subqueries {
-            b.rows(out);
+            b.rows(form, out);
         }
     }
 
@@ -489,7 +600,9 @@ impl Block {
             .collect();
         if self.parts.is_empty() {
             let mut body = match self.lines.as_slice() {
-                [one] if one.table.is_none() => Json::of("table", one.json()),
+                [one] if one.table.is_none() || one.inserted || one.verb.is_some() => {
+                    Json::of("table", one.json())
+                }
                 _ => Json::of("nested_loop", Json::List(lines)),
             };
             if self.temporary {
@@ -522,22 +635,24 @@ impl Line {
         t: &TablePlan,
         name: &str,
         others: Option<(usize, &[Expr])>,
-        numbers: &mut Numbers,
+        making: &mut Making<'_>,
     ) -> Line {
+        let count = making.count(t);
         let made = |below: Block| Line {
             table: Some(format!("<derived{}>", below.first_id().unwrap_or(0))),
             kind: Some("ALL"),
             rows: Some(t.access.rows.max(2)),
             condition: t.filter.as_ref().map(|e| e.to_string().replace('`', "")),
             below: Some(Box::new(below)),
+            count,
             ..Line::default()
         };
         match &t.rows {
-            Rows::Query(p) => made(Block::of(p, "DERIVED", numbers)),
+            Rows::Query(p) => made(Block::of(p, "DERIVED", making)),
             Rows::Recursive(r) => {
-                let mut all = Block::of_set(&r.anchors, &r.anchors.first, "DERIVED", numbers);
+                let mut all = Block::of_set(&r.anchors, &r.anchors.first, "DERIVED", making);
                 for step in &r.steps {
-                    all.parts.push(Block::of(step, "RECURSIVE UNION", numbers));
+                    all.parts.push(Block::of(step, "RECURSIVE UNION", making));
                 }
                 let ids: Vec<String> = all
                     .parts
@@ -551,10 +666,11 @@ impl Line {
                 all.select_type = "UNION RESULT";
                 made(all)
             }
-            Rows::Stored => Line::stored(t, name, true, others),
+            Rows::Stored => Line::stored(t, name, true, others, making),
             _ => Line {
                 table: Some(name.to_string()),
                 kind: Some("ALL"),
+                count,
                 ..Line::default()
             },
         }
@@ -571,154 +687,73 @@ fn subquery_type(s: &SubPlan) -> &'static str {
     }
 }
 
-/// EXPLAIN of a statement that reads by a SELECT.
-fn select_block(p: &SelectPlan) -> Block {
-    let mut b = Block::of(p, "SIMPLE", &mut Numbers::default());
-    if b.select_type == "SIMPLE" && b.has_others() {
-        b.select_type = "PRIMARY";
-    }
-    b
-}
+/// A statement as EXPLAIN shows it.
+pub struct Explained(Block);
 
-/// EXPLAIN SELECT.
-pub fn select(p: &SelectPlan) -> Vec<Vec<Value>> {
-    let mut out = Vec::new();
-    select_block(p).rows(&mut out);
-    out
-}
-
-/// EXPLAIN FORMAT=JSON SELECT.
-pub fn select_json(p: &SelectPlan) -> Vec<Vec<Value>> {
-    let mut text = String::new();
-    select_block(p).json().write(0, &mut text);
-    vec![vec![Value::str(text)]]
-}
-
-/// The column of EXPLAIN FORMAT=JSON.
-pub fn json_columns() -> Vec<ResultColumn> {
-    vec![plain_column("EXPLAIN", text_type(4096), false)]
-}
-
-/// EXPLAIN UPDATE and DELETE.
-pub fn write(t: &TablePlan, alias: &str, sorts: bool, subqueries: &[SubPlan]) -> Vec<Vec<Value>> {
-    let mut b = Block::new(Some(1), "SIMPLE");
-    let mut line = Line::stored(t, alias, false, None);
-    if t.filter.is_some() || t.late.is_some() {
-        line.extra.push("Using where");
-    }
-    b.lines.push(line);
-    b.filesort = sorts;
-    let mut numbers = Numbers(1);
-    for s in subqueries {
-        b.subqueries
-            .push(Block::of(&s.plan, subquery_type(s), &mut numbers));
-    }
-    if b.has_others() {
-        b.select_type = "PRIMARY";
-    }
-    let mut out = Vec::new();
-    b.rows(&mut out);
-    out
-}
-
-/// EXPLAIN INSERT.
-pub fn insert(alias: &str) -> Vec<Vec<Value>> {
-    let line = Line {
-        table: Some(alias.to_string()),
-        kind: Some("ALL"),
-        ..Line::default()
-    };
-    vec![line.row(Some(1), "INSERT", &[])]
-}
-
-/// A JSON value in the form that EXPLAIN prints.
-enum Json {
-    Plain(String),
-    Text(String),
-    List(Vec<Json>),
-    Object(Vec<(&'static str, Json)>),
-}
-
-impl Json {
-    fn object() -> Json {
-        Json::Object(Vec::new())
-    }
-
-    fn of(name: &'static str, value: Json) -> Json {
-        Json::Object(vec![(name, value)])
-    }
-
-    fn text(s: &str) -> Json {
-        Json::Text(s.to_string())
-    }
-
-    fn put(&mut self, name: &'static str, value: Json) {
-        if let Json::Object(o) = self {
-            o.push((name, value));
+impl Explained {
+    /// A statement that reads by a SELECT. `counts`: what it has read, if it ran.
+    pub fn select(p: &SelectPlan, counts: Option<&Counts>) -> Explained {
+        let mut making = Making { last: 0, counts };
+        let mut b = Block::of(p, "SIMPLE", &mut making);
+        if b.select_type == "SIMPLE" && b.has_others() {
+            b.select_type = "PRIMARY";
         }
+        Explained(b)
     }
 
-    fn merge(&mut self, other: Json) {
-        if let (Json::Object(o), Json::Object(p)) = (self, other) {
-            o.extend(p);
+    /// UPDATE (`verb` is `update`) and DELETE of one table.
+    pub fn write(
+        (t, alias): (&TablePlan, &str),
+        verb: &'static str,
+        sorts: bool,
+        subqueries: &[SubPlan],
+        counts: Option<&Counts>,
+    ) -> Explained {
+        let mut making = Making { last: 1, counts };
+        let mut b = Block::new(Some(1), "SIMPLE");
+        let mut line = Line::stored(t, alias, false, None, &making);
+        line.verb = Some(verb);
+        if t.filter.is_some() || t.late.is_some() {
+            line.extra.push("Using where");
         }
+        b.lines.push(line);
+        b.filesort = sorts;
+        for s in subqueries {
+            b.subqueries
+                .push(Block::of(&s.plan, subquery_type(s), &mut making));
+        }
+        if b.has_others() {
+            b.select_type = "PRIMARY";
+        }
+        Explained(b)
     }
 
-    fn write(&self, indent: usize, out: &mut String) {
-        let line = |n: usize, out: &mut String| {
-            out.push('\n');
-            out.extend(std::iter::repeat_n(' ', n));
-        };
-        match self {
-            Json::Plain(s) => out.push_str(s),
-            Json::Text(s) => {
-                out.push('"');
-                for c in s.chars() {
-                    match c {
-                        '"' => out.push_str("\\\""),
-                        '\\' => out.push_str("\\\\"),
-                        c if c < ' ' => out.push_str(&format!("\\u{:04x}", c as u32)),
-                        c => out.push(c),
-                    }
-                }
-                out.push('"');
-            }
-            // Lists of plain values stand on one line.
-            Json::List(v) if !v.iter().any(|j| matches!(j, Json::Object(_))) => {
-                out.push('[');
-                for (i, j) in v.iter().enumerate() {
-                    if i > 0 {
-                        out.push_str(", ");
-                    }
-                    j.write(indent, out);
-                }
-                out.push(']');
-            }
-            Json::List(v) => {
-                out.push('[');
-                for (i, j) in v.iter().enumerate() {
-                    if i > 0 {
-                        out.push(',');
-                    }
-                    line(indent + 2, out);
-                    j.write(indent + 2, out);
-                }
-                line(indent, out);
-                out.push(']');
-            }
-            Json::Object(o) => {
-                out.push('{');
-                for (i, (name, j)) in o.iter().enumerate() {
-                    if i > 0 {
-                        out.push(',');
-                    }
-                    line(indent + 2, out);
-                    out.push_str(&format!("\"{name}\": "));
-                    j.write(indent + 2, out);
-                }
-                line(indent, out);
-                out.push('}');
-            }
+    /// INSERT and REPLACE of values.
+    pub fn insert(alias: &str, subqueries: &[SubPlan], counts: Option<&Counts>) -> Explained {
+        let mut making = Making { last: 1, counts };
+        let mut b = Block::new(Some(1), "INSERT");
+        b.lines.push(Line {
+            table: Some(alias.to_string()),
+            kind: Some("ALL"),
+            inserted: true,
+            ..Line::default()
+        });
+        for s in subqueries {
+            b.subqueries
+                .push(Block::of(&s.plan, subquery_type(s), &mut making));
         }
+        Explained(b)
+    }
+
+    /// The rows of the answer.
+    pub fn rows(&self, form: ExplainForm) -> Vec<Vec<Value>> {
+        let mut out = Vec::new();
+        if form.is_json() {
+            let mut text = String::new();
+            self.0.json().write(0, &mut text);
+            return vec![vec![Value::str(text)]];
+        }
+        self.0.rows(form, &mut out);
+        out
     }
 }

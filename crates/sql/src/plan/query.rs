@@ -178,8 +178,8 @@ pub struct RecursivePlan {
     pub anchors: SetPlan,
     /// Each makes rows of those of the step before.
     pub steps: Vec<SelectPlan>,
-    /// Equal rows count once.
-    pub distinct: bool,
+    /// Rows that are equal in these columns count once.
+    pub distinct: Option<Vec<usize>>,
     /// Names and types of its columns.
     pub columns: Vec<(String, ExprType)>,
 }
@@ -299,6 +299,8 @@ pub struct SelectPlan {
     pub stop_after: Option<u64>,
     /// How many digits of quotients its rows have.
     pub digits: Digits,
+    /// Its rows are counted for ROWNUM().
+    pub numbers_rows: bool,
 }
 
 /// Calls that one sort of the rows serves.

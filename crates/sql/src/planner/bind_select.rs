@@ -10,6 +10,7 @@ use crate::planner::condition::all_of;
 use crate::planner::logical::{Body, FromPlan, LogicalSelect};
 use crate::planner::resolve::Resolver;
 use crate::planner::subqueries::Subqueries;
+use crate::planner::zero_date::null_is_zero;
 use crate::star::At;
 use narwal_engine::{LockMode, LockWait};
 use narwal_syntax::ast::{
@@ -202,13 +203,14 @@ impl SelectList {
 
     /// `t.*`
     fn table_star(&mut self, name: &TableName, scope: &Scope<'_>) -> SqlResult<()> {
-        if scope.sources.is_empty() {
-            return Err(errors::NO_TABLES_USED.plain());
-        }
         let found = scope.sources.iter().position(|s| {
             !s.inner && s.is_named(&name.name) && name.db.as_ref().is_none_or(|d| s.is_in(d))
         });
-        let at = found.ok_or_else(|| errors::BAD_TABLE_ERROR.with([&name.name]))?;
+        let at = found.ok_or_else(|| {
+            let db = name.db.as_deref().or(scope.env.db.as_deref());
+            let full = db.map_or(name.name.clone(), |db| format!("{db}.{}", name.name));
+            errors::BAD_TABLE_ERROR.with([&full])
+        })?;
         let columns = scope.sources[at].visible_columns();
         let wanted: Vec<At> = columns.map(|c| (at, c)).collect();
         self.star(&wanted, scope)
@@ -333,13 +335,14 @@ impl Resolver<'_> {
             ..base
         };
         let where_ = s.where_.as_ref().map(|w| bind(w, &where_)).transpose()?;
+        let where_ = where_.map(|w| null_is_zero(w, &sources));
         let behind = Scope {
             aliases: &list.aliases,
             items: &list.plain,
             ..base
         };
         let keys = self.group_keys(s, items, &behind)?;
-        let having = having(s, &keys, &behind)?;
+        let having = having(s, &keys, &behind)?.map(|h| null_is_zero(h, &sources));
         let mut order = self.order_keys(s, items, &windows, &behind)?;
         let calls = Scope {
             aliases: &list.aliases,

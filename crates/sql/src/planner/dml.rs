@@ -21,6 +21,7 @@ use crate::planner::resolve::Resolver;
 use crate::planner::rules::alternatives::alternatives;
 use crate::planner::subqueries::Subqueries;
 use crate::planner::view_write::{Verb, Written, full_name};
+use crate::planner::zero_date::null_is_zero;
 use crate::privilege::Privilege;
 use narwal_engine::{DefaultDef, Table};
 use narwal_syntax::LiteralRows;
@@ -384,7 +385,8 @@ impl Resolver<'_> {
             planner: Some(subqueries),
             ..Scope::empty(self.env)
         };
-        let mut filter = where_.map(|w| bind(w, &scope)).transpose()?;
+        let filter = where_.map(|w| bind(w, &scope)).transpose()?;
+        let mut filter = filter.map(|f| null_is_zero(f, &written.sources));
         if !table.temporary
             && filter
                 .as_ref()

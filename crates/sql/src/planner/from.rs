@@ -19,6 +19,7 @@ use crate::planner::logical::Resolved;
 use crate::planner::logical::{Around, Body, FromPlan, Joining, Leaves, Tree};
 use crate::planner::resolve::Resolver;
 use crate::planner::rules::join_order::{Inputs, uses_others};
+use crate::planner::zero_date::null_is_zero;
 use crate::star::{At, joined};
 use narwal_syntax::ast::{Expr as AstExpr, From, IndexHint, JoinKind, JoinOn, Qualified};
 use narwal_types::errors;
@@ -159,7 +160,11 @@ impl Resolver<'_> {
                     outer: around.outer,
                     ..Scope::empty(self.env)
                 };
-                conjuncts(&bind(e, &scope)?).to_vec()
+                let mut e = bind(e, &scope)?;
+                if join.kind == JoinKind::Inner {
+                    e = null_is_zero(e, sources);
+                }
+                conjuncts(&e).to_vec()
             }
             JoinOn::Using(names) => {
                 shared.clone_from(names);

@@ -12,6 +12,7 @@
 //! | `physical.rs` | from the logical plan to the physical one |
 //! | `dml.rs`, `write_join.rs`, `view_write.rs`, `returning.rs`, `load.rs` | statements that change rows |
 //! | `handler.rs` | HANDLER ... READ |
+//! | `zero_date.rs` | `date_column IS NULL` finds the zero date |
 //! | `condition.rs` | conditions and their conjuncts |
 //! | `estimate.rs`, `statistics.rs` | sizes of tables and ranges; ANALYZE |
 
@@ -36,6 +37,7 @@ pub mod view;
 pub mod view_write;
 pub mod window;
 pub mod write_join;
+mod zero_date;
 
 #[cfg(test)]
 mod tests;

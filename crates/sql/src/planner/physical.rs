@@ -111,6 +111,7 @@ impl Resolver<'_> {
             row_wise: false,
             stop_after: None,
             digits: Digits::Shown,
+            numbers_rows: self.env.numbers_rows.get(),
         };
         plan.row_wise = runs_each_row(&plan);
         Ok(plan)

@@ -2,6 +2,7 @@
 
 use crate::bind::scope::Source;
 use crate::env::StatementEnv;
+use crate::expr::node::Expr;
 use crate::plan::query::Rows;
 use crate::planner::estimate::Estimates;
 use crate::planner::logical::Resolved;
@@ -38,6 +39,8 @@ pub struct Resolver<'a> {
     pub row_keys: RefCell<Vec<usize>>,
     /// The views whose SELECTs are being planned, the innermost last.
     pub open_views: RefCell<Vec<Open>>,
+    /// LIMIT ROWS EXAMINED, wherever in the statement it stands: it is for all of it.
+    pub rows_examined: RefCell<Option<Expr>>,
 }
 
 /// 1146.
@@ -62,6 +65,7 @@ impl<'a> Resolver<'a> {
             ctes: Ctes::default(),
             row_keys: RefCell::default(),
             open_views: RefCell::default(),
+            rows_examined: RefCell::default(),
         }
     }
 

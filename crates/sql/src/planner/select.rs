@@ -31,6 +31,10 @@ impl Resolver<'_> {
     }
 
     fn select_body(&self, s: &Select, outer: Option<&OuterScope<'_>>) -> SqlResult<SelectPlan> {
+        if let Some(most) = &s.rows_examined {
+            let most = self.limit_value(most)?;
+            self.rows_examined.replace(Some(most));
+        }
         let row_keys = self.row_keys.take();
         let subqueries = Subqueries::new(self, &s.subqueries);
         let mut logical = self.logical_select(s, &subqueries, outer)?;

@@ -23,6 +23,22 @@ fn wrong_columns() -> SqlError {
     errors::WRONG_NUMBER_OF_COLUMNS_IN_SELECT.plain()
 }
 
+/// The columns that CYCLE names.
+fn cycle_columns(cte: &Cte, columns: &[ResultColumn]) -> SqlResult<Vec<usize>> {
+    let mut found = Vec::with_capacity(cte.cycle.len());
+    for name in &cte.cycle {
+        let at = columns
+            .iter()
+            .position(|c| c.name.eq_ignore_ascii_case(name))
+            .ok_or_else(|| errors::BAD_FIELD_ERROR.with([name, &"CYCLE clause".to_string()]))?;
+        if found.contains(&at) {
+            return Err(errors::DUP_FIELDNAME.with([&columns[at].name]));
+        }
+        found.push(at);
+    }
+    Ok(found)
+}
+
 impl Resolver<'_> {
     /// Plans with the tables of a WITH known.
     pub fn with<T>(&self, with: &With, plan: impl FnOnce() -> SqlResult<T>) -> SqlResult<T> {
@@ -198,12 +214,17 @@ impl Resolver<'_> {
         if planned.iter().any(|(_, p)| p.computes_over_rows()) {
             return Err(broken());
         }
+        let cycle = cycle_columns(cte, &columns)?;
+        let distinct =
+            planned.iter().any(|(all, _)| !all) || anchors.rest.iter().any(|(op, _)| !op.all);
         Ok(Resolved {
             source,
             rows: Rows::Recursive(Box::new(RecursivePlan {
                 id,
-                distinct: planned.iter().any(|(all, _)| !all)
-                    || anchors.rest.iter().any(|(op, _)| !op.all),
+                distinct: match cycle.is_empty() {
+                    false => Some(cycle),
+                    true => distinct.then(|| (0..columns.len()).collect()),
+                },
                 anchors,
                 steps: planned.into_iter().map(|(_, p)| p).collect(),
                 columns: columns

@@ -175,7 +175,7 @@ impl Resolver<'_> {
         let kept = around.nullable && columns.iter().any(|e| e.as_column().is_none());
         let queries = columns
             .iter()
-            .any(|e| e.any(&|e| matches!(e.kind, ExprKind::Subquery(_))));
+            .any(|e| e.any(&|e| matches!(e.kind, ExprKind::Subquery(_))) || e.numbers_rows());
         if grouped || kept || queries {
             sources.truncate(first);
             leaves.truncate(first_leaf);

@@ -17,14 +17,15 @@ use crate::ast::{CreateView, Settled};
 use crate::env::StatementEnv;
 use crate::planner::resolve::{Resolver, no_such_table};
 use crate::privilege::Needs;
+use crate::query_walk::for_each_select;
 use crate::quote::quote_ident;
 use crate::view_def::{MAX_DEPTH, is_mergeable, name_columns, parsed};
 use crate::virtual_tables::VirtualTables;
 use narwal_engine::{Catalog, CheckOption, Database, ViewAlgorithm, ViewDef};
 use narwal_syntax::SqlMode;
 use narwal_syntax::ast::{Expr as AstExpr, Select, SelectItem, TableName};
-use narwal_types::SqlResult;
 use narwal_types::errors;
+use narwal_types::{SqlError, SqlResult};
 use std::sync::Arc;
 
 pub(crate) use crate::query_walk::tables;
@@ -39,6 +40,13 @@ pub fn settle(
     env: &StatementEnv,
     virtual_tables: Option<&dyn VirtualTables>,
 ) -> SqlResult<(Settled, Vec<Needs>)> {
+    let mut limited = false;
+    for_each_select(&mut v.select.clone(), &mut |s| {
+        limited |= s.rows_examined.is_some();
+    });
+    if limited {
+        return Err(SqlError::unsupported("LIMIT ROWS EXAMINED inside views"));
+    }
     if names::any_variable(&v.select) {
         return Err(errors::VIEW_SELECT_VARIABLE.plain());
     }
@@ -93,6 +101,22 @@ pub fn settle(
         mergeable,
     };
     Ok((settled, resolver.needs.take()))
+}
+
+/// A SELECT's text with all names in full.
+///
+/// # Errors
+/// Those of names.
+pub fn select_in_full(
+    select: &Select,
+    db: &Database,
+    catalog: &Arc<Catalog>,
+    env: &StatementEnv,
+    virtual_tables: Option<&dyn VirtualTables>,
+) -> SqlResult<String> {
+    let resolver = Resolver::new(db, catalog, env, virtual_tables);
+    let (select, _) = names::in_full(&resolver, &windows::without_names(select)?)?;
+    Ok(print::select(&select))
 }
 
 /// True if a SELECT reads a view, itself or through other views.

@@ -3,9 +3,23 @@
 use crate::expr::print_with;
 use crate::quote::quote_ident;
 use narwal_syntax::ast::{
-    Expr as AstExpr, From, IndexHintKind, Join, JoinKind, JoinOn, Limit, OrderItem, Select,
+    Cte, Expr as AstExpr, From, IndexHintKind, Join, JoinKind, JoinOn, Limit, OrderItem, Select,
     SelectItem, SetKind, SetOp, TableRef,
 };
+
+/// A table of WITH.
+fn table_of_with(c: &Cte) -> String {
+    let columns = match c.columns.is_empty() {
+        true => String::new(),
+        false => format!("({})", names(&c.columns)),
+    };
+    let cycle = match c.cycle.is_empty() {
+        true => String::new(),
+        false => format!(" CYCLE {} RESTRICT ", names(&c.cycle)),
+    };
+    let query = select(&c.query);
+    format!("{}{columns} as ({query}){cycle}", cte_name(&c.name))
+}
 
 /// A query's text. All its names are in full, see [`super::names`].
 pub(super) fn select(s: &Select) -> String {
@@ -16,17 +30,7 @@ pub(super) fn select(s: &Select) -> String {
         } else {
             "with "
         });
-        let ctes: Vec<String> = with
-            .ctes
-            .iter()
-            .map(|c| {
-                let columns = match c.columns.is_empty() {
-                    true => String::new(),
-                    false => format!("({})", names(&c.columns)),
-                };
-                format!("{}{columns} as ({})", cte_name(&c.name), select(&c.query))
-            })
-            .collect();
+        let ctes: Vec<String> = with.ctes.iter().map(|c| table_of_with(c)).collect();
         out.push_str(&ctes.join(", "));
     }
     let e = |e: &AstExpr| expression(e, s);

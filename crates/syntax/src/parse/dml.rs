@@ -150,13 +150,13 @@ impl Parser<'_> {
 
     /// `[[db.]table.]column`: table, column.
     pub(super) fn column_name(&mut self) -> SqlResult<(Option<String>, String)> {
-        let mut column = self.ident()?;
+        let mut column = self.passing_ident()?;
         let mut table = None;
         for _ in 0..2 {
             if !self.eat_tok(Tok::Dot) {
                 break;
             }
-            table = Some(std::mem::replace(&mut column, self.ident()?));
+            table = Some(std::mem::replace(&mut column, self.passing_ident()?));
         }
         Ok((table, column))
     }
@@ -258,7 +258,7 @@ impl Parser<'_> {
                     system_time: None,
                 };
                 if self.eat(Kw::AS) || self.at_ident() {
-                    t.alias = Some(self.ident()?);
+                    t.alias = Some(self.passing_ident()?);
                 }
                 return Ok((From::Table(t), Some(portion)));
             }
@@ -365,7 +365,7 @@ impl Parser<'_> {
 
     /// `[db.]t[.*]`
     fn delete_target(&mut self) -> SqlResult<TableName> {
-        let mut name = self.ident()?;
+        let mut name = self.passing_ident()?;
         let mut db = None;
         while self.eat_tok(Tok::Dot) {
             if self.eat_tok(Tok::Star) {
@@ -374,7 +374,7 @@ impl Parser<'_> {
             if db.is_some() {
                 return Err(self.error());
             }
-            db = Some(std::mem::replace(&mut name, self.ident()?));
+            db = Some(std::mem::replace(&mut name, self.passing_ident()?));
         }
         Ok(TableName { db, name })
     }

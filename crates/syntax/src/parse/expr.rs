@@ -537,23 +537,33 @@ impl Parser<'_> {
     /// `[[db.]table.]column`, or a call.
     pub(super) fn name_or_call(&mut self) -> SqlResult<Expr> {
         if self.eat_tok(Tok::Dot) {
-            let table = self.ident()?;
+            let table = self.passing_ident()?;
             if !self.eat_tok(Tok::Dot) {
                 return Ok(Expr::Column(table));
             }
-            let column = self.ident()?;
+            let column = self.passing_ident()?;
             return Ok(Expr::Qualified(Box::new(Qualified {
                 db: None,
                 table,
                 column,
             })));
         }
+        let bare = self.peek() != Tok::QuotedIdent;
         let sysdate = self.oracle() && self.at(Kw::SYSDATE);
-        let first = self.ident()?;
+        let first = self.passing_ident()?;
+        let rownum = bare && first.eq_ignore_ascii_case("ROWNUM");
         match self.peek() {
             Tok::Dot => {}
-            Tok::LParen => return self.call(None, first),
-            _ if sysdate => return Ok(call_without_arguments(first)),
+            Tok::LParen if rownum => {
+                self.bump();
+                self.expect_tok(Tok::RParen)?;
+                return Ok(call_without_arguments(first));
+            }
+            Tok::LParen => {
+                Self::check_length(&first)?;
+                return self.call(None, first);
+            }
+            _ if sysdate || (rownum && self.oracle()) => return Ok(call_without_arguments(first)),
             _ => {
                 return Ok(self
                     .of_row_alias(None, &first)
@@ -561,11 +571,11 @@ impl Parser<'_> {
             }
         }
         self.bump();
-        let second = self.ident()?;
+        let second = self.passing_ident()?;
         match self.peek() {
             Tok::Dot => {
                 self.bump();
-                let column = self.ident()?;
+                let column = self.passing_ident()?;
                 if self.peek() == Tok::LParen {
                     // A function of a package has both names.
                     return self.call(Some(first), format!("{second}.{column}"));

@@ -205,7 +205,7 @@ impl Parser<'_> {
                 || self.peek() == Tok::QuotedIdent;
         // In sql_mode=ORACLE it needs no name; then it has one that nobody can write by chance.
         let alias = match named {
-            true => self.ident()?,
+            true => self.passing_ident()?,
             false if self.oracle() => format!("__unnamed_derived_{}", self.behind()),
             false => return Err(self.error()),
         };
@@ -223,13 +223,13 @@ impl Parser<'_> {
             if self.at(Kw::WINDOW) {
                 return Err(self.error());
             }
-            return Ok(Some(self.ident()?));
+            return Ok(Some(self.passing_ident()?));
         }
         match self.peek() {
             Tok::Word(Kw::WINDOW) => Ok(None),
             Tok::Word(Kw::MINUS) if self.oracle() => Ok(None),
-            Tok::Word(k) if !k.is_reserved() => Ok(Some(self.ident()?)),
-            Tok::QuotedIdent => Ok(Some(self.ident()?)),
+            Tok::Word(k) if !k.is_reserved() => Ok(Some(self.passing_ident()?)),
+            Tok::QuotedIdent => Ok(Some(self.passing_ident()?)),
             _ => Ok(None),
         }
     }

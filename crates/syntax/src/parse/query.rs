@@ -317,7 +317,7 @@ impl Parser<'_> {
         }
         let recursive = self.eat(Kw::RECURSIVE);
         let ctes = self.comma_separated(|p| {
-            let name = p.ident()?;
+            let name = p.passing_ident()?;
             let mut columns = Vec::new();
             if p.peek() == Tok::LParen {
                 columns = p.parenthesised(Self::ident)?;
@@ -449,16 +449,16 @@ impl Parser<'_> {
         // t.* and db.t.*
         if self.peek_at(1) == Tok::Dot && self.at_name_token(0) {
             if self.peek_at(2) == Tok::Star {
-                let name = self.ident()?;
+                let name = self.passing_ident()?;
                 self.bump();
                 self.bump();
                 return Ok(SelectItem::TableWildcard(TableName { db: None, name }));
             }
             if self.at_name_token(2) && self.peek_at(3) == Tok::Dot && self.peek_at(4) == Tok::Star
             {
-                let db = Some(self.ident()?);
+                let db = Some(self.passing_ident()?);
                 self.bump();
-                let name = self.ident()?;
+                let name = self.passing_ident()?;
                 self.bump();
                 self.bump();
                 return Ok(SelectItem::TableWildcard(TableName { db, name }));
@@ -501,7 +501,7 @@ impl Parser<'_> {
             Tok::Word(Kw::SOUNDS) if !explicit => Ok(None),
             Tok::Word(Kw::MINUS) if !explicit && self.oracle() => Ok(None),
             Tok::Word(k) if !explicit && k.is_reserved() => Ok(None),
-            Tok::Word(_) | Tok::QuotedIdent => Ok(Some(self.ident()?)),
+            Tok::Word(_) | Tok::QuotedIdent => Ok(Some(self.passing_ident()?)),
             _ if explicit => Err(self.error()),
             _ => Ok(None),
         }
@@ -653,19 +653,14 @@ impl Parser<'_> {
     pub(super) fn order_and_limit(&mut self) -> SqlResult<(Vec<OrderItem>, Option<Expr>)> {
         let order_by = self.order_by()?;
         let limit = match self.eat(Kw::LIMIT) {
+            // ROWS EXAMINED is for SELECT alone.
             true if self.at(Kw::ROWS) => {
                 self.bump();
-                self.expect(Kw::EXAMINED)?;
-                self.limit_value()?;
-                None
+                return Err(self.error());
             }
             true => Some(self.limit_value()?),
             false => None,
         };
-        if limit.is_some() && self.eat(Kw::ROWS) {
-            self.expect(Kw::EXAMINED)?;
-            self.limit_value()?;
-        }
         Ok((order_by, limit))
     }
 }

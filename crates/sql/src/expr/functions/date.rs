@@ -46,7 +46,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
     .no_fixed_as("cast_as_date"),
     &Function::new("datediff", "a, b", "Days from b to a.", int_or_null, |c| {
         let (a, b) = (c.real_date(0), c.real_date(1));
-        Call::opt_int(a.zip(b).map(|(a, b)| a.unix_days() - b.unix_days()))
+        Call::opt_int(a.zip(b).map(|(a, b)| a.day_number() - b.day_number()))
     }),
     &Function::new("dayname", "date", "The weekday's name.", name_type, |c| {
         let day = c.real_date(0);
@@ -221,7 +221,8 @@ pub(super) static FUNCTIONS: &[&Function] = &[
             let mode = week_mode(c) | 2;
             of_day(c, |d| {
                 let (week, year) = date::week(d, mode);
-                year as i64 * 100 + week as i64
+                // Before the year 0 it wraps, as in MariaDB.
+                i64::from(year.wrapping_mul(100).wrapping_add(week))
             })
         },
     )

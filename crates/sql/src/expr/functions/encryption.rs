@@ -5,6 +5,7 @@ use super::typing::{bytes, kind};
 use crate::expr::node::{Call, ExprType, Function, Typing};
 use crate::expr::value::Val;
 use crate::expr::value::with_text;
+use crate::seeded::Seeded;
 use aes::Aes128;
 use aes::cipher::{BlockDecrypt, BlockEncrypt, KeyInit};
 use base64::Engine;
@@ -60,6 +61,20 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "The CRC-32C checksum, going on from another one.",
         checksum_type,
         |c| checksum(c, crc32c::crc32c_append),
+    ),
+    &Function::new(
+        "decode",
+        "bytes, password",
+        "What ENCODE made of a text.",
+        |t| Ok(bytes(t.bytes(0), true)),
+        |c| Ok(coded(c, Table::decode)),
+    ),
+    &Function::new(
+        "encode",
+        "text, password",
+        "The text hidden by a password. This is no encryption that holds.",
+        |t| Ok(bytes(t.bytes(0), true)),
+        |c| Ok(coded(c, Table::encode)),
     ),
     &Function::new(
         "from_base64",
@@ -403,15 +418,73 @@ fn old_password<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     if t.is_empty() {
         return Ok(Val::text(String::new()));
     }
+    let (a, b) = old_hash(t.as_bytes());
+    Ok(Val::text(format!("{a:08x}{b:08x}")))
+}
+
+/// The two halves of that hash.
+fn old_hash(password: &[u8]) -> (u32, u32) {
     let (mut nr, mut nr2, mut add) = (1_345_345_333u64, 0x1234_5671u64, 7u64);
-    for b in t.bytes().filter(|b| !matches!(b, b' ' | b'\t')) {
-        let b = b as u64;
+    for b in password.iter().filter(|b| !matches!(b, b' ' | b'\t')) {
+        let b = u64::from(*b);
         nr ^= ((nr & 63).wrapping_add(add).wrapping_mul(b)).wrapping_add(nr << 8);
         nr2 = nr2.wrapping_add((nr2 << 8) ^ nr);
         add = add.wrapping_add(b);
     }
     let mask = (1u64 << 31) - 1;
-    Ok(Val::text(format!("{:08x}{:08x}", nr & mask, nr2 & mask)))
+    ((nr & mask) as u32, (nr2 & mask) as u32)
+}
+
+/// The bytes of ENCODE and DECODE: a permutation of all bytes that the password makes, and numbers that change it from byte
+/// to byte.
+struct Table {
+    series: Seeded,
+    /// What a byte is decoded to.
+    plain: [u8; 256],
+    /// What it is encoded to.
+    coded: [u8; 256],
+    shift: u8,
+}
+
+impl Table {
+    fn new(password: &[u8]) -> Self {
+        let (a, b) = old_hash(password);
+        let mut series = Seeded::of(a, b);
+        let mut plain: [u8; 256] = std::array::from_fn(|i| i as u8);
+        for i in 0..256 {
+            plain.swap(i, (series.next() * 255.0) as usize);
+        }
+        let mut coded = [0; 256];
+        for (i, p) in plain.iter().enumerate() {
+            coded[usize::from(*p)] = i as u8;
+        }
+        Table {
+            series,
+            plain,
+            coded,
+            shift: 0,
+        }
+    }
+
+    fn encode(&mut self, b: u8) -> u8 {
+        self.shift ^= (self.series.next() * 255.0) as u8;
+        let out = self.coded[usize::from(b)] ^ self.shift;
+        self.shift ^= b;
+        out
+    }
+
+    fn decode(&mut self, b: u8) -> u8 {
+        self.shift ^= (self.series.next() * 255.0) as u8;
+        let out = self.plain[usize::from(b ^ self.shift)];
+        self.shift ^= out;
+        out
+    }
+}
+
+fn coded<'a>(c: &Call<'a, '_>, one: fn(&mut Table, u8) -> u8) -> Val<'a> {
+    let mut table = with_text(c.v(1), Table::new);
+    let out: Vec<u8> = with_text(c.v(0), |b| b.iter().map(|b| one(&mut table, *b)).collect());
+    Val::Owned(Value::bytes(out))
 }
 
 fn random_type(t: &Typing<'_>) -> SqlResult<ExprType> {

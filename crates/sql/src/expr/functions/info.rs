@@ -12,7 +12,28 @@ use narwal_types::{Fixed, FixedKind};
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+/// What ROWNUM() is in a condition: only the parser's calls become this.
+pub(crate) const NEXT_ROW: &str = " rownum_next";
+
 pub(super) static FUNCTIONS: &[&Function] = &[
+    &Function::new(
+        NEXT_ROW,
+        "",
+        "The number that the row will have if it is taken.",
+        bigint_not_null,
+        |c| Ok(Val::int(c.ctx.subqueries.rows_taken() as i64 + 1)),
+    )
+    .volatile()
+    .never_defined(),
+    &Function::new(
+        "rownum",
+        "",
+        "The row's number among those that the SELECT has taken, counted from 1.",
+        bigint_not_null,
+        |c| Ok(Val::int(c.ctx.subqueries.rows_taken() as i64)),
+    )
+    .volatile()
+    .never_defined(),
     &Function::of_operands(
         "benchmark",
         "n, expression",

@@ -188,7 +188,16 @@ fn time_format<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
 
 fn str_to_date<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     let (text, format) = (c.text(0), c.text(1));
-    if let Some(v) = date::parse(&text, &format, c.rules()) {
+    if let Some((v, rest)) = date::parse(&text, &format, c.rules()) {
+        if !rest.trim_start().is_empty() {
+            let kind = match v {
+                Value::Time(_) => "time",
+                Value::Date(_) => "date",
+                _ => "datetime",
+            };
+            let cut = format!("Truncated incorrect {kind} value: '{text}'");
+            c.ctx.env.warn(codes::TRUNCATED_WRONG_VALUE, cut);
+        }
         return Ok(Val::Owned(v));
     }
     let told = errors::WRONG_VALUE_FOR_TYPE.with([&"datetime", &text, &"str_to_date"]);

@@ -18,7 +18,7 @@ pub(super) fn create(v: syntax::CreateView) -> SqlResult<CreateView> {
     });
     if let Some(name) = aliases
         .chain(&v.columns)
-        .find(|n| n.is_empty() || n.ends_with(' '))
+        .find(|n| n.is_empty() || n.ends_with(' ') || n.chars().count() > 64)
     {
         return Err(errors::WRONG_COLUMN_NAME.with([&name]));
     }

@@ -81,6 +81,31 @@ fn one_row_each(g: &GroupPlan, table: &Table) -> bool {
     g.aggregates.is_empty() && !g.rollup && table.indexes.iter().any(unique)
 }
 
+/// ROWNUM() is the number of the row as it was read: it goes with the row, whatever sorts or groups come behind.
+fn number_rows<'e>(
+    exprs: impl Iterator<Item = &'e mut Expr>,
+    table: Option<&Table>,
+    with_row: &mut dyn FnMut(&Expr) -> ExprKind,
+) {
+    fn replace(
+        e: &mut Expr,
+        place: &mut Option<ExprKind>,
+        with_row: &mut dyn FnMut(&Expr) -> ExprKind,
+    ) {
+        if matches!(&e.kind, ExprKind::Func { func, .. } if func.name() == "rownum") {
+            e.kind = place.get_or_insert_with(|| with_row(e)).clone();
+        }
+        e.for_each_child_mut(&mut |c| replace(c, place, with_row));
+    }
+    if table.is_none() {
+        return;
+    }
+    let mut place = None;
+    for e in exprs.filter(|e| e.numbers_rows()) {
+        replace(e, &mut place, with_row);
+    }
+}
+
 /// Decides where volatile items are computed, and takes all marks off. `table`: what gives the rows. Returns what is to be
 /// computed with each row.
 pub fn settle(
@@ -95,7 +120,9 @@ pub fn settle(
         order,
     } = clauses;
     let keys = group.as_ref().map_or(&[][..], |g| &g.keys);
-    if !items.iter().any(volatile) && !(keys.iter().chain(order.iter())).any(|k| volatile(&k.expr))
+    if !items.iter().any(volatile)
+        && !(keys.iter().chain(order.iter())).any(|k| volatile(&k.expr))
+        && !having.as_ref().is_some_and(|h| h.numbers_rows())
     {
         return Ok(None);
     }
@@ -117,6 +144,19 @@ pub fn settle(
         });
         place
     };
+    number_rows(
+        (items.iter_mut())
+            .chain(having.iter_mut().map(|e| &mut **e))
+            .chain(order.iter_mut().map(|k| &mut k.expr))
+            .chain(
+                group
+                    .iter_mut()
+                    .flat_map(|g| &mut g.keys)
+                    .map(|k| &mut k.expr),
+            ),
+        table,
+        &mut |e| with_row(e, None, &mut kept),
+    );
     if let Some(g) = &mut group {
         for k in g.keys.iter_mut().filter(|k| volatile(&k.expr)) {
             if table.is_none() {

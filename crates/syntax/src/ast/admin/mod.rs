@@ -47,6 +47,18 @@ pub enum ExplainForm {
     AnalyzeJson,
 }
 
+impl ExplainForm {
+    /// True if the statement runs.
+    pub fn runs(self) -> bool {
+        matches!(self, ExplainForm::Analyze | ExplainForm::AnalyzeJson)
+    }
+
+    /// True for an answer in JSON.
+    pub fn is_json(self) -> bool {
+        matches!(self, ExplainForm::Json | ExplainForm::AnalyzeJson)
+    }
+}
+
 /// What a transaction's end is followed by; what was not said is `None`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Completion {

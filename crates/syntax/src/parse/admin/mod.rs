@@ -162,7 +162,7 @@ impl Parser<'_> {
 
     fn prepare(&mut self) -> SqlResult<Admin> {
         self.bump();
-        let name = self.ident()?;
+        let name = self.passing_ident()?;
         self.expect(Kw::FROM)?;
         let from = self.plain_operand("PREPARE..FROM")?;
         Ok(Admin::Prepared(Prepared::Prepare { name, from }))
@@ -176,7 +176,7 @@ impl Parser<'_> {
             let using = self.using()?;
             return Ok(Admin::Prepared(Prepared::Immediate { from, using }));
         }
-        let name = self.ident()?;
+        let name = self.passing_ident()?;
         let using = self.using()?;
         Ok(Admin::Prepared(Prepared::Execute { name, using }))
     }
@@ -203,7 +203,7 @@ impl Parser<'_> {
     fn deallocate(&mut self) -> SqlResult<Admin> {
         self.bump();
         self.expect(Kw::PREPARE)?;
-        Ok(Admin::Prepared(Prepared::Deallocate(self.ident()?)))
+        Ok(Admin::Prepared(Prepared::Deallocate(self.passing_ident()?)))
     }
 
     fn kill(&mut self) -> SqlResult<Admin> {

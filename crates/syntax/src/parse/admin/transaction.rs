@@ -95,18 +95,18 @@ impl Parser<'_> {
         if self.at(Kw::SAVEPOINT) && self.peek_at(1) != Tok::End {
             self.bump();
         }
-        Ok(Admin::RollbackTo(self.ident()?))
+        Ok(Admin::RollbackTo(self.passing_ident()?))
     }
 
     pub(super) fn savepoint(&mut self) -> SqlResult<Admin> {
         self.bump();
-        Ok(Admin::Savepoint(self.ident()?))
+        Ok(Admin::Savepoint(self.passing_ident()?))
     }
 
     pub(super) fn release_savepoint(&mut self) -> SqlResult<Admin> {
         self.bump();
         self.expect(Kw::SAVEPOINT)?;
-        Ok(Admin::ReleaseSavepoint(self.ident()?))
+        Ok(Admin::ReleaseSavepoint(self.passing_ident()?))
     }
 
     pub(super) fn xa(&mut self) -> SqlResult<Admin> {

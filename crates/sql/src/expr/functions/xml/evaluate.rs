@@ -76,7 +76,7 @@ impl Evaluation<'_> {
 
     fn user_variable(&self, name: &str) -> Found {
         let mut found = Found::Null;
-        (self.env.variables).with_user(name, &mut |v| {
+        (self.env.variables).with_user(name, &mut |v, _| {
             found = match v {
                 Value::Null => Found::Null,
                 Value::Int(n) => Found::Number(*n as f64, Some(0)),

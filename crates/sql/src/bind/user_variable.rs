@@ -1,0 +1,39 @@
+//! User variables in expressions: their types are those of their values.
+
+use crate::env::StatementEnv;
+use crate::expr::node::{Coercibility, ExprType};
+use crate::user_kind::UserKind;
+use narwal_types::{Collation, ColumnType};
+
+/// Most characters of a text: it is a LONGTEXT.
+const CHARS: u64 = u32::MAX as u64;
+
+/// The type of `@x` now. A plan notes it, for it fits only as long as the variable's kind stays.
+pub(super) fn type_now(name: &str, env: &StatementEnv) -> ExprType {
+    let mut kind = UserKind::Null;
+    (env.variables).with_user(name, &mut |v, c| kind = UserKind::of(v, c));
+    env.user_kinds.borrow_mut().push((name.into(), kind));
+    let text = |c| ExprType::string(CHARS, c, Coercibility::Implicit, true);
+    match kind {
+        UserKind::Null => text(Collation::Binary),
+        UserKind::Int => ExprType::bigint(false, true),
+        UserKind::UInt => ExprType::bigint(true, true),
+        UserKind::Decimal => ExprType::of_column(ColumnType::decimal(65, 38), true),
+        UserKind::Double => ExprType::double(true),
+        UserKind::Text(c) => text(c),
+    }
+}
+
+/// The type of `@x := value`. A date is kept as a text, with the collation that MariaDB gives to digits.
+pub(super) fn type_of_assignment(ty: &ExprType) -> ExprType {
+    if ty.ty.is_temporal() || ty.ty.fixed().is_some() {
+        let chars = ty.chars();
+        let collation = Collation::Latin1SwedishCi;
+        return ExprType::string(chars, collation, Coercibility::Implicit, ty.nullable);
+    }
+    let mut ty = ty.without_zeros();
+    if ty.ty.is_string() && !ty.null {
+        ty.coercibility = Coercibility::Implicit;
+    }
+    ty
+}
