@@ -10,7 +10,7 @@
 //! | `transaction.rs`, `transaction_statements.rs`, `xa.rs`, `access.rs` | the transaction; BEGIN, COMMIT, savepoints; XA branches; whether a statement is allowed |
 //! | `server_statements.rs`, `maintenance.rs`, `evaluate.rs` | KILL, FLUSH; CHECK TABLE and its like; values of expressions in statements |
 //! | `set.rs`, `set_statement.rs` | SET; SET STATEMENT ... FOR |
-//! | `users.rs`, `plugin_statements.rs`, `password_rules.rs` | CREATE USER, GRANT and the like; INSTALL; which passwords may be had |
+//! | `users.rs`, `plugin_statements.rs`, `password_rules.rs`, `grant_tables.rs` | CREATE USER, GRANT and the like; INSTALL; which passwords may be had; DML of grant tables |
 //! | `show_explain.rs` | SHOW EXPLAIN: plans of what other connections run |
 //! | `show/`, `information_schema/`, `view.rs` | SHOW and DESCRIBE; the virtual tables; what they see of a session |
 //! | `table_locks.rs`, `backup.rs`, `flashback.rs`, `binlog_admin.rs`, `dump.rs`, `files.rs` | LOCK TABLES; BACKUP; FLASHBACK; PURGE, RESET MASTER; COM_BINLOG_DUMP; LOAD DATA |
@@ -55,6 +55,7 @@ mod dump;
 mod evaluate;
 mod files;
 mod flashback;
+mod grant_tables;
 mod grant_texts;
 mod granting;
 mod gtids;

@@ -59,6 +59,9 @@ const ALIASES: [(&str, &str); 6] = [
     ("CREATE TEMPORARY TABLE", "CREATE TEMPORARY TABLES"),
 ];
 
+/// The privileges that stand in front of GRANT OPTION in MariaDB's number.
+const LOW: u64 = (1 << 10) - 1;
+
 #[allow(missing_docs)]
 impl PrivilegeSet {
     pub const NONE: PrivilegeSet = PrivilegeSet(0);
@@ -185,6 +188,24 @@ impl PrivilegeSet {
             .iter()
             .filter_map(|n| Self::by_name(n.as_ref()))
             .fold(PrivilegeSet::NONE, PrivilegeSet::with)
+    }
+
+    /// The number that MariaDB has for the set, as `mysql.global_priv` shows it: there GRANT OPTION stands behind FILE.
+    pub(crate) fn access(self) -> u64 {
+        let grant = self.0 & Self::GRANT_OPTION.0;
+        let low = self.0 & LOW;
+        let high = self.0 & !LOW & !Self::GRANT_OPTION.0;
+        low | high << 1 | u64::from(grant != 0) << 10
+    }
+
+    /// The set of such a number.
+    pub(crate) fn from_access(access: u64) -> PrivilegeSet {
+        let grant = match access >> 10 & 1 {
+            1 => Self::GRANT_OPTION,
+            _ => Self::NONE,
+        };
+        let high = access >> 1 & Self::ALL_GLOBAL.0 & !LOW;
+        PrivilegeSet(access & LOW | high).with(grant)
     }
 
     /// The list in a GRANT statement at a level whose ALL is `all`: `ALL PRIVILEGES`, `USAGE`, or names; without

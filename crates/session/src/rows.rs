@@ -133,3 +133,63 @@ impl Grid {
 pub(crate) fn opt(s: Option<impl Into<Box<str>>>) -> Value {
     s.map_or(Value::Null, Value::str)
 }
+
+/// What the schema `information_schema` says of a type beside its name: the most characters and bytes, digits, digits behind
+/// the point, digits of a second, character set and collation.
+pub(crate) fn type_facts(ty: &ColumnType) -> [Value; 7] {
+    let uint = |v: Option<u64>| v.map_or(Value::Null, Value::UInt);
+    let width = u64::from(ty.char_bytes());
+    let (chars, bytes) = match ty.kind {
+        TypeKind::Char(n) | TypeKind::VarChar(n) => (Some(u64::from(n)), ty.max_bytes()),
+        TypeKind::Binary(n) | TypeKind::VarBinary(n) => (Some(u64::from(n)), Some(u64::from(n))),
+        TypeKind::Text(s) | TypeKind::Blob(s) => (Some(s.max_bytes()), Some(s.max_bytes())),
+        TypeKind::Enum(m) => (
+            Some(m.enum_chars() as u64),
+            Some(m.enum_chars() as u64 * width),
+        ),
+        TypeKind::Set(m) => (
+            Some(m.set_chars() as u64),
+            Some(m.set_chars() as u64 * width),
+        ),
+        _ => (None, None),
+    };
+    let (precision, scale) = match ty.kind {
+        TypeKind::TinyInt => (Some(3), Some(0)),
+        TypeKind::SmallInt => (Some(5), Some(0)),
+        TypeKind::MediumInt => (Some(if ty.unsigned { 8 } else { 7 }), Some(0)),
+        TypeKind::Int => (Some(10), Some(0)),
+        TypeKind::BigInt => (Some(if ty.unsigned { 20 } else { 19 }), Some(0)),
+        TypeKind::Decimal(p, s) => (Some(u64::from(p)), Some(u64::from(s))),
+        TypeKind::Float | TypeKind::Double if ty.form.digits.is_some() => {
+            let digits = ty.form.digits;
+            (
+                digits.map(|(m, _)| u64::from(m)),
+                digits.map(|(_, d)| u64::from(d)),
+            )
+        }
+        TypeKind::Float => (Some(12), None),
+        TypeKind::Double => (Some(22), None),
+        TypeKind::Bit(n) => (Some(u64::from(n)), None),
+        _ => (None, None),
+    };
+    let fsp = match ty.kind {
+        TypeKind::Time(f) | TypeKind::DateTime(f) | TypeKind::Timestamp(f) => Some(u64::from(f)),
+        _ => None,
+    };
+    let (set, collation) = match ty.has_charset() {
+        true => {
+            let c = ty.collation;
+            (Value::str(c.charset().name()), Value::str(c.name()))
+        }
+        false => (Value::Null, Value::Null),
+    };
+    [
+        uint(chars),
+        uint(bytes),
+        uint(precision),
+        uint(scale),
+        uint(fsp),
+        set,
+        collation,
+    ]
+}

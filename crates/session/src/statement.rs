@@ -366,6 +366,17 @@ impl ClientSession {
         }
         let plan = match self.plan(stmt, text) {
             Ok(p) => p,
+            Err(e)
+                if matches!(
+                    e.code,
+                    codes::NO_SUCH_TABLE | codes::TABLEACCESS_DENIED_ERROR
+                ) =>
+            {
+                return match self.grant_table(stmt) {
+                    Some(table) => self.write_grants(table, stmt, text, out, more),
+                    None => self.fail(e),
+                };
+            }
             Err(e) => return self.fail(e),
         };
         if let Stmt::Explain(inner, ExplainForm::Extended) = stmt {

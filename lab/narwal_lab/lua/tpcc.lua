@@ -2,12 +2,14 @@
 --   sysbench tpcc.lua --warehouses=2 ... prepare | run | cleanup
 -- An event is one transaction of the mix: 45 % new order, 43 % payment, 4 % each order status, delivery, stock level.
 -- 1 % of the new orders ask for an item that does not exist and roll back, as specified.
+-- --procedures=on runs each transaction as one CALL of a stored procedure, with the same choices and the same end.
 -- --items and --customers make it smaller than the specification says; --threads load the warehouses side by side.
 
 sysbench.cmdline.options = {
    warehouses = {"Warehouses", 2},
    items = {"Items, and stock of each warehouse", 100000},
-   customers = {"Customers of each of a warehouse's ten districts; as many orders at first", 3000}
+   customers = {"Customers of each of a warehouse's ten districts; as many orders at first", 3000},
+   procedures = {"Transactions are stored procedures", false}
 }
 
 local DISTRICTS = 10
@@ -37,6 +39,122 @@ local TABLES = {
       s_dist_03 CHAR(24), s_dist_04 CHAR(24), s_dist_05 CHAR(24), s_dist_06 CHAR(24), s_dist_07 CHAR(24), s_dist_08 CHAR(24),
       s_dist_09 CHAR(24), s_dist_10 CHAR(24), s_ytd INT, s_order_cnt SMALLINT, s_remote_cnt SMALLINT, s_data VARCHAR(50),
       PRIMARY KEY (s_w_id, s_i_id))]]
+}
+
+-- The transactions as procedures. A customer is found by v_c or, if that is NULL, by v_last.
+local CUSTOMER = [[
+   IF v_c IS NULL THEN
+      SELECT COUNT(*) INTO v_n FROM customer WHERE c_w_id = v_cw AND c_d_id = v_cd AND c_last = v_last;
+      SET v_n = (v_n - 1) DIV 2;
+      IF v_n >= 0 THEN
+         SELECT c_id INTO v_c FROM customer WHERE c_w_id = v_cw AND c_d_id = v_cd AND c_last = v_last ORDER BY c_first LIMIT v_n, 1;
+      END IF;
+   END IF;]]
+
+local PROCEDURES = {
+   tpcc_new_order = [[(v_w SMALLINT, v_d TINYINT, v_c INT, v_count TINYINT, v_local TINYINT, v_wanted VARCHAR(1000))
+   body: BEGIN
+      DECLARE v_o, v_item, v_supply, v_quantity, v_have, v_number INT DEFAULT 1;
+      DECLARE v_price DECIMAL(5,2); DECLARE v_tax, v_discount DECIMAL(4,4); DECLARE v_part VARCHAR(40);
+      DECLARE v_last, v_credit VARCHAR(16); DECLARE v_name VARCHAR(24); DECLARE v_data VARCHAR(50); DECLARE v_info CHAR(24);
+      START TRANSACTION;
+      SELECT d_next_o_id, d_tax INTO v_o, v_tax FROM district WHERE d_w_id = v_w AND d_id = v_d FOR UPDATE;
+      SELECT c_discount, c_last, c_credit, w_tax INTO v_discount, v_last, v_credit, v_tax FROM customer, warehouse
+         WHERE w_id = v_w AND c_w_id = w_id AND c_d_id = v_d AND c_id = v_c;
+      UPDATE district SET d_next_o_id = v_o + 1 WHERE d_w_id = v_w AND d_id = v_d;
+      INSERT INTO orders VALUES (v_w, v_d, v_o, v_c, NOW(), NULL, v_count, v_local);
+      INSERT INTO new_order VALUES (v_w, v_d, v_o);
+      WHILE v_number <= v_count DO
+         SET v_part = SUBSTRING_INDEX(SUBSTRING_INDEX(v_wanted, ';', v_number), ';', -1);
+         SET v_item = SUBSTRING_INDEX(v_part, ',', 1), v_quantity = SUBSTRING_INDEX(v_part, ',', -1);
+         SET v_supply = SUBSTRING_INDEX(SUBSTRING_INDEX(v_part, ',', 2), ',', -1), v_price = NULL;
+         SELECT i_price, i_name, i_data INTO v_price, v_name, v_data FROM item WHERE i_id = v_item;
+         IF v_price IS NULL THEN
+            ROLLBACK;
+            LEAVE body;
+         END IF;
+         SELECT s_quantity, s_data, CASE v_d WHEN 1 THEN s_dist_01 WHEN 2 THEN s_dist_02 WHEN 3 THEN s_dist_03 WHEN 4 THEN s_dist_04
+            WHEN 5 THEN s_dist_05 WHEN 6 THEN s_dist_06 WHEN 7 THEN s_dist_07 WHEN 8 THEN s_dist_08 WHEN 9 THEN s_dist_09 ELSE s_dist_10 END
+            INTO v_have, v_data, v_info FROM stock WHERE s_w_id = v_supply AND s_i_id = v_item FOR UPDATE;
+         SET v_have = v_have - v_quantity;
+         IF v_have < 10 THEN
+            SET v_have = v_have + 91;
+         END IF;
+         UPDATE stock SET s_quantity = v_have, s_ytd = s_ytd + v_quantity, s_order_cnt = s_order_cnt + 1,
+            s_remote_cnt = s_remote_cnt + IF(v_supply = v_w, 0, 1) WHERE s_w_id = v_supply AND s_i_id = v_item;
+         INSERT INTO order_line VALUES (v_w, v_d, v_o, v_number, v_item, v_supply, NULL, v_quantity, v_quantity * v_price, v_info);
+         SET v_number = v_number + 1;
+      END WHILE;
+      COMMIT;
+   END]],
+   tpcc_payment = [[(v_w SMALLINT, v_d TINYINT, v_cw SMALLINT, v_cd TINYINT, v_amount DECIMAL(6,2), v_c INT, v_last VARCHAR(16))
+   body: BEGIN
+      DECLARE v_n INT; DECLARE v_w_name, v_d_name VARCHAR(10); DECLARE v_credit CHAR(2);
+      START TRANSACTION;
+      UPDATE warehouse SET w_ytd = w_ytd + v_amount WHERE w_id = v_w;
+      UPDATE district SET d_ytd = d_ytd + v_amount WHERE d_w_id = v_w AND d_id = v_d;
+      SELECT w_name INTO v_w_name FROM warehouse WHERE w_id = v_w;
+      SELECT d_name INTO v_d_name FROM district WHERE d_w_id = v_w AND d_id = v_d;]] .. CUSTOMER .. [[
+      IF v_c IS NULL THEN
+         ROLLBACK;
+         LEAVE body;
+      END IF;
+      SELECT c_credit INTO v_credit FROM customer WHERE c_w_id = v_cw AND c_d_id = v_cd AND c_id = v_c FOR UPDATE;
+      UPDATE customer SET c_balance = c_balance - v_amount, c_ytd_payment = c_ytd_payment + v_amount, c_payment_cnt = c_payment_cnt + 1,
+         c_data = IF(v_credit = 'BC', LEFT(CONCAT(CONCAT_WS(' ', v_c, v_cd, v_cw, v_d, v_w, v_amount), ' | ', c_data), 500), c_data)
+         WHERE c_w_id = v_cw AND c_d_id = v_cd AND c_id = v_c;
+      INSERT INTO history (h_c_id, h_c_d_id, h_c_w_id, h_d_id, h_w_id, h_date, h_amount, h_data)
+         VALUES (v_c, v_cd, v_cw, v_d, v_w, NOW(), v_amount, CONCAT(v_w_name, '    ', v_d_name));
+      COMMIT;
+   END]],
+   tpcc_order_status = [[(v_cw SMALLINT, v_cd TINYINT, v_c INT, v_last VARCHAR(16))
+   BEGIN
+      DECLARE v_n, v_o, v_carrier, v_item, v_supply, v_quantity INT; DECLARE v_entry, v_delivery DATETIME; DECLARE v_amount DECIMAL(6,2);
+      DECLARE v_balance DECIMAL(12,2); DECLARE v_done INT DEFAULT 0;
+      DECLARE lines_of CURSOR FOR SELECT ol_i_id, ol_supply_w_id, ol_quantity, ol_amount, ol_delivery_d FROM order_line
+         WHERE ol_w_id = v_cw AND ol_d_id = v_cd AND ol_o_id = v_o;
+      DECLARE CONTINUE HANDLER FOR NOT FOUND SET v_done = 1;
+      START TRANSACTION;]] .. CUSTOMER .. [[
+      SELECT c_balance INTO v_balance FROM customer WHERE c_w_id = v_cw AND c_d_id = v_cd AND c_id = v_c;
+      SELECT o_id, o_carrier_id, o_entry_d INTO v_o, v_carrier, v_entry FROM orders WHERE o_w_id = v_cw AND o_d_id = v_cd AND o_c_id = v_c
+         ORDER BY o_id DESC LIMIT 1;
+      SET v_done = 0;
+      OPEN lines_of;
+      WHILE NOT v_done DO
+         FETCH lines_of INTO v_item, v_supply, v_quantity, v_amount, v_delivery;
+      END WHILE;
+      CLOSE lines_of;
+      COMMIT;
+   END]],
+   tpcc_delivery = [[(v_w SMALLINT, v_carrier TINYINT)
+   BEGIN
+      DECLARE v_d INT DEFAULT 1; DECLARE v_o, v_c INT; DECLARE v_total DECIMAL(12,2);
+      START TRANSACTION;
+      WHILE v_d <= 10 DO
+         SET v_o = NULL;
+         SELECT no_o_id INTO v_o FROM new_order WHERE no_w_id = v_w AND no_d_id = v_d ORDER BY no_o_id LIMIT 1 FOR UPDATE;
+         IF v_o IS NOT NULL THEN
+            DELETE FROM new_order WHERE no_w_id = v_w AND no_d_id = v_d AND no_o_id = v_o;
+            SELECT o_c_id INTO v_c FROM orders WHERE o_w_id = v_w AND o_d_id = v_d AND o_id = v_o;
+            UPDATE orders SET o_carrier_id = v_carrier WHERE o_w_id = v_w AND o_d_id = v_d AND o_id = v_o;
+            UPDATE order_line SET ol_delivery_d = NOW() WHERE ol_w_id = v_w AND ol_d_id = v_d AND ol_o_id = v_o;
+            SELECT SUM(ol_amount) INTO v_total FROM order_line WHERE ol_w_id = v_w AND ol_d_id = v_d AND ol_o_id = v_o;
+            UPDATE customer SET c_balance = c_balance + v_total, c_delivery_cnt = c_delivery_cnt + 1
+               WHERE c_w_id = v_w AND c_d_id = v_d AND c_id = v_c;
+         END IF;
+         SET v_d = v_d + 1;
+      END WHILE;
+      COMMIT;
+   END]],
+   tpcc_stock_level = [[(v_w SMALLINT, v_d TINYINT, v_least INT)
+   BEGIN
+      DECLARE v_o, v_low INT;
+      START TRANSACTION;
+      SELECT d_next_o_id INTO v_o FROM district WHERE d_w_id = v_w AND d_id = v_d;
+      SELECT COUNT(DISTINCT s_i_id) INTO v_low FROM order_line, stock WHERE ol_w_id = v_w AND ol_d_id = v_d AND ol_o_id < v_o
+         AND ol_o_id >= v_o - 20 AND s_w_id = v_w AND s_i_id = ol_i_id AND s_quantity < v_least;
+      COMMIT;
+   END]]
 }
 
 local SYLLABLES = {"BAR", "OUGHT", "ABLE", "PRI", "PRES", "ESE", "ANTI", "CALLY", "ATION", "EING"}
@@ -143,6 +261,9 @@ end
 function cmd_prepare()
    local con = sysbench.sql.driver():connect()
    for _, text in ipairs(TABLES) do con:query("CREATE TABLE " .. text) end
+   for name, text in pairs(PROCEDURES) do
+      if sysbench.opt.procedures then con:query("CREATE PROCEDURE " .. name .. text) end
+   end
    load_items(con)
    for w = 1, sysbench.opt.warehouses do load_warehouse(con, w) end
 end
@@ -150,6 +271,7 @@ end
 function cmd_cleanup()
    local con = sysbench.sql.driver():connect()
    for _, text in ipairs(TABLES) do con:query("DROP TABLE IF EXISTS " .. string.match(text, "^%S+")) end
+   for name in pairs(PROCEDURES) do con:query("DROP PROCEDURE IF EXISTS " .. name) end
 end
 
 sysbench.cmdline.commands = {prepare = {cmd_prepare}, cleanup = {cmd_cleanup}}
@@ -204,6 +326,12 @@ local function new_order()
    if rollback then wanted[count].item = sysbench.opt.items + 1 end
    -- Always in one order of stock rows, so that two of these never wait for each other.
    table.sort(wanted, function(a, b) return a.supply < b.supply or a.supply == b.supply and a.item < b.item end)
+   if sysbench.opt.procedures then
+      local list = {}
+      for i, x in ipairs(wanted) do list[i] = string.format("%d,%d,%d", x.item, x.supply, x.quantity) end
+      run("CALL tpcc_new_order(%d, %d, %d, %d, %d, '%s')", w, d, c, count, all_local, table.concat(list, ";"))
+      return
+   end
    run("BEGIN")
    -- First what others change: a snapshot taken before would be one that this transaction may not write in.
    local district = row("SELECT d_next_o_id, d_tax FROM district WHERE d_w_id = %d AND d_id = %d FOR UPDATE", w, d)
@@ -229,25 +357,40 @@ local function new_order()
    run("COMMIT")
 end
 
--- The customer by number (40 %) or the middle one of a name.
-local function find_customer(w, d, columns, lock)
-   if between(1, 100) > 60 then
-      return row("SELECT %s FROM customer WHERE c_w_id = %d AND c_d_id = %d AND c_id = %d%s", columns, w, d, a_customer(), lock)
-   end
-   local found = rows("SELECT %s FROM customer WHERE c_w_id = %d AND c_d_id = %d AND c_last = '%s' ORDER BY c_first%s", columns, w, d, a_name(), lock)
+-- A customer's number (40 %) or name.
+local function wanted_customer()
+   if between(1, 100) > 60 then return a_customer(), nil end
+   return nil, a_name()
+end
+
+-- The customer of that number, or the middle one of that name.
+local function find_customer(w, d, number, name, columns, lock)
+   if number then return row("SELECT %s FROM customer WHERE c_w_id = %d AND c_d_id = %d AND c_id = %d%s", columns, w, d, number, lock) end
+   local found = rows("SELECT %s FROM customer WHERE c_w_id = %d AND c_d_id = %d AND c_last = '%s' ORDER BY c_first%s", columns, w, d, name, lock)
    return found[math.ceil(#found / 2)]
+end
+
+-- The same as arguments of a procedure.
+local function customer_arguments(number, name)
+   if number then return string.format("%d, NULL", number) end
+   return string.format("NULL, '%s'", name)
 end
 
 local function payment()
    local w, d, amount = home, between(1, DISTRICTS), between(100, 500000) / 100
    local c_w, c_d = w, d
    if between(1, 100) > 85 then c_w, c_d = other_warehouse(), between(1, DISTRICTS) end
+   local number, name = wanted_customer()
+   if sysbench.opt.procedures then
+      run("CALL tpcc_payment(%d, %d, %d, %d, %.2f, %s)", w, d, c_w, c_d, amount, customer_arguments(number, name))
+      return
+   end
    run("BEGIN")
    run("UPDATE warehouse SET w_ytd = w_ytd + %.2f WHERE w_id = %d", amount, w)
    run("UPDATE district SET d_ytd = d_ytd + %.2f WHERE d_w_id = %d AND d_id = %d", amount, w, d)
    local warehouse = row("SELECT w_name, w_street_1, w_street_2, w_city, w_state, w_zip FROM warehouse WHERE w_id = %d", w)
    local district = row("SELECT d_name, d_street_1, d_street_2, d_city, d_state, d_zip FROM district WHERE d_w_id = %d AND d_id = %d", w, d)
-   local c = find_customer(c_w, c_d, "c_id, c_credit, c_data, c_first, c_last, c_balance", " FOR UPDATE")
+   local c = find_customer(c_w, c_d, number, name, "c_id, c_credit, c_data, c_first, c_last, c_balance", " FOR UPDATE")
    if not c then
       run("ROLLBACK")
       return
@@ -262,8 +405,13 @@ end
 
 local function order_status()
    local w, d = home, between(1, DISTRICTS)
+   local number, name = wanted_customer()
+   if sysbench.opt.procedures then
+      run("CALL tpcc_order_status(%d, %d, %s)", w, d, customer_arguments(number, name))
+      return
+   end
    run("BEGIN")
-   local c = find_customer(w, d, "c_id, c_balance, c_first, c_middle, c_last", "")
+   local c = find_customer(w, d, number, name, "c_id, c_balance, c_first, c_middle, c_last", "")
    if c then
       local o = row("SELECT o_id, o_carrier_id, o_entry_d FROM orders WHERE o_w_id = %d AND o_d_id = %d AND o_c_id = %s ORDER BY o_id DESC LIMIT 1", w, d, c[1])
       if o then
@@ -275,6 +423,10 @@ end
 
 local function delivery()
    local w, carrier = home, between(1, 10)
+   if sysbench.opt.procedures then
+      run("CALL tpcc_delivery(%d, %d)", w, carrier)
+      return
+   end
    run("BEGIN")
    for d = 1, DISTRICTS do
       local first = row("SELECT no_o_id FROM new_order WHERE no_w_id = %d AND no_d_id = %d ORDER BY no_o_id LIMIT 1 FOR UPDATE", w, d)
@@ -292,11 +444,15 @@ local function delivery()
 end
 
 local function stock_level()
-   local w, d = home, sysbench.tid % DISTRICTS + 1
+   local w, d, least = home, sysbench.tid % DISTRICTS + 1, between(10, 20)
+   if sysbench.opt.procedures then
+      run("CALL tpcc_stock_level(%d, %d, %d)", w, d, least)
+      return
+   end
    run("BEGIN")
    local o = tonumber(row("SELECT d_next_o_id FROM district WHERE d_w_id = %d AND d_id = %d", w, d)[1])
    row("SELECT COUNT(DISTINCT s_i_id) FROM order_line, stock WHERE ol_w_id = %d AND ol_d_id = %d AND ol_o_id < %d AND ol_o_id >= %d AND s_w_id = %d AND s_i_id = ol_i_id AND s_quantity < %d",
-      w, d, o, o - 20, w, between(10, 20))
+      w, d, o, o - 20, w, least)
    run("COMMIT")
 end
 

@@ -37,6 +37,7 @@ mod system;
 pub(crate) mod tables;
 mod uncounted_columns;
 mod views;
+use crate::privileges::PrivilegeSet;
 use crate::programs::events::show::events;
 use crate::programs::show as programs;
 use crate::replica::show;
@@ -48,8 +49,8 @@ pub(crate) use definitions::{Definitions, all, definition};
 use narwal_engine::Table;
 use narwal_sql::virtual_tables::{INFORMATION_SCHEMA, PERFORMANCE_SCHEMA, Wanted};
 use narwal_sql::{StatementEnv, VirtualRows, VirtualTables};
-use narwal_types::SqlResult;
 use narwal_types::face::is_mysql;
+use narwal_types::{SqlResult, Value};
 use rows::Rows;
 use std::sync::Arc;
 pub(crate) use system::{is_view, system_collation, table_of_system};
@@ -154,6 +155,16 @@ impl VirtualTables for InformationSchema<'_> {
         });
         Some((table, make))
     }
+}
+
+/// The rows of a table of the database `mysql`.
+pub(crate) fn system_rows(view: &View, table: &Table) -> SqlResult<Vec<Vec<Value>>> {
+    mysql::rows(view, table)
+}
+
+/// The privilege that a column of a grant table is about.
+pub(crate) fn privilege_of_column(column: &str) -> Option<PrivilegeSet> {
+    mysql::privilege_of(column)
 }
 
 /// A table of the database `mysql`.

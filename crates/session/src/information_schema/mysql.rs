@@ -269,8 +269,8 @@ fn roles_mapping(view: &View) -> Rows {
         .collect()
 }
 
-/// `X_priv` as a privilege: Y or N.
-fn granted(have: PrivilegeSet, column: &str) -> Option<Value> {
+/// The privilege that `X_priv` is about.
+pub(super) fn privilege_of(column: &str) -> Option<PrivilegeSet> {
     let name = column.strip_suffix("_priv")?;
     let name = match name {
         "Grant" => "GRANT OPTION".to_string(),
@@ -280,7 +280,12 @@ fn granted(have: PrivilegeSet, column: &str) -> Option<Value> {
         "Repl_client" => "BINLOG MONITOR".to_string(),
         n => n.replace('_', " ").to_ascii_uppercase(),
     };
-    let wanted = PrivilegeSet::from_names(&[name]);
+    Some(PrivilegeSet::from_names(&[name]))
+}
+
+/// `X_priv` as a privilege: Y or N.
+fn granted(have: PrivilegeSet, column: &str) -> Option<Value> {
+    let wanted = privilege_of(column)?;
     let yes = !wanted.is_empty() && have.has(wanted);
     Some(Value::str(if yes { "Y" } else { "N" }))
 }
@@ -335,10 +340,10 @@ fn tls_part<'a>(a: &'a Account, column: &str) -> &'a str {
 /// The JSON of `mysql.global_priv`.
 fn global_priv(a: &Account) -> String {
     if a.is_role {
-        return format!(r#"{{"access":{},"is_role":true}}"#, a.global.0);
+        return format!(r#"{{"access":{},"is_role":true}}"#, a.global.access());
     }
     let mut all = serde_json::json!({
-        "access": a.global.0,
+        "access": a.global.access(),
         "plugin": a.plugin,
         "authentication_string": a.auth,
         "account_locked": a.locked,

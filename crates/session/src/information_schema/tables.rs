@@ -5,6 +5,7 @@ use super::system::{is_view, system_collation, system_tables};
 use crate::acl::Account;
 use crate::instance::Instance;
 use crate::privileges::PrivilegeSet;
+use crate::rows::type_facts;
 use crate::system_schemas::{system_schema, system_schemas};
 use crate::view::View;
 use narwal_engine::{ColumnDef, ForeignKeyDef, IndexDef, Table, ViewDef};
@@ -13,7 +14,7 @@ use narwal_sql::show;
 use narwal_sql::view::describe;
 use narwal_sql::virtual_tables::{INFORMATION_SCHEMA, PERFORMANCE_SCHEMA, Wanted};
 use narwal_types::face::is_mysql;
-use narwal_types::{Collation, DateTime, SqlResult, TypeKind, Value, Zone};
+use narwal_types::{Collation, DateTime, SqlResult, Value, Zone};
 use std::sync::Arc;
 
 pub(super) fn text(s: &str) -> Value {
@@ -325,53 +326,15 @@ fn column_row(account: &Account, t: &Table, i: usize, c: &ColumnDef) -> Vec<Valu
     let ty = &c.ty;
     let full = c.type_name();
     let kind = full.split(['(', ' ']).next().unwrap_or_default();
-    let uint = |v: Option<u64>| v.map_or(Value::Null, Value::UInt);
-    let width = u64::from(ty.char_bytes());
-    let (chars, bytes) = match ty.kind {
-        TypeKind::Char(n) | TypeKind::VarChar(n) => (Some(u64::from(n)), ty.max_bytes()),
-        TypeKind::Binary(n) | TypeKind::VarBinary(n) => (Some(u64::from(n)), Some(u64::from(n))),
-        TypeKind::Text(s) | TypeKind::Blob(s) => (Some(s.max_bytes()), Some(s.max_bytes())),
-        TypeKind::Enum(m) => (
-            Some(m.enum_chars() as u64),
-            Some(m.enum_chars() as u64 * width),
-        ),
-        TypeKind::Set(m) => (
-            Some(m.set_chars() as u64),
-            Some(m.set_chars() as u64 * width),
-        ),
-        _ => (None, None),
-    };
-    let (precision, scale) = match ty.kind {
-        TypeKind::TinyInt => (Some(3), Some(0)),
-        TypeKind::SmallInt => (Some(5), Some(0)),
-        TypeKind::MediumInt => (Some(if ty.unsigned { 8 } else { 7 }), Some(0)),
-        TypeKind::Int => (Some(10), Some(0)),
-        TypeKind::BigInt => (Some(if ty.unsigned { 20 } else { 19 }), Some(0)),
-        TypeKind::Decimal(p, s) => (Some(u64::from(p)), Some(u64::from(s))),
-        TypeKind::Float | TypeKind::Double if ty.form.digits.is_some() => {
-            let digits = ty.form.digits;
-            (
-                digits.map(|(m, _)| u64::from(m)),
-                digits.map(|(_, d)| u64::from(d)),
-            )
-        }
-        TypeKind::Float => (Some(12), None),
-        TypeKind::Double => (Some(22), None),
-        TypeKind::Bit(n) => (Some(u64::from(n)), None),
-        _ => (None, None),
-    };
-    let fsp = match ty.kind {
-        TypeKind::Time(f) | TypeKind::DateTime(f) | TypeKind::Timestamp(f) => Some(u64::from(f)),
-        _ => None,
-    };
     // A JSON column of MySQL's has no character set.
     let json = is_mysql() && c.is_json();
-    let (chars, bytes) = if json { (None, None) } else { (chars, bytes) };
-    let (set, collation) = if ty.has_charset() && !json {
-        (text(charset(ty.collation)), text(ty.collation.name()))
-    } else {
-        (Value::Null, Value::Null)
-    };
+    let mut facts = type_facts(ty);
+    if json {
+        for i in [0, 1, 5, 6] {
+            facts[i] = Value::Null;
+        }
+    }
+    let [chars, bytes, precision, scale, fsp, set, collation] = facts;
     vec![
         text("def"),
         text(&t.def.db),
@@ -381,11 +344,11 @@ fn column_row(account: &Account, t: &Table, i: usize, c: &ColumnDef) -> Vec<Valu
         default_expression(c),
         text(if c.nullable { "YES" } else { "NO" }),
         text(kind),
-        uint(chars),
-        uint(bytes),
-        uint(precision),
-        uint(scale),
-        uint(fsp),
+        chars,
+        bytes,
+        precision,
+        scale,
+        fsp,
         set,
         collation,
         Value::str(full.as_str()),

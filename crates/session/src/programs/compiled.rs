@@ -289,18 +289,27 @@ fn quoted(names: &[Option<&str>]) -> String {
     list.join(".")
 }
 
-/// A routine's parameters: how each is passed, its name and its type.
-pub(crate) fn parameters_of(def: &Definition) -> SqlResult<Vec<(&'static str, String, String)>> {
+/// A type as lists show it: its text, and what it is if the text says that.
+pub(crate) type ShownType = (String, Option<ColumnType>);
+
+/// A parameter as lists show it: how it is passed, its name and its type.
+pub(crate) type ShownParameter = (&'static str, String, ShownType);
+
+/// A routine's result, if it is a function's, and its parameters: how each is passed, its name and its type.
+pub(crate) fn parameters_of(
+    def: &Definition,
+) -> SqlResult<(Option<ShownType>, Vec<ShownParameter>)> {
     let text = def.create("CREATE");
     let options = ParseOptions {
         sql_mode: def.mode(),
     };
     let Statement::Program(parsed) = narwal_syntax::parse_statement(&text, &options)? else {
-        return Ok(Vec::new());
+        return Ok((None, Vec::new()));
     };
     let ast::Program::Routine(r) = *parsed else {
-        return Ok(Vec::new());
+        return Ok((None, Vec::new()));
     };
+    let returns = r.returns.as_ref().map(|t| shown_type(def, t)).transpose()?;
     let mut list = Vec::new();
     for p in r.parameters {
         let mode = match p.mode {
@@ -309,25 +318,35 @@ pub(crate) fn parameters_of(def: &Definition) -> SqlResult<Vec<(&'static str, St
             ast::ParameterMode::Out => "OUT",
             ast::ParameterMode::InOut => "INOUT",
         };
-        let ty = match &p.ty {
-            ast::VariableType::Data(ty, c) => {
-                let default = Collation::from_name(&def.charset.2).unwrap_or_default();
-                narwal_sql::lower::variable_type(ty, c.as_deref(), default, def.mode())?
-                    .0
-                    .sql_name()
-            }
-            ast::VariableType::Row(_) => "ROW".into(),
-            ast::VariableType::RowTypeOf(t) => {
-                format!("ROW TYPE OF {}", quoted(&[t.db.as_deref(), Some(&t.name)]))
-            }
-            ast::VariableType::TypeOf(names) => {
-                let names: Vec<_> = names.iter().map(|n| Some(n.as_str())).collect();
-                format!("TYPE OF {}", quoted(&names))
-            }
-        };
+        let ty = shown_type(def, &p.ty)?;
         list.push((mode, p.name, ty));
     }
-    Ok(list)
+    Ok((returns, list))
+}
+
+/// A type as it is written in the language of its program.
+fn shown_type(def: &Definition, ty: &ast::VariableType) -> SqlResult<ShownType> {
+    let oracle = def.mode().has(SqlMode::ORACLE);
+    let of = |names: &[Option<&str>], word: &str, percent: &str| match oracle {
+        true => format!("{}%{percent}", quoted(names).replace('`', "\"")),
+        false => format!("{word} {}", quoted(names)),
+    };
+    Ok(match ty {
+        ast::VariableType::Data(ty, c) => {
+            let default = Collation::from_name(&def.charset.2).unwrap_or_default();
+            let lowered = narwal_sql::lower::variable_type(ty, c.as_deref(), default, def.mode())?;
+            (lowered.0.sql_name(), Some(lowered.0))
+        }
+        ast::VariableType::Row(_) => ("ROW".into(), None),
+        ast::VariableType::RowTypeOf(t) => {
+            let names = [t.db.as_deref(), Some(t.name.as_str())];
+            (of(&names, "ROW TYPE OF", "ROWTYPE"), None)
+        }
+        ast::VariableType::TypeOf(names) => {
+            let names: Vec<_> = names.iter().map(|n| Some(n.as_str())).collect();
+            (of(&names, "TYPE OF", "TYPE"), None)
+        }
+    })
 }
 
 /// What CURRENT_USER() and CURRENT_ROLE() say inside of a program of this definer's.

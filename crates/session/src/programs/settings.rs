@@ -233,11 +233,14 @@ pub(super) fn set_transaction(
     Ok(())
 }
 
+/// Puts state back.
+type PutBack = fn(&mut dyn SessionParts, u64);
+
 /// What SET STATEMENT has to put back.
 #[derive(Default)]
 pub(super) struct Before {
     stored: Vec<(usize, Option<VarValue>)>,
-    state: Vec<(fn(&mut dyn SessionParts, u64), u64)>,
+    state: Vec<(PutBack, u64)>,
     mode: SqlMode,
     collation: Collation,
 }

@@ -1,16 +1,17 @@
 //! SHOW of stored programs, and their rows in the virtual tables.
 
+use super::compiled::ShownType;
 use super::definition::{self, Definition, Stored};
 use super::rights;
 use crate::acl::{Account, RoutineKind};
 use crate::admin::{Filter, TableRef};
 use crate::privileges::PrivilegeSet;
-use crate::rows::Grid;
+use crate::rows::{Grid, type_facts};
 use crate::session::ClientSession;
 use crate::view::View;
 use narwal_sql::StatementEnv;
 use narwal_types::errors;
-use narwal_types::{BlobSize, DateTime, SqlResult, TypeKind, Value, Zone};
+use narwal_types::{BlobSize, ColumnType, DateTime, SqlResult, TypeKind, Value, Zone};
 
 /// Rows of a virtual table.
 type Rows = Vec<Vec<Value>>;
@@ -324,10 +325,15 @@ fn routines_of(view: &View) -> Vec<Definition> {
 /// The word that a type begins with.
 fn data_type(ty: &str) -> String {
     // Rows have a type of their own, in capitals as in MariaDB.
-    for row in ["ROW TYPE OF", "ROW"] {
+    for row in ["ROW TYPE OF", "TYPE OF", "ROW"] {
         if ty.starts_with(row) {
             return row.to_string();
         }
+    }
+    match ty.rsplit_once('%') {
+        Some((_, "ROWTYPE")) => return "ROW TYPE OF".into(),
+        Some((_, "TYPE")) => return "TYPE OF".into(),
+        _ => {}
     }
     let word = ty.split(['(', ' ']).next().unwrap_or_default();
     word.to_lowercase()
@@ -348,20 +354,20 @@ pub(crate) fn routines(view: &View, env: &StatementEnv) -> SqlResult<Rows> {
             false => Value::Null,
         };
         let [a, b, c] = def.charsets();
-        rows.push(vec![
+        let result = match function {
+            true => super::compiled::parameters_of(&def)?.0,
+            false => None,
+        };
+        let mut row = vec![
             text(&def.name),
             text("def"),
             text(&def.db),
             text(&def.name),
             text(def.kind.word()),
             text(&data_type(if function { &def.returns } else { "" })),
-            Value::Null,
-            Value::Null,
-            Value::Null,
-            Value::Null,
-            Value::Null,
-            Value::Null,
-            Value::Null,
+        ];
+        row.extend(facts(result.and_then(|r| r.1)));
+        row.extend([
             returns,
             text("SQL"),
             body,
@@ -381,8 +387,17 @@ pub(crate) fn routines(view: &View, env: &StatementEnv) -> SqlResult<Rows> {
             b,
             c,
         ]);
+        rows.push(row);
     }
     Ok(rows)
+}
+
+/// What there is to say of a type; nothing of one that is not known.
+fn facts(ty: Option<ColumnType>) -> [Value; 7] {
+    match ty {
+        Some(ty) => type_facts(&ty),
+        None => std::array::from_fn(|_| Value::Null),
+    }
 }
 
 /// information_schema.PARAMETERS: a function's result is its parameter 0.
@@ -392,26 +407,28 @@ pub(crate) fn parameters(view: &View, _: &StatementEnv) -> SqlResult<Rows> {
         if !matches!(def.kind, Stored::Function | Stored::Procedure) {
             continue;
         }
-        let mut one = |n: usize, mode: Option<&str>, name: Option<&str>, ty: &str| {
-            let nullable = |s: Option<&str>| s.map_or(Value::Null, text);
-            let mut row = vec![
-                text("def"),
-                text(&def.db),
-                text(&def.name),
-                Value::Int(n as i64),
-                nullable(mode),
-                nullable(name),
-                text(&data_type(ty)),
-            ];
-            row.extend(std::iter::repeat_n(Value::Null, 7));
-            row.push(text(ty));
-            row.push(text(def.kind.word()));
-            rows.push(row);
-        };
-        if def.kind == Stored::Function {
-            one(0, None, None, &def.returns);
+        let (returns, list) = super::compiled::parameters_of(&def)?;
+        let mut one =
+            |n: usize, mode: Option<&str>, name: Option<&str>, (ty, known): &ShownType| {
+                let nullable = |s: Option<&str>| s.map_or(Value::Null, text);
+                let mut row = vec![
+                    text("def"),
+                    text(&def.db),
+                    text(&def.name),
+                    Value::Int(n as i64),
+                    nullable(mode),
+                    nullable(name),
+                    text(&data_type(ty)),
+                ];
+                row.extend(facts(*known));
+                row.push(text(ty));
+                row.push(text(def.kind.word()));
+                rows.push(row);
+            };
+        if let Some(returns) = &returns {
+            one(0, None, None, returns);
         }
-        for (i, (mode, name, ty)) in super::compiled::parameters_of(&def)?.iter().enumerate() {
+        for (i, (mode, name, ty)) in list.iter().enumerate() {
             one(i + 1, Some(mode), Some(name), ty);
         }
     }

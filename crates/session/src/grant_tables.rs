@@ -1,0 +1,435 @@
+//! INSERT, UPDATE and DELETE of the grant tables in the schema `mysql`, as older tools write them. What is stored are the
+//! accounts (`acl.rs`); these tables are made of them. So a statement runs on a copy of its table, and what it has changed
+//! there is then changed in the accounts, in one commit. It holds at once, without FLUSH PRIVILEGES.
+
+use crate::acl::{Account, Lifetime, RoutineKind, TlsNeed};
+use crate::drafts::Drafts;
+use crate::information_schema::{privilege_of_column, system_rows, system_table};
+use crate::privileges::PrivilegeSet;
+use crate::session::ClientSession;
+use crate::system_schemas::MYSQL;
+use narwal_engine::{CatalogChange, Table, TemporaryTables, TxnOptions};
+use narwal_sql::ast::{TableName, TableRef};
+use narwal_sql::{Needs, Outcome, Privilege, SqlMode, Stmt};
+use narwal_types::errors;
+use narwal_types::{
+    Collation, OkInfo, ResultColumn, ResultSink, SqlError, SqlResult, Value, ValueRef,
+};
+use std::sync::Arc;
+
+/// The name of the copy.
+const COPY: &str = "#grants";
+
+/// The tables that may be written to.
+const TABLES: [&str; 8] = [
+    "user",
+    "global_priv",
+    "db",
+    "tables_priv",
+    "columns_priv",
+    "procs_priv",
+    "roles_mapping",
+    "proxies_priv",
+];
+
+/// Rows as texts; NULL is empty.
+#[derive(Default)]
+struct Texts(Vec<Vec<String>>);
+
+impl ResultSink for Texts {
+    fn begin_rows(&mut self, _: &[ResultColumn]) -> SqlResult<()> {
+        Ok(())
+    }
+
+    fn row(&mut self, values: &[ValueRef<'_>]) -> SqlResult<()> {
+        let texts = values.iter().map(ValueRef::to_text);
+        self.0.push(texts.map(|t| t.to_string()).collect());
+        Ok(())
+    }
+
+    fn end_rows(&mut self, _: u16, _: u16, _: bool) -> SqlResult<()> {
+        Ok(())
+    }
+
+    fn ok(&mut self, _: &OkInfo, _: u16, _: bool) -> SqlResult<()> {
+        Ok(())
+    }
+
+    fn set_results(&mut self, _: Option<Collation>) {}
+}
+
+/// The rows of `all` that are not in `others`, each as often as it is there more often.
+fn without(all: &Texts, others: &Texts) -> Vec<Vec<String>> {
+    let mut rest: Vec<&Vec<String>> = others.0.iter().collect();
+    let mut more = Vec::new();
+    for row in &all.0 {
+        match rest.iter().position(|r| *r == row) {
+            Some(at) => {
+                rest.swap_remove(at);
+            }
+            None => more.push(row.clone()),
+        }
+    }
+    more
+}
+
+/// What a statement writes to, with the privilege that this needs.
+fn target(stmt: &Stmt) -> Option<(&TableName, Privilege)> {
+    match stmt {
+        Stmt::Insert(i) => Some((&i.table, Privilege::Insert)),
+        Stmt::Update(u) => Some((&u.table.name, Privilege::Update)),
+        Stmt::Delete(d) => Some((&d.table.name, Privilege::Delete)),
+        _ => None,
+    }
+}
+
+/// The same statement for the copy.
+fn on_copy(stmt: &Stmt) -> Stmt {
+    let copy = TableName {
+        db: Some(MYSQL.into()),
+        name: COPY.into(),
+    };
+    let named = |t: &mut TableRef, copy: TableName| {
+        let name = std::mem::replace(&mut t.name, copy).name;
+        t.alias.get_or_insert(name);
+    };
+    let mut stmt = stmt.clone();
+    match &mut stmt {
+        Stmt::Insert(i) => i.table = copy,
+        Stmt::Update(u) => named(&mut u.table, copy),
+        Stmt::Delete(d) => named(&mut d.table, copy),
+        _ => {}
+    }
+    stmt
+}
+
+/// A row with the names of its columns.
+struct Row<'a> {
+    table: &'a Table,
+    values: &'a [String],
+}
+
+impl Row<'_> {
+    fn get(&self, column: &str) -> &str {
+        let columns = &self.table.def.columns;
+        let at = columns.iter().position(|c| c.name == column);
+        at.and_then(|at| self.values.get(at)).map_or("", |v| v)
+    }
+
+    /// The privileges that a SET lists.
+    fn listed(&self, column: &str) -> PrivilegeSet {
+        let names = self.get(column).split(',').map(|n| match n {
+            "Grant" => "GRANT OPTION".to_string(),
+            n => n.to_ascii_uppercase(),
+        });
+        PrivilegeSet::from_names(&names.collect::<Vec<_>>())
+    }
+
+    /// The privileges whose columns say Y.
+    fn by_column(&self) -> PrivilegeSet {
+        let columns = self.table.def.columns.iter().zip(self.values);
+        columns
+            .filter(|(_, v)| *v == "Y")
+            .filter_map(|(c, _)| privilege_of_column(&c.name))
+            .fold(PrivilegeSet::NONE, PrivilegeSet::with)
+    }
+
+    /// Its database and table.
+    fn key(&self) -> (String, String) {
+        (self.get("Db").into(), self.get("Table_name").into())
+    }
+}
+
+/// Gives an account what a row says, or takes it away.
+fn change(a: &mut Account, row: &Row<'_>, added: bool) {
+    match row.table.def.name.as_str() {
+        "db" => {
+            a.databases.remove(row.get("Db"));
+            if added {
+                a.databases.insert(row.get("Db").into(), row.by_column());
+            }
+        }
+        "tables_priv" => {
+            a.tables.remove(&row.key());
+            if added {
+                a.tables.insert(row.key(), row.listed("Table_priv"));
+            }
+        }
+        "columns_priv" => {
+            let list = a.columns.entry(row.key()).or_default();
+            list.remove(row.get("Column_name"));
+            if added {
+                list.insert(row.get("Column_name").into(), row.listed("Column_priv"));
+            }
+            a.columns.retain(|_, list| !list.is_empty());
+        }
+        "procs_priv" => {
+            let word = row.get("Routine_type");
+            let Some(kind) = RoutineKind::ALL.into_iter().find(|k| k.word() == word) else {
+                return;
+            };
+            let name = row.get("Routine_name").to_lowercase();
+            let key = (kind, row.get("Db").to_string(), name);
+            a.routines.remove(&key);
+            if added {
+                a.routines.insert(key, row.listed("Proc_priv"));
+            }
+        }
+        "roles_mapping" => {
+            a.roles.remove(row.get("Role"));
+            if added {
+                let admin = row.get("Admin_option") == "Y";
+                a.roles.insert(row.get("Role").into(), admin);
+            }
+        }
+        _ => {
+            let (user, host) = (row.get("Proxied_user"), row.get("Proxied_host"));
+            let anybody = user.is_empty() && host.is_empty();
+            let key = (user.into(), if anybody { "%" } else { host }.into());
+            a.proxies.remove(&key);
+            if added {
+                a.proxies.insert(key, row.get("With_grant") != "0");
+            }
+        }
+    }
+}
+
+/// What the JSON of `global_priv` makes of an account. What it does not name is as for a new one.
+fn described(a: &mut Account, json: &str) -> SqlResult<()> {
+    let wrong = || errors::CONSTRAINT_FAILED.with([&"global_priv.Priv", &MYSQL, &"global_priv"]);
+    let all: serde_json::Value = serde_json::from_str(json).map_err(|_| wrong())?;
+    let text = |name: &str| all[name].as_str().unwrap_or_default().to_string();
+    let number = |name: &str| all[name].as_u64().unwrap_or(0);
+    let fresh = Account::new(&a.user, &a.host);
+    a.global = PrivilegeSet::from_access(number("access"));
+    a.is_role = all["is_role"].as_bool().unwrap_or(false);
+    a.plugin = match text("plugin") {
+        p if a.is_role || !p.is_empty() => p,
+        _ => fresh.plugin,
+    };
+    a.auth = text("authentication_string");
+    a.locked = all["account_locked"].as_bool().unwrap_or(false);
+    a.default_role = text("default_role");
+    let changed = all["password_last_changed"].as_i64();
+    a.expired = changed == Some(0);
+    a.password_changed = changed.unwrap_or(0);
+    a.lifetime = match all["password_lifetime"].as_i64() {
+        Some(0) => Lifetime::Never,
+        Some(days) => u32::try_from(days).map_or(Lifetime::Default, Lifetime::Days),
+        None => Lifetime::Default,
+    };
+    a.tls = match number("ssl_type") {
+        0 => TlsNeed::None,
+        1 => TlsNeed::Any,
+        2 => TlsNeed::X509,
+        _ => TlsNeed::Specified {
+            issuer: text("x509_issuer"),
+            subject: text("x509_subject"),
+            cipher: Some(text("ssl_cipher")).filter(|c| !c.is_empty()),
+        },
+    };
+    a.limits.queries = number("max_questions");
+    a.limits.updates = number("max_updates");
+    a.limits.connections = number("max_connections");
+    a.limits.user_connections = all["max_user_connections"].as_i64().unwrap_or(0);
+    let seconds = all["max_statement_time"].as_f64().unwrap_or(0.0);
+    a.limits.statement_micros = (seconds * 1e6) as u64;
+    Ok(())
+}
+
+/// Drops the account that a row was of.
+fn drop_account(drafts: &mut Drafts, user: &str, host: &str) {
+    match drafts.get(user, host) {
+        Some(a) if a.is_role => drafts.drop_role(user),
+        Some(_) => drafts.drop(user, host),
+        None => {}
+    }
+}
+
+/// The rows of a statement on a table, and what has become of them, as changes of accounts.
+fn follow(drafts: &mut Drafts, table: &Table, before: &Texts, after: &Texts) -> SqlResult<()> {
+    let removed = without(before, after);
+    let added = without(after, before);
+    let of_accounts = matches!(table.def.name.as_str(), "user" | "global_priv");
+    let row = |values| Row { table, values };
+    let same =
+        |a: &Row<'_>, b: &Row<'_>| (a.get("User"), a.get("Host")) == (b.get("User"), b.get("Host"));
+    for values in &removed {
+        let row = row(values.as_slice());
+        let (user, host) = (row.get("User"), row.get("Host"));
+        if of_accounts {
+            let stays = |v: &Vec<String>| same(&row, &Row { table, values: v });
+            if !added.iter().any(stays) {
+                drop_account(drafts, user, host);
+            }
+        } else if let Some(mut a) = drafts.get(user, host) {
+            change(&mut a, &row, false);
+            drafts.put(a);
+        }
+    }
+    for values in &added {
+        let row = row(values.as_slice());
+        let (user, host) = (row.get("User"), row.get("Host"));
+        let known = drafts.get(user, host);
+        let mut a = match (known, of_accounts) {
+            (Some(a), _) => a,
+            (None, true) => Account::new(user, host),
+            (None, false) => {
+                let what = format!("a grant to '{user}'@'{host}', who is no account");
+                return Err(SqlError::unsupported(what));
+            }
+        };
+        match of_accounts {
+            true => described(&mut a, row.get("Priv"))?,
+            false => change(&mut a, &row, true),
+        }
+        drafts.put(a);
+    }
+    Ok(())
+}
+
+/// An INSERT of rows into the copy.
+fn insert_text(rows: &[Vec<Value>]) -> String {
+    let literal = |v: &Value| match v {
+        Value::Null => "NULL".to_string(),
+        Value::Int(n) => n.to_string(),
+        Value::UInt(n) => n.to_string(),
+        v => {
+            let text = v.as_ref().to_text();
+            let hex: String = text.bytes().map(|b| format!("{b:02x}")).collect();
+            format!("X'{hex}'")
+        }
+    };
+    let row = |r: &Vec<Value>| {
+        let list: Vec<String> = r.iter().map(literal).collect();
+        format!("({})", list.join(","))
+    };
+    let rows: Vec<String> = rows.iter().map(row).collect();
+    format!("INSERT INTO `{MYSQL}`.`{COPY}` VALUES {}", rows.join(","))
+}
+
+impl ClientSession {
+    /// The grant table that a statement writes to.
+    pub(crate) fn grant_table(&self, stmt: &Stmt) -> Option<&'static Arc<Table>> {
+        let (name, _) = target(stmt)?;
+        let db = name.db.as_deref().or(self.env.db.as_deref())?;
+        match db == MYSQL && TABLES.contains(&name.name.as_str()) {
+            true => system_table(&name.name),
+            false => None,
+        }
+    }
+
+    /// Runs a statement that writes to a grant table.
+    pub(crate) fn write_grants(
+        &mut self,
+        table: &'static Arc<Table>,
+        stmt: &Stmt,
+        text: &str,
+        out: &mut dyn ResultSink,
+        more: bool,
+    ) -> SqlResult<()> {
+        match self.change_grants(table, stmt, text) {
+            Ok((affected, info)) => self.finish_ok(affected, 0, info, out, more),
+            Err(e) => self.fail(e),
+        }
+    }
+
+    fn change_grants(
+        &mut self,
+        table: &'static Arc<Table>,
+        stmt: &Stmt,
+        text: &str,
+    ) -> SqlResult<(u64, String)> {
+        let Some((_, privilege)) = target(stmt) else {
+            return Err(SqlError::unknown("a statement that writes no rows"));
+        };
+        self.refuse_under_read_only()?;
+        self.check_needs(&[Needs {
+            db: MYSQL.into(),
+            table: table.def.name.clone(),
+            privilege,
+            through: None,
+        }])?;
+        // `user` is a view there, of which only rows can go.
+        if table.def.name == "user" && privilege != Privilege::Delete {
+            return Err(errors::NON_INSERTABLE_TABLE.with([&"user", &"INSERT"]));
+        }
+        let instance = self.instance.clone();
+        let _one_writer = instance.acl_writer.lock();
+        if let Some(o) = &mut self.tx.open {
+            o.txn.lend_temporary();
+        }
+        let kept = self.env.temporary.clone();
+        let tables = kept.clone().unwrap_or_default();
+        self.env.temporary = Some(tables.clone());
+        let options = TxnOptions {
+            temporary: Some(tables.clone()),
+            ..TxnOptions::default()
+        };
+        let done = self.change_copy(table, stmt, &tables, &options);
+        let gone = CatalogChange::DropTable {
+            db: MYSQL.into(),
+            name: COPY.into(),
+        };
+        let dropped = tables.ddl(instance.database(), vec![gone], &options, None);
+        self.env.temporary = kept;
+        self.plan_generation += 1;
+        let (before, after, outcome) = done?;
+        dropped?;
+        let mut drafts = Drafts::new(instance.acl());
+        follow(&mut drafts, table, &before, &after)?;
+        self.store(text.to_string(), drafts.changes())?;
+        match outcome {
+            Outcome::Done { affected, info, .. } => Ok((affected, info)),
+            _ => Err(SqlError::unsupported("RETURNING of grant tables")),
+        }
+    }
+
+    /// Makes the copy and runs the statement on it: the rows before and after it, and what it answers.
+    fn change_copy(
+        &mut self,
+        table: &Table,
+        stmt: &Stmt,
+        tables: &Arc<TemporaryTables>,
+        options: &TxnOptions,
+    ) -> SqlResult<(Texts, Texts, Outcome)> {
+        let mut def = table.def.clone();
+        def.name = COPY.into();
+        let make = vec![CatalogChange::CreateTable(def)];
+        tables.ddl(self.instance.database(), make, options, None)?;
+        let rows = system_rows(&self.view(), table)?;
+        if !rows.is_empty() {
+            // Some of them have no date.
+            let mode = std::mem::replace(&mut self.env.sql_mode, SqlMode(0));
+            let filled = narwal_sql::parse_statement(&insert_text(&rows), &self.parse_options())
+                .and_then(|s| self.run_on_copy(&s, options, &mut Texts::default()));
+            self.env.sql_mode = mode;
+            filled?;
+            self.env.clear_conditions();
+        }
+        let all = format!("SELECT * FROM `{MYSQL}`.`{COPY}`");
+        let all = narwal_sql::parse_statement(&all, &self.parse_options())?;
+        let (mut before, mut after) = (Texts::default(), Texts::default());
+        self.run_on_copy(&all, options, &mut before)?;
+        let outcome = self.run_on_copy(&on_copy(stmt), options, &mut Texts::default())?;
+        self.run_on_copy(&all, options, &mut after)?;
+        Ok((before, after, outcome))
+    }
+
+    fn run_on_copy(
+        &mut self,
+        stmt: &Stmt,
+        options: &TxnOptions,
+        sink: &mut dyn ResultSink,
+    ) -> SqlResult<Outcome> {
+        let plan = self.plan(stmt, "")?;
+        self.check_needs(plan.needs())?;
+        let db = self.instance.database().clone();
+        let mut txn = db.begin(options.clone());
+        txn.begin_statement(self.env.timestamp(), None);
+        let outcome = narwal_sql::execute(&plan, &[], &mut txn, &db, &mut self.env, sink)?;
+        txn.end_statement();
+        txn.commit()?;
+        Ok(outcome)
+    }
+}
