@@ -112,6 +112,7 @@ pub(crate) const NAMES: &[&str] = &[
     "Com_show_engine_status",
     "Com_show_errors",
     "Com_show_events",
+    "Com_show_explain",
     "Com_show_fields",
     "Com_show_function_status",
     "Com_show_generic",
