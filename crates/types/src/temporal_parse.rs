@@ -244,12 +244,13 @@ fn datetime_shape(s: &[u8]) -> bool {
             .any(|b| b.is_ascii_whitespace() || matches!(b, b'T' | b't'))
 }
 
-/// Parses a time: `[-][D ]HH:MM[:SS[.ffffff]]`, `[-]HHMMSS[.ffffff]`, or the time of a datetime. The value may be beyond TIME's
+/// Parses a time: `[-|+][D ]HH:MM[:SS[.ffffff]]`, `[-|+]HHMMSS[.ffffff]`, or the time of a datetime. The value may be beyond TIME's
 /// range ([`TIME_MAX`]); the caller decides. `None` if it is no time.
 pub fn parse_time(text: &[u8]) -> Option<Parsed<Time>> {
     let s = trim_start(text);
     let (neg, s) = match s {
         [b'-', rest @ ..] => (true, rest),
+        [b'+', rest @ ..] => (false, rest),
         _ => (false, s),
     };
     if !neg && s.len() >= 12 && datetime_shape(s) {

@@ -499,7 +499,9 @@ impl Binder<'_> {
             }
             _ => e,
         };
-        Ok(self.text_in_connection(e))
+        let mut e = self.text_in_connection(e);
+        e.ty.bits = matches!(v, Literal::Hex(_) | Literal::Bit(_));
+        Ok(e)
     }
 
     /// The `?` of this number.
@@ -1647,7 +1649,7 @@ fn results(args: Vec<Expr>, r: Results, ty: &ExprType) -> Vec<Expr> {
 /// An operand in a numeric place: a hexadecimal literal is a big-endian number, JSON_EXTRACT gives a value.
 pub(super) fn as_operand(e: Expr) -> Expr {
     match &e.kind {
-        ExprKind::Literal(Value::Bytes(b)) if b.len() <= 8 => {
+        ExprKind::Literal(Value::Bytes(b)) if e.ty.bits && b.len() <= 8 => {
             let v = b.iter().fold(0u64, |a, x| a << 8 | *x as u64);
             Expr::literal(Value::UInt(v))
         }

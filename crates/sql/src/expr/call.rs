@@ -280,12 +280,17 @@ impl<'a> Call<'a, '_> {
         }
     }
 
-    /// Bytes of a value in its own character set.
-    pub(crate) fn byte_length(&self, i: usize) -> i64 {
+    /// The bytes of a value in its own character set: what functions see that work on bytes.
+    pub(crate) fn with_bytes<T>(&self, i: usize, f: impl FnOnce(&[u8]) -> T) -> T {
         with_text(self.v(i), |s| match self.v(i) {
-            ValueRef::Bytes(_) | ValueRef::Bits(_) => s.len(),
-            _ => self.charset(i).encode(s).len(),
-        }) as i64
+            ValueRef::Bytes(_) | ValueRef::Bits(_) => f(s),
+            _ => f(&self.charset(i).encode(s)),
+        })
+    }
+
+    /// How many bytes a value has in its own character set.
+    pub(crate) fn byte_length(&self, i: usize) -> i64 {
+        self.with_bytes(i, <[u8]>::len) as i64
     }
 
     pub(crate) fn length(&self, i: usize) -> usize {

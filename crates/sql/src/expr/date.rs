@@ -233,6 +233,10 @@ impl Interval {
             }
             let us = t.unix_micros() as i128 + self.micros;
             t = DateTime::from_unix_micros(i64::try_from(us).ok()?, t.fsp)?;
+            // Days are counted from the year 1 on.
+            if t.date.year == 0 {
+                return None;
+            }
         }
         Some(t)
     }

@@ -27,6 +27,8 @@ pub struct ExprType {
     pub width: u32,
     /// Digits of an integer, where that is not its type's.
     pub digits: u8,
+    /// A literal `0x..` or `b'..'`: bytes, and where a number is wanted, that number. `x'..'` is always bytes.
+    pub bits: bool,
 }
 
 /// How strongly a string's collation is meant: the smaller wins in a comparison.

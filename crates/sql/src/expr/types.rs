@@ -36,6 +36,7 @@ impl ExprType {
             json: false,
             width: 0,
             digits: 0,
+            bits: false,
             coercibility: if ty.is_string() {
                 Coercibility::Implicit
             } else {
@@ -160,6 +161,7 @@ impl ExprType {
             json: false,
             width: 0,
             digits: 0,
+            bits: false,
             coercibility,
         }
     }
@@ -184,6 +186,7 @@ impl ExprType {
             json: false,
             width: 0,
             digits: 0,
+            bits: false,
             coercibility: Coercibility::Ignorable,
         }
     }

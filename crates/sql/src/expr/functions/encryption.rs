@@ -4,7 +4,6 @@ use super::digits::hex_text;
 use super::typing::{bytes, kind};
 use crate::expr::node::{Call, ExprType, Function, Typing};
 use crate::expr::value::Val;
-use crate::expr::value::with_text;
 use crate::seeded::Seeded;
 use aes::Aes128;
 use aes::cipher::{BlockDecrypt, BlockEncrypt, KeyInit};
@@ -165,7 +164,7 @@ fn digest_text<'a, B: AsRef<[u8]>>(
     c: &Call<'a, '_>,
     digest: impl FnOnce(&[u8]) -> B,
 ) -> SqlResult<Val<'a>> {
-    let bytes = with_text(c.v(0), digest);
+    let bytes = c.with_bytes(0, digest);
     Ok(Val::text(hex_text(bytes.as_ref(), false)))
 }
 
@@ -194,7 +193,7 @@ fn checksum_type(t: &Typing<'_>) -> SqlResult<ExprType> {
 fn checksum<'a>(c: &Call<'a, '_>, f: fn(u32, &[u8]) -> u32) -> SqlResult<Val<'a>> {
     let last = c.args.len() - 1;
     let start = if last > 0 { c.bits(0) as u32 } else { 0 };
-    let sum = with_text(c.v(last), |b| f(start, b));
+    let sum = c.with_bytes(last, |b| f(start, b));
     Ok(Val::Ref(ValueRef::UInt(sum as u64)))
 }
 
@@ -204,7 +203,7 @@ const PIECE: usize = 1 << 20;
 /// A key of any length folded into sixteen bytes.
 fn aes_key(c: &Call<'_, '_>) -> [u8; 16] {
     let mut key = [0u8; 16];
-    with_text(c.v(1), |k| {
+    c.with_bytes(1, |k| {
         for (i, b) in k.iter().enumerate() {
             key[i % 16] ^= b;
         }
@@ -225,7 +224,7 @@ fn each_block(data: &mut [u8], mut f: impl FnMut(&mut [u8])) {
 /// AES-128 in ECB mode, padded as PKCS 7 says.
 fn aes_encrypt<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     let aes = Aes128::new(&aes_key(c).into());
-    let mut data = with_text(c.v(0), <[u8]>::to_vec);
+    let mut data = c.with_bytes(0, <[u8]>::to_vec);
     let pad = 16 - data.len() % 16;
     data.resize(data.len() + pad, pad as u8);
     each_block(&mut data, |block| aes.encrypt_block(block.into()));
@@ -234,7 +233,7 @@ fn aes_encrypt<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
 
 fn aes_decrypt<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     let aes = Aes128::new(&aes_key(c).into());
-    let mut data = with_text(c.v(0), <[u8]>::to_vec);
+    let mut data = c.with_bytes(0, <[u8]>::to_vec);
     if data.is_empty() || data.len() % 16 != 0 {
         return Ok(Val::NULL);
     }
@@ -250,7 +249,7 @@ fn aes_decrypt<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
 
 /// Four bytes of the length, then a zlib stream; a point behind a trailing space, which a CHAR column would lose.
 fn compress<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
-    let data = with_text(c.v(0), <[u8]>::to_vec);
+    let data = c.with_bytes(0, <[u8]>::to_vec);
     if data.is_empty() {
         return Ok(Val::Owned(Value::bytes(data)));
     }
@@ -272,7 +271,7 @@ fn compress<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
 
 fn uncompress<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     let env = c.ctx.env;
-    let data = with_text(c.v(0), <[u8]>::to_vec);
+    let data = c.with_bytes(0, <[u8]>::to_vec);
     if data.is_empty() {
         return Ok(Val::Owned(Value::bytes(data)));
     }
@@ -316,7 +315,7 @@ fn uncompress<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
 }
 
 fn uncompressed_length<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
-    Ok(with_text(c.v(0), |b| {
+    Ok(c.with_bytes(0, |b| {
         if b.is_empty() {
             return Val::int(0);
         }
@@ -339,11 +338,11 @@ fn to_base64_type(t: &Typing<'_>) -> SqlResult<ExprType> {
 
 /// In lines of 76 characters.
 fn to_base64<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
-    let bytes = with_text(c.v(0), <[u8]>::len) as u64;
+    let bytes = c.with_bytes(0, <[u8]>::len) as u64;
     if !c.may_be(bytes.div_ceil(3) * 4)? {
         return Ok(Val::NULL);
     }
-    let out = with_text(c.v(0), |b| {
+    let out = c.with_bytes(0, |b| {
         let mut out = String::with_capacity(b.len().div_ceil(3) * 4 + b.len() / 57);
         let mut work = Work::default();
         for line in b.chunks(57) {
@@ -403,7 +402,7 @@ fn decode(engine: &GeneralPurpose, text: &[u8]) -> Option<Vec<u8>> {
 }
 
 fn password<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
-    let twice = with_text(c.v(0), |b| {
+    let twice = c.with_bytes(0, |b| {
         (!b.is_empty()).then(|| Sha1::digest(Sha1::digest(b)))
     });
     let Some(hash) = twice else {
@@ -414,11 +413,11 @@ fn password<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
 
 /// The 64-bit hash of passwords before 4.1.
 fn old_password<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
-    let t = c.text(0);
-    if t.is_empty() {
+    let text = c.with_bytes(0, <[u8]>::to_vec);
+    if text.is_empty() {
         return Ok(Val::text(String::new()));
     }
-    let (a, b) = old_hash(t.as_bytes());
+    let (a, b) = old_hash(&text);
     Ok(Val::text(format!("{a:08x}{b:08x}")))
 }
 
@@ -482,8 +481,8 @@ impl Table {
 }
 
 fn coded<'a>(c: &Call<'a, '_>, one: fn(&mut Table, u8) -> u8) -> Val<'a> {
-    let mut table = with_text(c.v(1), Table::new);
-    let out: Vec<u8> = with_text(c.v(0), |b| b.iter().map(|b| one(&mut table, *b)).collect());
+    let mut table = c.with_bytes(1, Table::new);
+    let out: Vec<u8> = c.with_bytes(0, |b| b.iter().map(|b| one(&mut table, *b)).collect());
     Val::Owned(Value::bytes(out))
 }
 

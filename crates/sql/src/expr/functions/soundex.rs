@@ -16,7 +16,7 @@ fn code(c: char) -> Option<u8> {
 
 /// SOUNDEX(text).
 pub(super) fn soundex(text: &str) -> String {
-    let mut letters = text.chars().filter(|c| c.is_alphabetic());
+    let mut letters = text.chars().filter(|c| c.is_alphabetic() || !c.is_ascii());
     let Some(first) = letters.next() else {
         return String::new();
     };

@@ -69,7 +69,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "The code of the first byte, 0 of an empty text.",
         int,
         |c| {
-            let first = with_text(c.v(0), |s| s.first().copied());
+            let first = c.with_bytes(0, |s| s.first().copied());
             Ok(Val::int(i64::from(first.unwrap_or(0))))
         },
     ),

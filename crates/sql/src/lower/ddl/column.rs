@@ -219,6 +219,9 @@ fn bit_default(d: ColumnDefault) -> SqlResult<Default> {
         Err(AstExpr::Literal(Literal::Bit(bits))) => Ok(DefaultDef::Text(
             u64::from_str_radix(&bits, 2).map_or(bits, |n| n.to_string()),
         )),
+        Err(AstExpr::Literal(Literal::Hex(digits) | Literal::HexText(digits))) => Ok(
+            DefaultDef::Text(u64::from_str_radix(&digits, 16).map_or(digits, |n| n.to_string())),
+        ),
         d => d,
     };
     let Ok(DefaultDef::Text(t)) = d else {

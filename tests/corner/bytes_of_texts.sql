@@ -1,0 +1,20 @@
+-- What works on bytes sees those of the text's own character set. x'..' is a text, 0x.. and b'..' are numbers where one is wanted.
+CREATE TABLE bytes_of (id INT PRIMARY KEY, l VARCHAR(20) CHARACTER SET latin1, u VARCHAR(20) CHARACTER SET utf8mb4, g VARCHAR(20) CHARACTER SET greek, b VARBINARY(20));
+INSERT INTO bytes_of VALUES (1, 'é', 'é', 'α', x'e9'), (2, 'abc', 'abc', 'abc', 'abc'), (3, '', '', '', '');
+SELECT id, MD5(l), MD5(u), MD5(g), MD5(b) FROM bytes_of ORDER BY id;
+SELECT id, SHA1(l), SHA2(l, 256), CRC32(l), CRC32(g), TO_BASE64(l), TO_BASE64(g), ASCII(l), ASCII(u) FROM bytes_of ORDER BY id;
+SELECT id, HEX(AES_ENCRYPT(l, g)), HEX(AES_ENCRYPT(u, l)), PASSWORD(l), OLD_PASSWORD(l), UNCOMPRESSED_LENGTH(COMPRESS(l)) FROM bytes_of ORDER BY id;
+SELECT id > x'32', id > 0x32, id = x'31', id + x'31', id + 0x31, id * b'11', -x'31', -0x31 FROM bytes_of ORDER BY id;
+SELECT id FROM bytes_of WHERE id = x'32';
+SELECT id FROM bytes_of WHERE id = 0x02;
+SELECT id FROM bytes_of WHERE id BETWEEN x'31' AND 0x02 ORDER BY id;
+SELECT 1 < x'3939', 1.5 > x'31', 1e0 = x'31', SUM(x'31'), SUM(0x31), BIT_OR(x'31'), BIT_OR(0x31) FROM bytes_of;
+CREATE TABLE bits_default (id INT PRIMARY KEY, b BIT(8) DEFAULT x'ff', c BIT(4) DEFAULT 0x3, d BIT(8) DEFAULT 'a', e BIT(8) DEFAULT 5, f BIT(8) DEFAULT b'101');
+SHOW CREATE TABLE bits_default;
+INSERT INTO bits_default (id) VALUES (1);
+SELECT HEX(b), HEX(c), HEX(d), HEX(e), HEX(f) FROM bits_default;
+SELECT CAST('+05:30' AS TIME), TIME('+05:30'), CAST('+5' AS TIME), CAST('+1 05:30' AS TIME), CAST(' +05:30' AS TIME), CAST('-+05' AS TIME), ADDTIME('10:00', '+05:30');
+SELECT WEEKDAY('0000-01-01'), DAYNAME('0000-01-01'), DAYOFWEEK('0000-02-28'), WEEKDAY('0000-03-01'), DAYNAME('0000-12-31'), DAYOFYEAR('0000-03-01'), LAST_DAY('0000-02-01');
+SELECT WEEK('0000-01-01', 0), WEEK('0000-01-01', 1), WEEK('0000-01-01', 2), WEEK('0000-01-01', 3), YEARWEEK('0000-01-01'), YEARWEEK('0000-12-31', 4), '0000-02-28' + INTERVAL 1 DAY;
+SELECT SOUNDEX('é') AS a, SOUNDEX('😀a') AS b, SOUNDEX('%') AS c, 'Quadratically' SOUNDS LIKE 'Quadratic';
+DROP TABLE bytes_of, bits_default;
