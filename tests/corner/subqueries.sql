@@ -244,3 +244,14 @@ SELECT (SELECT SUM(oa.nothing) FROM oi) FROM oa;
 UPDATE oa SET a = (SELECT SUM(oa.a) FROM oi);
 SELECT * FROM oa ORDER BY id;
 DROP TABLE oa, oi;
+-- a condition that is the same for all rows
+CREATE TABLE same_t (a INT);
+INSERT INTO same_t VALUES (1),(2);
+SELECT COUNT(*) FROM same_t WHERE NOT EXISTS (SELECT 1 FROM same_t);
+SELECT a FROM same_t WHERE EXISTS (SELECT 1 FROM same_t WHERE a = 5);
+SELECT a, COUNT(*) FROM same_t WHERE NOT EXISTS (SELECT 1 FROM same_t) GROUP BY a;
+SELECT MAX(a) FROM same_t WHERE NOT EXISTS (SELECT 1 FROM same_t) AND a > 0;
+WITH RECURSIVE r AS (SELECT 1 n UNION ALL SELECT n + 1 FROM r WHERE n < 1000) SELECT COUNT(*) FROM r WHERE NOT EXISTS (SELECT 1 FROM same_t);
+SET @zero = 0;
+SELECT a FROM same_t WHERE @zero;
+SELECT a FROM same_t WHERE @zero = 0 ORDER BY a;

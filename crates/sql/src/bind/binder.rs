@@ -54,6 +54,95 @@ fn note_column(uses: &mut ColumnUses, source: &Source, column: &str) {
     }
 }
 
+/// A row as a function's argument: which error that is differs in MariaDB.
+fn row_argument(name: &str) -> SqlError {
+    const BY_NAME: [&str; 51] = [
+        "ascii",
+        "bit_count",
+        "char_length",
+        "coercibility",
+        "convert_tz",
+        "crc32",
+        "date_format",
+        "datediff",
+        "day",
+        "dayofmonth",
+        "dayofyear",
+        "find_in_set",
+        "from_days",
+        "from_unixtime",
+        "get_lock",
+        "hour",
+        "inet_aton",
+        "instr",
+        "is_free_lock",
+        "json_length",
+        "last_day",
+        "last_insert_id",
+        "length",
+        "locate",
+        "makedate",
+        "maketime",
+        "microsecond",
+        "minute",
+        "octet_length",
+        "ord",
+        "period_add",
+        "period_diff",
+        "pow",
+        "quarter",
+        "rand",
+        "release_lock",
+        "sec_to_time",
+        "second",
+        "sign",
+        "sleep",
+        "sqrt",
+        "strcmp",
+        "time_format",
+        "timediff",
+        "to_days",
+        "to_seconds",
+        "uncompressed_length",
+        "week",
+        "weekofyear",
+        "year",
+        "yearweek",
+    ];
+    match BY_NAME.contains(&name) {
+        true => {
+            let shown = match name {
+                "length" => "octet_length",
+                "day" => "dayofmonth",
+                "instr" => "locate",
+                "datediff" => "to_days",
+                "weekofyear" => "week",
+                other => other,
+            };
+            errors::ILLEGAL_PARAMETER_DATA_TYPE_FOR_OPERATION.with([&"row", &shown])
+        }
+        false => wrong_columns(1),
+    }
+}
+
+/// DOUBLE(M,D) of a CAST.
+fn double_of((m, d): (u64, u64), e: &Expr) -> SqlResult<ExprType> {
+    if m > 65 {
+        return Err(errors::TOO_BIG_PRECISION.text(format!(
+            "Too big precision specified for '{e}'. Maximum is 65"
+        )));
+    }
+    if d > m {
+        return Err(errors::M_BIGGER_THAN_D
+            .text("For float(M,D), double(M,D) or decimal(M,D), M must be >= D (column '')"));
+    }
+    let mut ty = ColumnType::double();
+    if m > 0 {
+        ty.form.digits = Some((m as u8, d as u8));
+    }
+    Ok(ExprType::of_column(ty, true))
+}
+
 impl Expr {
     /// A constant.
     pub fn literal(v: Value) -> Expr {
@@ -1186,8 +1275,9 @@ impl Binder<'_> {
                 }
                 plain(TypeKind::Decimal(p as u8, s as u8))
             }
-            CastType::Double(_) => ExprType::double(nullable),
-            CastType::Float => plain(TypeKind::Float),
+            CastType::Double(None) => ExprType::double(true),
+            CastType::Double(Some(digits)) => double_of(*digits, &e)?,
+            CastType::Float => plain(TypeKind::Float).with_nullable(true),
             CastType::Char {
                 length: None,
                 national: false,
@@ -1425,6 +1515,9 @@ impl Binder<'_> {
         }
         let mut args = Vec::with_capacity(list.len());
         for ast in list {
+            if matches!(ast, Ast::Row(_)) {
+                return Err(row_argument(&name));
+            }
             let e = self.expr(ast)?;
             // TRUE is an integer everywhere but in JSON.
             let is_bool = matches!(ast, Ast::Literal(Literal::Bool(_)));

@@ -527,6 +527,9 @@ impl SelectPlan {
         f: &mut OnRow<'_>,
     ) -> SqlResult<()> {
         let Some(t) = &self.table else { return Ok(()) };
+        if !self.row_free.is_empty() && self.is_never(ctx)? {
+            return Ok(());
+        }
         let Some(c) = &self.computed else {
             return self.counted_rows(t, txn, ctx, keys_only, f);
         };
@@ -535,6 +538,18 @@ impl SelectPlan {
             c.row(ctx, &t.table.layout, row, &mut image)?;
             f(ctx, &image)
         })
+    }
+
+    /// True if a condition that is the same for all rows does not hold.
+    #[cold]
+    fn is_never(&self, ctx: &RunCtx<'_>) -> SqlResult<bool> {
+        for e in &self.row_free {
+            // It is asked again with the first row, and warns then.
+            if !ctx.env.quietly(|| e.matches(ctx, &NoRow))? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Reads the rows, and counts them if ROWNUM() asks for their numbers.

@@ -10,6 +10,27 @@ use narwal_types::errors::{abridged, codes};
 use narwal_types::{Charset, ColumnType, Decimal, SqlResult, TypeKind, Value, ValueRef};
 
 impl Expr {
+    /// A number as DOUBLE, rounded to the digits of DOUBLE(M,D).
+    fn fixed_double(&self, r: ValueRef<'_>, env: &StatementEnv) -> f64 {
+        let x = to_f64(r, &mut Warn(env));
+        let Some((_, decimals)) = self.ty.ty.form.digits else {
+            return x;
+        };
+        let unit = 10f64.powi(i32::from(decimals));
+        // As MariaDB: what stands behind the point is rounded alone.
+        let whole = x.floor();
+        let rounded = whole + ((x - whole) * unit).round_ties_even() / unit;
+        match self.ty.ty.largest_real() {
+            Some(most) if rounded.abs() > most => {
+                let told = format!("Out of range value for column '{self}' at row 1");
+                env.note(codes::WARN_DATA_OUT_OF_RANGE, told);
+                most.copysign(x)
+            }
+            _ if rounded.is_finite() => rounded,
+            _ => x,
+        }
+    }
+
     /// CAST of a value that is not NULL.
     pub(super) fn cast<'a>(&self, v: Val<'a>, ctx: &EvalCtx<'_>) -> SqlResult<Val<'a>> {
         let env = ctx.env;
@@ -34,7 +55,7 @@ impl Expr {
                 Val::Ref(ValueRef::Decimal(k))
             }
             // Zero has no sign.
-            TypeKind::Double => Val::Ref(ValueRef::Double(to_f64(r, &mut Warn(env)) + 0.0)),
+            TypeKind::Double => Val::Ref(ValueRef::Double(self.fixed_double(r, env) + 0.0)),
             TypeKind::Float => Val::Ref(ValueRef::Float(to_f64(r, &mut Warn(env)) as f32 + 0.0)),
             TypeKind::Date | TypeKind::DateTime(_) | TypeKind::Timestamp(_) => {
                 date(r, ty.kind, env)

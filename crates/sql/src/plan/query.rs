@@ -301,6 +301,8 @@ pub struct SelectPlan {
     pub digits: Digits,
     /// Its rows are counted for ROWNUM().
     pub numbers_rows: bool,
+    /// The conditions of WHERE that no row has a say in: where one does not hold, no row is read.
+    pub row_free: Vec<Expr>,
 }
 
 /// Calls that one sort of the rows serves.

@@ -7,6 +7,7 @@ use crate::plan::access::Access;
 use crate::plan::query::{
     Computed, Digits, GroupPlan, Out, Rows, SelectPlan, SortKey, TablePlan, WindowPlan,
 };
+use crate::plan::sarg::conjuncts;
 use crate::planner::logical::{Body, Joining, LogicalSelect};
 use crate::planner::resolve::Resolver;
 use crate::planner::rules::group_index::{ends, in_index_order, index_groups};
@@ -28,6 +29,18 @@ struct Sorting {
     windows: Option<WindowPlan>,
     /// See [`SelectPlan::ties`].
     ties: Option<Vec<SortKey>>,
+}
+
+/// The conditions on a table's rows that are the same for all of them, but may not hold.
+fn row_free(t: &TablePlan) -> Vec<Expr> {
+    let same = |e: &&Expr| {
+        !e.has_column()
+            && !e.is_const()
+            && !e.runs_each_row()
+            && !e.any(&|e| e.changes() || matches!(e.kind, ExprKind::Outer(_)))
+    };
+    let all = t.filter.iter().flat_map(conjuncts);
+    all.filter(same).cloned().collect()
 }
 
 impl Resolver<'_> {
@@ -88,6 +101,7 @@ impl Resolver<'_> {
         } = sorting;
         let distinct_by_sort =
             l.distinct && l.group.is_none() && windows.is_none() && sorts_by_items(&items, &sort);
+        let row_free = table.as_ref().map_or_else(Vec::new, row_free);
         let mut plan = SelectPlan {
             table,
             names: (l.sources.iter().filter(|s| s.view.is_none()))
@@ -112,6 +126,7 @@ impl Resolver<'_> {
             stop_after: None,
             digits: Digits::Shown,
             numbers_rows: self.env.numbers_rows.get(),
+            row_free,
         };
         plan.row_wise = runs_each_row(&plan);
         Ok(plan)
