@@ -81,6 +81,16 @@ fn one_row_each(g: &GroupPlan, table: &Table) -> bool {
     g.aggregates.is_empty() && !g.rollup && table.indexes.iter().any(unique)
 }
 
+/// A value that stands behind the columns of a row.
+fn behind_columns(column: usize) -> ExprKind {
+    ExprKind::Column {
+        source: 0,
+        column,
+        timestamp: false,
+        name: Box::default(),
+    }
+}
+
 /// ROWNUM() is the number of the row as it was read: it goes with the row, whatever sorts or groups come behind.
 fn number_rows<'e>(
     exprs: impl Iterator<Item = &'e mut Expr>,
@@ -130,12 +140,7 @@ pub fn settle(
     let mut exprs: Vec<Expr> = Vec::new();
     let mut kept: Vec<Kept> = Vec::new();
     let mut with_row = |expr: &Expr, item: Option<usize>, kept: &mut Vec<Kept>| {
-        let place = ExprKind::Column {
-            source: 0,
-            column: width + exprs.len(),
-            timestamp: false,
-            name: Box::default(),
-        };
+        let place = behind_columns(width + exprs.len());
         exprs.push(expr.clone());
         kept.push(Kept {
             item,
