@@ -234,7 +234,7 @@ fn aes_encrypt<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
 fn aes_decrypt<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     let aes = Aes128::new(&aes_key(c).into());
     let mut data = c.with_bytes(0, <[u8]>::to_vec);
-    if data.is_empty() || data.len() % 16 != 0 {
+    if data.is_empty() || !data.len().is_multiple_of(16) {
         return Ok(Val::NULL);
     }
     each_block(&mut data, |block| aes.decrypt_block(block.into()));
