@@ -257,14 +257,14 @@ def test_failure_resume_and_append(source, own_narwal):
         client.ok("CREATE DATABASE d")
         client.ok("CREATE TABLE d.t (a INT PRIMARY KEY)")
         client.ok("INSERT INTO d.t VALUES (1)")
-        client.ok("CREATE AGGREGATE FUNCTION d.e(x INT) RETURNS INT DETERMINISTIC BEGIN DECLARE EXIT HANDLER FOR NOT FOUND RETURN 1; LOOP FETCH GROUP NEXT ROW; END LOOP; END")
+        client.ok("CREATE VIEW d.v AS SELECT * FROM JSON_TABLE('[1]', '$[*]' COLUMNS (a INT PATH '$')) j")
         client.ok("INSERT INTO d.t VALUES (2)")
         client.ok("FLUSH BINARY LOGS")
         client.ok("INSERT INTO d.t VALUES (3)")
         primary.stop()
     server = own_narwal(start=False)
     error = refused(server, index(primary))
-    assert "CREATE AGGREGATE FUNCTION" in error and "--resume" in error
+    assert "JSON_TABLE" in error.upper() and "--resume" in error
     # Somebody's folder by that name is not touched.
     done = run_import(server, "--resume", "--skip-unsupported", index(primary))
     assert done.returncode == 0, done.stderr

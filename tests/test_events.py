@@ -148,7 +148,8 @@ def test_the_scheduler_is_in_the_process_list_and_can_be_switched(scheduled):
         (number,) = wait_for(client, line)[0]
         client.ok(f"KILL {number}")
         wait_for(client, line, lambda rows: not rows)
-        assert client.value("SELECT @@event_scheduler") == "OFF"
+        # The line goes a moment before.
+        wait_for(client, "SELECT @@event_scheduler", lambda rows: rows == [("OFF",)])
 
 
 def test_a_disabled_scheduler_stays_so(own_narwal):

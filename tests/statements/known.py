@@ -23,10 +23,8 @@ def known(name: str, pattern: str, line: str) -> Known:
 
 
 KNOWN = [
-    known("not written", r"\b(column_\w+|extractvalue|updatexml|encode|decode|des_\w+|json_table)\(", "`COLUMN_*`"),
+    known("not written", r"\b(des_\w+|encrypt|json_table)\(", "`DES_ENCRYPT`, `DES_DECRYPT`"),
     known("remainder", r" % |\bmod\b", "other remainders that are zero"),
-    known("hex as number", r"\((x'|0x|b')", "`CAST(x'41' AS UNSIGNED)`"),
-    known("weeks of years", r"str_to_date\(|%[XVxvUu]", "`%X`, `%V`"),
     known("format of a time", r"date_format\(", "`DATE_FORMAT(time, ...)`"),
     known("convert to ascii", r"convert\(.* using", "`CONVERT('é' USING ascii)`"),
     known("round of nines", r"round\(.*, ?-\d", "`ROUND(d, -1)`"),
