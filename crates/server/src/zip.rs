@@ -101,11 +101,9 @@ impl<S: Read + Write> Zipped<S> {
             self.plain = Vec::new();
         }
         self.plain.clear();
-        if full > KEPT && narwal_memory::reserve(full as u64).is_err() {
+        // What a frame says of itself is only a bound: memory is taken as bytes come out of it, twice of them while it grows.
+        if full > KEPT && narwal_memory::reserve(2 * full as u64).is_err() {
             return Err(io::ErrorKind::OutOfMemory.into());
-        }
-        if full > KEPT {
-            self.plain.reserve_exact(full + 1);
         }
         if full == 0 {
             self.plain.extend_from_slice(&self.raw[HEADER..]);
@@ -180,5 +178,26 @@ impl<S: Read + Write> Write for Zipped<S> {
     fn flush(&mut self) -> io::Result<()> {
         self.send_rest()?;
         self.under.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Cursor;
+
+    #[test]
+    fn a_claimed_length_costs_no_memory() {
+        let body = {
+            let mut zip = ZlibEncoder::new(Vec::new(), Compression::fast());
+            zip.write_all(b"short").unwrap();
+            zip.finish().unwrap()
+        };
+        let mut wire = vec![body.len() as u8, 0, 0, 0, 0xFF, 0xFF, 0xFF];
+        wire.extend_from_slice(&body);
+        let mut stream = Zipped::new(Cursor::new(wire));
+        let answer = stream.read(&mut [0; 10]);
+        assert_eq!(answer.unwrap_err().kind(), io::ErrorKind::InvalidData);
+        assert!(stream.plain.capacity() <= KEPT);
     }
 }
