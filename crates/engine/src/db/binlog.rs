@@ -2,12 +2,13 @@
 
 use crate::Result;
 use crate::binlog::holds::ReaderHold;
+use crate::binlog::index::FileEntry;
 use crate::binlog::retention::Target;
 use crate::binlog::types::{BinlogFile, BinlogPosition, BinlogStats, PurgeReport, ReadStart};
 use crate::binlog::write::view;
 use crate::binlog::{admin, content, lookup, retention, visible};
 use crate::db::database::Database;
-use crate::groups::reader::GroupReader;
+use crate::groups::reader::{GroupKind, GroupReader};
 use crate::groups::records::LiveRecords;
 use std::sync::atomic::Ordering;
 
@@ -223,12 +224,37 @@ impl Database {
             .with_order_state(|_, at| (at.lsn, at.seq))
     }
 
-    /// The GTIDs before a virtual file, and the time of its last event (seconds since 1970); `None` if it is not there.
+    /// The GTIDs before a virtual file; `None` if it is not there.
+    pub fn gtids_before_file(&self, number: u32) -> Option<narwal_binlog::GtidState> {
+        Some(self.file_entry(number)?.gtids)
+    }
+
+    /// The GTIDs before a virtual file, and the time of its first group, which the events at the file's head have, so that
+    /// every reader gets the same bytes; of a file without groups, when it was begun. Seconds since 1970. `None` if it is
+    /// not there.
     pub fn binlog_file_start(&self, number: u32) -> Option<(narwal_binlog::GtidState, u32)> {
+        let found = self.file_entry(number)?;
+        let time = self.first_group_time(number).unwrap_or(found.last_time);
+        Some((found.gtids, time))
+    }
+
+    fn file_entry(&self, number: u32) -> Option<FileEntry> {
         let (index, current) = view(&self.parts.binlog);
         let mut files = index.files.iter().chain([&current]);
-        let found = files.find(|f| f.number == number)?;
-        Some((found.gtids.clone(), found.last_time))
+        files.find(|f| f.number == number).cloned()
+    }
+
+    /// `None` if the file has no durable group, or it can't be read: whoever reads on will meet that error.
+    fn first_group_time(&self, number: u32) -> Option<u32> {
+        let name = self.binlog_file_name(number);
+        let mut reader = (self.binlog_reader(ReadStart::File { name, offset: 0 })).ok()?;
+        while let Some(head) = reader.next_group().ok()? {
+            match head.kind {
+                GroupKind::Local => {}
+                _ => return (head.file_no == number).then_some(head.timestamp),
+            }
+        }
+        None
     }
 
     /// Name of the virtual file with this number.

@@ -253,8 +253,8 @@ pub(super) static ROWS: &[VariableDef] = &[
 /// What was written before the oldest file.
 fn gtid_purged(db: &Database) -> GtidSet {
     let files = db.binlog_files();
-    let before = files.first().and_then(|f| db.binlog_file_start(f.number));
-    before.map_or_else(GtidSet::new, |(gtids, _)| GtidSet::of_state(&gtids))
+    let before = files.first().and_then(|f| db.gtids_before_file(f.number));
+    before.map_or_else(GtidSet::new, |gtids| GtidSet::of_state(&gtids))
 }
 
 /// A set of MySQL's GTIDs, and whether it is to be added (`+` in front).
