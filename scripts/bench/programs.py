@@ -2,17 +2,28 @@
 """Stored programs on Narwal and MariaDB: a loop, a cursor, inserts under a trigger (at once, and one by one), calls of a
 function in a SELECT.
 
-    scripts/bench/programs.py --narwal 3306 --mariadb 3307
+    scripts/bench/programs.py [--narwal BINARY]
 
-takes the ports of two running servers that let root in without a password, and prints seconds.
+starts one server of each and prints seconds: the best of three, the two servers' runs in turns.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
+import shutil
+import sys
+import tempfile
 import time
+from pathlib import Path
 
 import pymysql
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "lab"), str(ROOT / "tests")]
+from testbed.servers import MariaDB, Narwal, Server  # noqa: E402
+
+ROUNDS = 3
 
 SETUP = [
     "DROP DATABASE IF EXISTS bench_programs", "CREATE DATABASE bench_programs", "USE bench_programs",
@@ -38,49 +49,64 @@ CASES = [
 SINGLE = "100,000 single inserts with an audit trigger"
 
 
+def statement(cursor: pymysql.cursors.Cursor, sql: str) -> float:
+    """Seconds until all its results are here."""
+    start = time.perf_counter()
+    cursor.execute(sql)
+    cursor.fetchall()
+    while cursor.nextset():
+        pass
+    return time.perf_counter() - start
+
+
 def single(cursor: pymysql.cursors.Cursor) -> float:
     """Seconds for as many INSERTs of one row each, in one transaction: what the trigger costs, not the commits."""
-    best = float("inf")
-    for _ in range(3):
-        start = time.perf_counter()
-        cursor.execute("BEGIN")
-        for n in range(100_000):
-            cursor.execute(f"INSERT INTO t (b) VALUES ({n})")
-        cursor.execute("COMMIT")
-        best = min(best, time.perf_counter() - start)
-    return best
+    start = time.perf_counter()
+    cursor.execute("BEGIN")
+    for n in range(100_000):
+        cursor.execute(f"INSERT INTO t (b) VALUES ({n})")
+    cursor.execute("COMMIT")
+    return time.perf_counter() - start
 
 
-def seconds(port: int) -> list[float]:
-    connection = pymysql.connect(host="127.0.0.1", port=port, user="root", autocommit=True)
-    found = []
-    with connection.cursor() as cursor:
+def measured(servers: list[Server]) -> list[dict[str, float]]:
+    """The best of some rounds, a server."""
+    connections = [pymysql.connect(host="127.0.0.1", port=s.port, user="root", autocommit=True) for s in servers]
+    cursors = [connection.cursor() for connection in connections]
+    for cursor in cursors:
         for sql in SETUP:
             cursor.execute(sql)
-        for _, sql in CASES:
-            best = float("inf")
-            for _ in range(3):
-                start = time.perf_counter()
-                cursor.execute(sql)
-                cursor.fetchall()
-                while cursor.nextset():
-                    pass
-                best = min(best, time.perf_counter() - start)
-            found.append(best)
-        found.append(single(cursor))
-        cursor.execute("DROP DATABASE bench_programs")
-    return found
+    best: list[dict[str, float]] = [{} for _ in servers]
+    for _ in range(ROUNDS):
+        for name, sql in [*CASES, (SINGLE, "")]:
+            for found, cursor in zip(best, cursors, strict=True):
+                took = statement(cursor, sql) if sql else single(cursor)
+                found[name] = min(found.get(name, took), took)
+    for connection in connections:
+        connection.close()
+    return best
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--narwal", type=int, required=True)
-    parser.add_argument("--mariadb", type=int, required=True)
+    parser.add_argument("--narwal", default=os.environ.get("NARWAL_BIN", str(ROOT / "target/release/narwal")), help="the binary")
     options = parser.parse_args()
-    ours, theirs = seconds(options.narwal), seconds(options.mariadb)
-    names = [name for name, _ in CASES] + [SINGLE]
-    for name, a, b in zip(names, ours, theirs, strict=True):
-        print(f"{name:40} Narwal {a:7.3f} s   MariaDB {b:7.3f} s   {b / a:5.2f}")
+    folder = Path(tempfile.mkdtemp(prefix="programs-"))
+    servers: list[Server] = [
+        Narwal(folder / "narwal", [], binary=options.narwal),
+        MariaDB(folder / "mariadb", ["--innodb-buffer-pool-size=1G"]),
+    ]
+    try:
+        servers[1].create()
+        for server in servers:
+            server.start()
+        ours, theirs = measured(servers)
+        for name, a in ours.items():
+            print(f"{name:44} Narwal {a:7.3f} s   MariaDB {theirs[name]:7.3f} s   MariaDB : Narwal {theirs[name] / a:5.2f}")
+    finally:
+        for server in servers:
+            server.stop()
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ use crate::handshake::{self, Answer, Login};
 use crate::kill::KillHandle;
 use crate::late::Late;
 use crate::packet::{PacketReader, PacketWriter};
-use crate::processors::Pair;
+use crate::processors::{Follower, Pair};
 use crate::protocol::{Capabilities as Cap, command, mariadb_capability};
 use crate::raw_channel::RawChannel;
 use crate::result::{ResultState, WireSink};
@@ -129,7 +129,7 @@ fn run(
         session.answer_through(l.clone());
     }
     let mut commands = Commands {
-        pair,
+        follower: pair.map(Follower::new),
         late,
         statements: Statements::default(),
         results: ResultState::new(
@@ -404,7 +404,7 @@ struct Commands<'a> {
     /// Where answers to commits are left for others to send.
     late: Option<Arc<Late>>,
     /// The client is on this machine, and the thread goes where it is.
-    pair: Option<Pair>,
+    follower: Option<Follower>,
     statements: Statements,
     results: ResultState,
     kill: &'a Arc<KillHandle>,
@@ -439,8 +439,8 @@ impl Commands<'_> {
             if self.kill.connection_killed() {
                 return Err(End::Killed);
             }
-            if let Some(p) = &self.pair {
-                p.received();
+            if let Some(f) = &mut self.follower {
+                f.received();
             }
             if let Some(l) = &self.late {
                 l.wait_committed();

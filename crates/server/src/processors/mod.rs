@@ -6,7 +6,7 @@
 //! kernel leaves threads where they are, so a pair that has once come apart (a commit's answer sent by another connection's
 //! thread, a wait for a lock) stays apart. So:
 //!
-//! - a connection's thread that finds its client on another processor goes there ([`Pair::received`]);
+//! - a connection's thread that finds its client on another processor goes there ([`Follower`]);
 //! - an answer that another thread sends is sent from the connection's own processor (`senders.rs`), or the client would
 //!   be drawn to the sender's.
 //!
@@ -84,16 +84,12 @@ impl Pair {
         })
     }
 
-    /// A command has come: goes where it came from, if that is another processor and all are busy.
+    /// The processor where packets come in, if it is not this one.
     #[inline]
-    pub(crate) fn received(&self) {
-        if let Ok(there) = socket_incoming_cpu(self.socket.fd())
-            && let Ok(there) = usize::try_from(there)
-            && there != here()
-            && self.shared.busy.now()
-        {
-            go(there);
-        }
+    fn elsewhere(&self) -> Option<usize> {
+        let there = socket_incoming_cpu(self.socket.fd()).ok()?;
+        let there = usize::try_from(there).ok()?;
+        (there != here()).then_some(there)
     }
 
     /// Sends from processor `home`, or says that the caller may as well.
@@ -106,6 +102,64 @@ impl Pair {
         match &self.shared.senders {
             Some(s) if home != here() && self.shared.busy.now() => s.send(home, late, outcome),
             _ => Err(outcome),
+        }
+    }
+}
+
+/// How often a client was found elsewhere is counted over so many commands.
+const WINDOW: u32 = 64;
+/// If it was elsewhere more often than this in them, following it does not bring the two together.
+const MOST_MOVES: u32 = WINDOW / 4;
+/// So many commands are served where the thread is, before following is tried again.
+const REST: u32 = 4096;
+
+/// Keeps a connection's thread with its client.
+///
+/// Following pays where both then stay together. A lone client that has a processor to itself at each turn is woken on
+/// whichever is idle, so that its server would come behind at each command, for nothing: after a few such moves it is left
+/// alone for a while.
+#[derive(Debug)]
+pub(crate) struct Follower {
+    pair: Pair,
+    /// Commands of this window, and after how many of them the thread went.
+    commands: u32,
+    moves: u32,
+    /// Commands until the next window.
+    rest: u32,
+}
+
+impl Follower {
+    pub(crate) fn new(pair: Pair) -> Follower {
+        Follower {
+            pair,
+            commands: 0,
+            moves: 0,
+            rest: 0,
+        }
+    }
+
+    /// A command has come: goes where it came from, if that is another processor, all are busy, and it helps.
+    #[inline]
+    pub(crate) fn received(&mut self) {
+        if self.rest > 0 {
+            self.rest -= 1;
+            return;
+        }
+        let went = match self.pair.elsewhere() {
+            Some(there) if self.pair.shared.busy.now() => go(there),
+            _ => false,
+        };
+        self.count(went);
+    }
+
+    fn count(&mut self, went: bool) {
+        self.commands += 1;
+        self.moves += u32::from(went);
+        if self.commands == WINDOW {
+            if self.moves > MOST_MOVES {
+                self.rest = REST;
+            }
+            (self.commands, self.moves) = (0, 0);
         }
     }
 }
@@ -156,6 +210,31 @@ mod tests {
             !go(there) && sched_getaffinity(None).unwrap() == only(here)
         });
         assert!(stays.join().unwrap());
+    }
+
+    #[test]
+    fn a_client_that_is_always_elsewhere_is_left_alone_for_a_while() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let _client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let tcp = Arc::new(Socket::Tcp(listener.accept().unwrap().0));
+        let Some(shared) = Processors::new() else {
+            return;
+        };
+        let mut follower = Follower::new(Pair::new(Some(&shared), &tcp).unwrap());
+        for n in 0..WINDOW {
+            follower.count(n < MOST_MOVES);
+        }
+        assert_eq!(follower.rest, 0);
+        for n in 0..WINDOW {
+            follower.count(n <= MOST_MOVES);
+        }
+        assert_eq!(follower.rest, REST);
+        for _ in 0..REST {
+            follower.received();
+        }
+        assert_eq!((follower.rest, follower.commands), (0, 0));
+        follower.received();
+        assert_eq!(follower.commands, 1);
     }
 
     #[test]
