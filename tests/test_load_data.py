@@ -103,6 +103,31 @@ def test_loads(both, folder, mode):
     assert not found, "\n".join(found)
 
 
+XML = """<?xml version="1.0"?>
+<list name="x" n="8"><!-- <row id="0"/> -->
+<row><id>1</id><s> a &lt;&amp;&nope;</s><d/></row>
+<row id='2'
+ s="b
+c"></row><row ID=3 s=''/>
+<row><field name="id">4</field><field name="s">line 1
+line 2</field><n>x</n></row></list>
+"""
+
+
+@pytest.mark.parametrize("rest", ["", "ROWS IDENTIFIED BY '<row>' IGNORE 2 LINES", "(id, @s, @n) SET s = CONCAT(@s, '!'), n = LENGTH(@n)", "(nope)"])
+def test_load_xml(both, folder, rest):
+    path = folder / "rows.xml"
+    path.write_text(XML)
+    found = []
+    for client in both:
+        client.ok("SET sql_mode = ''")
+        client.ok("CREATE TABLE t (id INT, s VARCHAR(30), n INT DEFAULT 3, d DATE)")
+        answer = client.run(f"LOAD XML INFILE '{path}' INTO TABLE t {rest}")
+        found.append((answer, client.rows("SHOW WARNINGS"), client.rows("SELECT * FROM t ORDER BY id")))
+    assert not differences(found[0][0], found[1][0], ordered=True, texts=True)
+    assert found[0][1:] == found[1][1:]
+
+
 def test_a_large_local_file(connect, folder):
     path = folder / "large.txt"
     with path.open("w") as f:

@@ -51,6 +51,7 @@ mod user_kind;
 pub mod view;
 mod view_def;
 pub mod virtual_tables;
+mod xml_file;
 mod year_text;
 mod zone;
 

@@ -1077,12 +1077,20 @@ pub fn parse_f64_prefix(s: &[u8]) -> (f64, usize) {
     (v.clamp(f64::MIN, f64::MAX), i)
 }
 
-fn truncated_value(kind: &str, s: &[u8]) -> SqlWarning {
+/// Warning 1292 for a text or for bytes that no number is made of whole.
+fn truncated_value(kind: &str, v: ValueRef<'_>) -> SqlWarning {
+    // More is not shown.
+    let first = |s: &[u8]| s[..s.len().min(256)].to_vec();
+    let value = match v {
+        ValueRef::Bytes(s) => shown(ValueRef::Bytes(&first(s))),
+        ValueRef::Str(s) => String::from_utf8_lossy(&first(s)).replace('\0', "\\0000"),
+        v => v.to_text(),
+    };
     warning(
         codes::TRUNCATED_WRONG_VALUE,
         format!(
             "Truncated incorrect {kind} value: '{}'",
-            errors::abridged(String::from_utf8_lossy(&s[..s.len().min(256)]), 128)
+            errors::abridged(value, 128)
         ),
     )
 }
@@ -1099,7 +1107,7 @@ pub fn to_f64(v: ValueRef<'_>, w: &mut dyn Warnings) -> f64 {
         ValueRef::Str(s) | ValueRef::Bytes(s) => {
             let (f, used) = parse_f64_prefix(s);
             if !s[used..].iter().all(u8::is_ascii_whitespace) || used == 0 {
-                w.push(truncated_value("DOUBLE", s));
+                w.push(truncated_value("DOUBLE", v));
             }
             f
         }
@@ -1132,7 +1140,7 @@ pub fn to_decimal(v: ValueRef<'_>, w: &mut dyn Warnings) -> Decimal {
         ValueRef::Str(s) | ValueRef::Bytes(s) => {
             let (d, used) = Decimal::parse_prefix(s);
             if !s[used..].iter().all(u8::is_ascii_whitespace) || used == 0 {
-                w.push(truncated_value("DECIMAL", s));
+                w.push(truncated_value("DECIMAL", v));
             }
             d
         }
@@ -1175,7 +1183,7 @@ pub fn to_integer(v: ValueRef<'_>, w: &mut dyn Warnings) -> i128 {
             let val = if t.first() == Some(&b'-') { -mag } else { mag };
             let kept = val.clamp(LO, HI);
             if n == 0 || kept != val || !t[sign + n..].iter().all(u8::is_ascii_whitespace) {
-                w.push(truncated_value("INTEGER", s));
+                w.push(truncated_value("INTEGER", v));
             }
             kept
         }
@@ -1215,10 +1223,28 @@ pub fn fixed_text(x: f64, decimals: u8) -> String {
     text
 }
 
+/// An exact number as an integer of the type: rounded, and with warning 1916 if it lies beyond the type.
+pub fn exact_to_integer(d: &Decimal, unsigned: bool, w: &mut dyn Warnings) -> i128 {
+    let (low, high) = match unsigned {
+        true => (0, i128::from(u64::MAX)),
+        false => (i128::from(i64::MIN), i128::from(i64::MAX)),
+    };
+    let n = d.round(0).to_i128();
+    let end = if d.is_negative() { low } else { high };
+    let kept = n.map_or(end, |n| n.clamp(low, high));
+    if n != Some(kept) {
+        let ty = if unsigned { "UNSIGNED INT" } else { "INT" };
+        let told = format!("Got overflow when converting '{d}' to {ty}. Value truncated");
+        w.push(warning(codes::DATA_OVERFLOW, told));
+    }
+    kept
+}
+
 /// A value as a signed integer, saturating at its ends. See [`to_integer`].
 pub fn to_i64(v: ValueRef<'_>, w: &mut dyn Warnings) -> i64 {
     match v {
         ValueRef::Int(v) => v,
+        ValueRef::Decimal(d) => exact_to_integer(&d, false, w) as i64,
         v => to_integer(v, w).clamp(i64::MIN as i128, i64::MAX as i128) as i64,
     }
 }

@@ -975,6 +975,8 @@ errors! {
         "Duplicate query name `{}` in WITH clause";
     RECURSIVE_WITHOUT_ANCHORS: 1 = 4005, b"HY000", "ER_RECURSIVE_WITHOUT_ANCHORS",
         "No anchors for recursive WITH element '{}'";
+    UNACCEPTABLE_MUTUAL_RECURSION: 1 = 4006, b"HY000", "ER_UNACCEPTABLE_MUTUAL_RECURSION",
+        "Unacceptable mutual recursion with anchored table '{}'";
     NOT_STANDARD_COMPLIANT_RECURSIVE: 1 = 4008, b"HY000", "ER_NOT_STANDARD_COMPLIANT_RECURSIVE",
         "Restrictions imposed on recursive definitions are violated for table '{}'";
     WRONG_WINDOW_SPEC_NAME: 1 = 4009, b"HY000", "ER_WRONG_WINDOW_SPEC_NAME",

@@ -259,12 +259,13 @@ pub(super) static ROWS: &[VariableDef] = &[
         "OFF",
         "MariaDB's temporary table for each result.",
     ),
-    inert(
+    row(
         "standard_compliant_cte",
         Both,
         Bool,
         "ON",
-        "Recursive common table expressions as the standard has them.",
+        Live,
+        "Whether a recursive common table expression is refused that looks at more than one row of itself at once.",
     ),
     inert(
         "table_definition_cache",

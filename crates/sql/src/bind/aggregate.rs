@@ -125,8 +125,9 @@ impl Binder<'_> {
             list,
             ty,
         };
+        let text = call.to_string().into();
         let n = place_of(call, &mut collected.borrow_mut());
-        Ok(make(ExprKind::Aggregate(n), ty))
+        Ok(make(ExprKind::Aggregate(n, text), ty))
     }
 
     /// Binds the clauses in a call. The keys of its ORDER BY go behind the arguments.

@@ -9,6 +9,7 @@ use crate::ast::{
 use crate::ddl::comment::{Commented, comment};
 use crate::ddl::constraint;
 use crate::ddl::index::{cant_drop, index_def, note_twice, prefix_of};
+use crate::ddl::rebuild::Looks;
 use crate::ddl::run::engine_name;
 use crate::ddl::run::{Run, db_of};
 use crate::ddl::table_options::{self, Fit};
@@ -122,6 +123,14 @@ fn check_retyped(old: &TableDef, columns: &[NewColumn]) -> SqlResult<()> {
     Ok(())
 }
 
+/// A new column whose values MariaDB computes row by row, in a copy. A column that comes without one brings a CHECK that no
+/// row is asked for.
+fn computed_anew(c: &NewColumn) -> bool {
+    c.from.is_none()
+        && (matches!(c.def.default, DefaultDef::Expr(_))
+            || c.def.generated.as_ref().is_some_and(|g| g.stored))
+}
+
 /// MariaDB copies the rows for this, whatever the types of columns are.
 fn copies_rows(old: &TableDef, def: &TableDef, actions: &[AlterAction]) -> bool {
     (has_primary_key(old) && !has_primary_key(def))
@@ -204,7 +213,7 @@ impl Run<'_> {
             && !(actions.iter())
                 .all(|a| matches!(a, AlterAction::RenameTo(_) | AlterAction::KeysNoOp));
         let copied = retyped || ignore || temporary || copies_rows(old, &draft.def, actions);
-        let in_place = !temporary && self.is_in_place(&draft);
+        let in_place = !temporary && self.is_in_place(&draft, copied);
         let fills = draft.def.indexes.iter().any(|i| i.id == 0);
         if asked.lock_none && (!in_place || fills) && self.db.table_rows(table) > 0 {
             return Err(errors::ALTER_OPERATION_NOT_SUPPORTED_REASON.text("LOCK=NONE is not supported. Reason: Writers of the table wait while its rows are read for this change. Try LOCK=SHARED"
@@ -222,7 +231,11 @@ impl Run<'_> {
         }
         let sources: Vec<Option<usize>> = draft.columns.iter().map(|c| c.from).collect();
         let verify = self.env.foreign_key_checks && !draft.foreign.is_empty();
-        let rows = self.rebuild(table, def, &sources, ignore, verify)?;
+        let looks = Looks {
+            parents: verify,
+            checks: copied || verify || draft.columns.iter().any(computed_anew),
+        };
+        let rows = self.rebuild(table, def, &sources, ignore, looks)?;
         Ok(if copied || verify { rows } else { 0 })
     }
 
@@ -267,7 +280,7 @@ impl Run<'_> {
     }
 
     /// The rows can stay as they are.
-    fn is_in_place(&self, draft: &Draft<'_>) -> bool {
+    fn is_in_place(&self, draft: &Draft<'_>, copied: bool) -> bool {
         let (old, def) = (draft.old, &draft.def);
         same_rows(old, def)
             && draft.columns.iter().enumerate().all(|(i, c)| {
@@ -275,7 +288,7 @@ impl Run<'_> {
                     && (c.def.nullable || !old.columns[i].nullable)
                     && (!c.def.auto_increment || old.columns[i].auto_increment)
                     && c.def.generated == old.columns[i].generated
-                    && (c.def.check.is_none() || c.def.check == old.columns[i].check)
+                    && (!copied || c.def.check.is_none() || c.def.check == old.columns[i].check)
             })
             && def.checks.iter().all(|c| old.checks.contains(c))
             && (draft.foreign.is_empty() || !self.env.foreign_key_checks)

@@ -139,13 +139,12 @@ impl Spread {
         if n == 0 {
             return Value::Null;
         }
-        // Values far apart have squares beyond all doubles: the largest stands for them, as for MariaDB.
         let variance = self.squares / n as f64;
-        if !variance.is_finite() {
-            return Value::Double(f64::MAX);
-        }
         Value::Double(match func {
+            // Values far apart have squares beyond all doubles: the largest stands for their root, as for MariaDB.
+            AggFunc::StdPop | AggFunc::StdSamp if !variance.is_finite() => f64::MAX,
             AggFunc::StdPop | AggFunc::StdSamp => variance.sqrt(),
+            _ if variance.is_nan() => f64::INFINITY,
             _ => variance,
         })
     }

@@ -14,10 +14,10 @@ use std::cell::{Cell, RefCell};
 use std::ops::Deref;
 use std::rc::Rc;
 
-/// The rows that the steps of a recursive table see.
+/// The rows that the steps of recursive tables see.
 pub struct Working<'a> {
-    pub(super) id: usize,
-    pub(super) rows: &'a RowList,
+    /// Those of each table, by what steps know it by.
+    pub(super) tables: &'a [(usize, &'a RowList)],
     /// Those of the tables around.
     pub(super) around: Option<&'a Working<'a>>,
 }
@@ -25,10 +25,11 @@ pub struct Working<'a> {
 impl<'a> Working<'a> {
     /// The rows of a table.
     pub fn rows(&self, id: usize) -> Option<&'a RowList> {
-        if self.id == id {
-            return Some(self.rows);
+        let own = self.tables.iter().find(|t| t.0 == id);
+        match own {
+            Some((_, rows)) => Some(rows),
+            None => self.around.and_then(|w| w.rows(id)),
         }
-        self.around.and_then(|w| w.rows(id))
     }
 }
 

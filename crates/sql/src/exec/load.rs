@@ -1,4 +1,4 @@
-//! LOAD DATA: an INSERT whose rows come from a text.
+//! LOAD DATA and LOAD XML: an INSERT whose rows come from a text.
 
 use crate::exec::context::RunCtx;
 use crate::exec::dml::LoadedRows;
@@ -7,6 +7,7 @@ use crate::expr::node::RowAccess;
 use crate::file_format::RowReader;
 use crate::plan::dml::{Field, LoadPlan};
 use crate::plan::dml::{RowSource, StoreValue};
+use crate::xml_file::XmlReader;
 use narwal_engine::Transaction;
 use narwal_types::errors;
 use narwal_types::errors::codes;
@@ -68,6 +69,39 @@ impl Read for SentFile<'_> {
     }
 }
 
+/// What reads the rows of a file.
+enum Reader<'a> {
+    Text(RowReader<'a>),
+    Xml(XmlReader<'a>),
+}
+
+impl Reader<'_> {
+    /// The next row's fields in the order of the statement's, `None` for NULL. `None` at the end.
+    #[allow(clippy::type_complexity)]
+    fn next_row(&mut self, fields: &[Field]) -> io::Result<Option<Vec<Option<Vec<u8>>>>> {
+        let x = match self {
+            Reader::Text(r) => return r.next_row(),
+            Reader::Xml(x) => x,
+        };
+        if !x.next_row()? {
+            return Ok(None);
+        }
+        let values = fields.iter().map(|f| {
+            let (Field::Value { name, .. } | Field::Variable(name)) = f;
+            x.value(name).map(<[u8]>::to_vec)
+        });
+        Ok(Some(values.collect()))
+    }
+
+    /// Passes over a row; false at the end.
+    fn skip(&mut self) -> io::Result<bool> {
+        match self {
+            Reader::Text(r) => r.skip(),
+            Reader::Xml(x) => x.next_row(),
+        }
+    }
+}
+
 impl LoadPlan {
     fn value(&self, bytes: Vec<u8>) -> Value {
         if self.binary {
@@ -100,7 +134,10 @@ impl LoadPlan {
             Some(file) => &mut **file,
             None => &mut sent,
         };
-        let mut reader = RowReader::new(&self.format, input);
+        let mut reader = match &self.xml {
+            Some(row) => Reader::Xml(XmlReader::new(row, input)),
+            None => Reader::Text(RowReader::new(&self.format, input)),
+        };
         for _ in 0..self.skip {
             if !reader.skip().map_err(|e| read_error(&e))? {
                 break;
@@ -114,14 +151,14 @@ impl LoadPlan {
             .fields
             .iter()
             .filter_map(|f| match f {
-                Field::Value { column } => Some(Some(*column)),
+                Field::Value { column, .. } => Some(Some(*column)),
                 Field::Variable(_) => None,
             })
             .collect();
         let mut loaded = LoadedRows::new(&self.insert, ctx);
         let strict = env.sql_mode.strict() && !self.ignore;
         let mut row_no = 0u64;
-        while let Some(fields) = reader.next_row().map_err(|e| read_error(&e))? {
+        while let Some(fields) = reader.next_row(&self.fields).map_err(|e| read_error(&e))? {
             row_no += 1;
             if fields.len() > self.fields.len() {
                 let text = format!(
@@ -147,7 +184,7 @@ impl LoadPlan {
             for f in &self.fields {
                 let given = fields.next();
                 match f {
-                    Field::Value { column } => values.push(match given {
+                    Field::Value { column, .. } => values.push(match given {
                         Some(Some(bytes)) => self.value(bytes),
                         Some(None) => Value::Null,
                         None => loaded.missing(*column),

@@ -588,7 +588,7 @@ impl TablePlan {
                 plan.run(txn, ctx, &mut |values| take(values).map(|_| ()))?;
             }
             Rows::Set(set) => set.run(&self.table, txn, ctx, &mut take)?,
-            Rows::Recursive(r) => r.run(&self.table, txn, ctx, &mut take)?,
+            Rows::Recursive(r) => r.run(txn, ctx, &mut take)?,
             Rows::Working(id) => {
                 if let Some(rows) = ctx.run.working.and_then(|w| w.rows(*id)) {
                     rows.each(ctx.env, &mut |row| {

@@ -8,7 +8,7 @@ use crate::env::StatementEnv;
 use crate::exec::context::{RunCtx, Running, Working};
 use crate::plan::made::encode_made;
 use crate::plan::query::SelectPlan;
-use crate::plan::query::{RecursivePlan, SetPlan};
+use crate::plan::query::{RecursivePlan, RecursiveTable, SetPlan};
 use narwal_engine::{Table, Transaction};
 use narwal_syntax::ast::SetKind;
 use narwal_types::convert::{StoreTarget, WarnWith, fits, store};
@@ -136,101 +136,162 @@ fn max_steps(env: &StatementEnv) -> u64 {
     }
 }
 
+/// Takes the rows of one recursive table, and knows which it has had.
+struct Keeper<'p> {
+    table: &'p RecursiveTable,
+    seen: StepKeys,
+    row_no: u64,
+}
+
+impl Keeper<'_> {
+    /// Appends a row unless it is known. Its values get the types of the first rows' columns.
+    fn keep(
+        &mut self,
+        values: &[ValueRef<'_>],
+        out: &mut RowList,
+        env: &StatementEnv,
+    ) -> SqlResult<()> {
+        self.row_no += 1;
+        let stored = (values.iter().zip(&self.table.columns))
+            .map(|(v, (name, t))| {
+                if t.null || fits(*v, &t.ty, true) {
+                    return Ok(v.to_value());
+                }
+                let target = StoreTarget {
+                    ty: &t.ty,
+                    nullable: true,
+                    db: "",
+                    table: "",
+                    column: name,
+                };
+                let mut warn = WarnWith(|w| {
+                    crate::expr::value::push_warning(env, w);
+                });
+                let mode = crate::plan::dml::store_mode(env, false, true);
+                store(*v, &target, self.row_no, &mode, &mut warn)
+            })
+            .collect::<SqlResult<Vec<Value>>>()?;
+        let refs: Vec<ValueRef<'_>> = stored.iter().map(Value::as_ref).collect();
+        let mut image = Vec::new();
+        encode_made(&self.table.table, &refs, &mut image)?;
+        match &self.table.distinct {
+            Some(columns) => {
+                let key = key_of_columns(&self.table.table, &image, columns.iter().copied())?;
+                self.seen.offer(&key, &image, out, env)
+            }
+            None => out.push(&image, env.table_room(), env),
+        }
+    }
+}
+
+/// All rows of two lists.
+fn together(lists: [&RowList; 2], env: &StatementEnv) -> SqlResult<RowList> {
+    let mut all = RowList::default();
+    for list in lists {
+        list.each(env, &mut |row| {
+            all.push(row, env.table_room(), env).map(|()| true)
+        })?;
+    }
+    all.finish()?;
+    Ok(all)
+}
+
+#[cold]
+fn too_many_steps(env: &StatementEnv) {
+    env.warn(
+        codes::QUERY_RESULT_INCOMPLETE,
+        format!(
+            "Query execution was interrupted. The query exceeded max_recursive_iterations = {}. The query result may be incomplete",
+            max_steps(env)
+        ),
+    );
+}
+
 impl RecursivePlan {
     /// Runs it: the steps again and again, until they give no more rows.
-    pub fn run(
-        &self,
-        table: &Table,
-        txn: &mut Transaction,
-        ctx: &RunCtx<'_>,
-        f: &mut Take<'_>,
-    ) -> SqlResult<()> {
-        let mut seen = StepKeys::default();
-        let mut row_no = 0u64;
-        let mode = crate::plan::dml::store_mode(ctx.env, false, true);
-        let mut rows = RowList::default();
-        let room = ctx.env.table_room();
-        // Values get the types of the first rows' columns.
-        let mut keep =
-            |values: &[ValueRef<'_>], seen: &mut StepKeys, out: &mut RowList| -> SqlResult<()> {
-                row_no += 1;
-                let stored = values
-                    .iter()
-                    .zip(&self.columns)
-                    .map(|(v, (name, t))| {
-                        if t.null || fits(*v, &t.ty, true) {
-                            return Ok(v.to_value());
-                        }
-                        let target = StoreTarget {
-                            ty: &t.ty,
-                            nullable: true,
-                            db: "",
-                            table: "",
-                            column: name,
-                        };
-                        store(
-                            *v,
-                            &target,
-                            row_no,
-                            &mode,
-                            &mut WarnWith(|w| {
-                                crate::expr::value::push_warning(ctx.env, w);
-                            }),
-                        )
-                    })
-                    .collect::<SqlResult<Vec<Value>>>()?;
-                let refs: Vec<ValueRef<'_>> = stored.iter().map(Value::as_ref).collect();
-                let mut image = Vec::new();
-                encode_made(table, &refs, &mut image)?;
-                if let Some(columns) = &self.distinct {
-                    let key = key_of_columns(table, &image, columns.iter().copied())?;
-                    return seen.offer(&key, &image, out, ctx.env);
-                }
-                out.push(&image, room, ctx.env)
-            };
-        self.anchors.run(table, txn, ctx, &mut |values| {
-            keep(values, &mut seen, &mut rows).map(|()| true)
-        })?;
+    pub fn run(&self, txn: &mut Transaction, ctx: &RunCtx<'_>, f: &mut Take<'_>) -> SqlResult<()> {
+        let mut keepers: Vec<Keeper<'_>> = (self.members.iter())
+            .map(|table| Keeper {
+                table,
+                seen: StepKeys::default(),
+                row_no: 0,
+            })
+            .collect();
+        let mut rows = Vec::with_capacity(keepers.len());
+        for k in &mut keepers {
+            let mut first = RowList::default();
+            let t = k.table;
+            if let Some(anchors) = &t.anchors {
+                anchors.run(&t.table, txn, ctx, &mut |values| {
+                    k.keep(values, &mut first, ctx.env).map(|()| true)
+                })?;
+            }
+            k.seen.finish_step(&mut first, ctx.env)?;
+            rows.push(first);
+        }
+        let wanted = &self.members[self.wanted].table;
+        let mut whole: Vec<RowList> = Vec::new();
         let mut left = max_steps(ctx.env);
-        seen.finish_step(&mut rows, ctx.env)?;
-        while !rows.is_empty() {
+        while rows.iter().any(|r| !r.is_empty()) {
             let mut more = true;
-            rows.each(ctx.env, &mut |image| {
-                more = take_image(table, image, f)?;
+            rows[self.wanted].each(ctx.env, &mut |image| {
+                more = take_image(wanted, image, f)?;
                 Ok(more)
             })?;
             if !more {
                 return Ok(());
             }
             if left == 0 {
-                ctx.env.warn(
-                    codes::QUERY_RESULT_INCOMPLETE,
-                    format!(
-                        "Query execution was interrupted. The query exceeded max_recursive_iterations = {}. The query result may be incomplete",
-                        max_steps(ctx.env)
-                    ),
-                );
+                too_many_steps(ctx.env);
                 break;
             }
             left -= 1;
             ctx.env.check_interrupt()?;
-            let working = Working {
-                id: self.id,
-                rows: &rows,
-                around: ctx.run.working,
-            };
-            let run = Running {
-                working: Some(&working),
-                ..*ctx.run
-            };
-            let ctx = &ctx.around(&run);
-            let mut next = RowList::default();
-            for step in &self.steps {
-                step.run(txn, ctx, &mut |values| keep(values, &mut seen, &mut next))?;
+            if self.whole {
+                let none = RowList::default();
+                whole = (rows.iter().enumerate())
+                    .map(|(i, r)| together([whole.get(i).unwrap_or(&none), r], ctx.env))
+                    .collect::<SqlResult<_>>()?;
             }
-            seen.finish_step(&mut next, ctx.env)?;
-            rows = next;
+            rows = self.step(
+                &mut keepers,
+                if self.whole { &whole } else { &rows },
+                txn,
+                ctx,
+            )?;
         }
         Ok(())
+    }
+
+    /// The new rows that the steps of all tables make of these.
+    fn step(
+        &self,
+        keepers: &mut [Keeper<'_>],
+        rows: &[RowList],
+        txn: &mut Transaction,
+        ctx: &RunCtx<'_>,
+    ) -> SqlResult<Vec<RowList>> {
+        let ids = self.members.iter().map(|m| m.id);
+        let tables: Vec<(usize, &RowList)> = ids.zip(rows).collect();
+        let working = Working {
+            tables: &tables,
+            around: ctx.run.working,
+        };
+        let run = Running {
+            working: Some(&working),
+            ..*ctx.run
+        };
+        let ctx = &ctx.around(&run);
+        let mut made = Vec::with_capacity(keepers.len());
+        for k in keepers {
+            let mut next = RowList::default();
+            let t = k.table;
+            for step in &t.steps {
+                step.run(txn, ctx, &mut |values| k.keep(values, &mut next, ctx.env))?;
+            }
+            k.seen.finish_step(&mut next, ctx.env)?;
+            made.push(next);
+        }
+        Ok(made)
     }
 }

@@ -4,7 +4,7 @@ use crate::env::StatementEnv;
 use crate::expr::node::{ArithOp, EvalCtx};
 use crate::expr::value::{Val, Warn};
 use narwal_syntax::sql_mode::SqlMode;
-use narwal_types::convert::{to_decimal, to_f64, to_integer};
+use narwal_types::convert::{exact_to_integer, to_decimal, to_f64, to_integer};
 use narwal_types::decimal::DIV_PRECISION_INCREMENT;
 use narwal_types::errors;
 use narwal_types::errors::codes;
@@ -70,10 +70,14 @@ pub(crate) fn bits(v: ValueRef<'_>, env: &StatementEnv) -> u64 {
     match v {
         ValueRef::Int(v) => v as u64,
         ValueRef::UInt(v) => v,
-        // Strings count as exact numbers here.
-        ValueRef::Str(_) | ValueRef::Bytes(_) => {
+        // Strings and doubles count as exact numbers here.
+        ValueRef::Decimal(_)
+        | ValueRef::Double(_)
+        | ValueRef::Float(_)
+        | ValueRef::Str(_)
+        | ValueRef::Bytes(_) => {
             let d = to_decimal(v, &mut Warn(env));
-            to_integer(ValueRef::Decimal(d), &mut Warn(env)) as u64
+            exact_to_integer(&d, !d.is_negative(), &mut Warn(env)) as u64
         }
         v => to_integer(v, &mut Warn(env)) as u64,
     }

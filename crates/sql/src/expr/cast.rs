@@ -300,22 +300,7 @@ fn cast_too_long(name: &str, env: &StatementEnv) {
 
 /// CAST of an exact number to an integer: rounded, and what is out of range becomes the end of the range.
 fn exact_as_integer<'a>(d: Decimal, unsigned: bool, env: &StatementEnv) -> Val<'a> {
-    let (low, high) = match unsigned {
-        true => (0, i128::from(u64::MAX)),
-        false => (i128::from(i64::MIN), i128::from(i64::MAX)),
-    };
-    let n = d.round(0).to_i128();
-    let end = if d.is_negative() { low } else { high };
-    let kept = n.map_or(end, |n| n.clamp(low, high));
-    if n != Some(kept) {
-        env.warn(
-            codes::DATA_OVERFLOW,
-            format!(
-                "Got overflow when converting '{d}' to {}INT. Value truncated",
-                if unsigned { "UNSIGNED " } else { "" }
-            ),
-        );
-    }
+    let kept = convert::exact_to_integer(&d, unsigned, &mut Warn(env));
     Val::Ref(match unsigned {
         true => ValueRef::UInt(kept as u64),
         false => ValueRef::Int(kept as i64),

@@ -100,7 +100,8 @@ impl fmt::Display for Expr {
             ExprKind::Literal(v) => f.write_str(&v.to_text()),
             ExprKind::Param(_) | ExprKind::Slot(_) => f.write_str("?"),
             ExprKind::Column { name, .. } => f.write_str(name),
-            ExprKind::Aggregate(_) | ExprKind::Window(_) => f.write_str("aggregate"),
+            ExprKind::Aggregate(_, text) => f.write_str(text),
+            ExprKind::Window(n) => write!(f, "window#{n}"),
             ExprKind::Item(_, e) => write!(f, "{e}"),
             ExprKind::InsertValue(_) => f.write_str("values(...)"),
             ExprKind::And(v) => {

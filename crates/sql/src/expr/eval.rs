@@ -56,7 +56,7 @@ impl Expr {
             | ExprKind::Literal(_) => self.eval_ref(ctx, row),
             ExprKind::Item(_, e) => e.eval_ref(ctx, row),
             ExprKind::Window(_) => Ok(Val::NULL),
-            ExprKind::Aggregate(n) => Ok(Val::Ref(row.aggregate(*n))),
+            ExprKind::Aggregate(n, _) => Ok(Val::Ref(row.aggregate(*n))),
             ExprKind::Outer(n) => Ok(Val::Ref(
                 ctx.outer.get(*n).map_or(ValueRef::Null, Value::as_ref),
             )),

@@ -149,8 +149,8 @@ pub enum ExprKind {
         /// The name for messages, `` `db`.`table`.`column` ``.
         name: Box<str>,
     },
-    /// The n-th aggregate of the statement.
-    Aggregate(usize),
+    /// The n-th aggregate of the statement, and its text in messages.
+    Aggregate(usize, Arc<str>),
     /// The n-th window function of the SELECT, while it is bound. A plan has its value behind those of aggregates.
     Window(usize),
     /// The n-th select item, named by another clause, while the statement is bound (`planner::rules::once`).
@@ -686,7 +686,7 @@ macro_rules! operands {
             | ExprKind::Param(_)
             | ExprKind::Slot(_)
             | ExprKind::Column { .. }
-            | ExprKind::Aggregate(_)
+            | ExprKind::Aggregate(..)
             | ExprKind::Window(_)
             | ExprKind::InsertValue(_)
             | ExprKind::SystemVariable { .. }
@@ -824,7 +824,7 @@ impl Expr {
     pub fn is_const(&self) -> bool {
         !self.any(&|e| match &e.kind {
             ExprKind::Column { .. }
-            | ExprKind::Aggregate(_)
+            | ExprKind::Aggregate(..)
             | ExprKind::Window(_)
             | ExprKind::InsertValue(_)
             | ExprKind::UserVariable(_)
@@ -838,7 +838,7 @@ impl Expr {
 
     /// True if an aggregate is inside.
     pub fn has_aggregate(&self) -> bool {
-        self.any(&|e| matches!(e.kind, ExprKind::Aggregate(_)))
+        self.any(&|e| matches!(e.kind, ExprKind::Aggregate(..)))
     }
 
     /// True if a column or VALUES(col) is inside.

@@ -88,9 +88,6 @@ pub(super) fn check_delete(d: &Delete) -> SqlResult<()> {
 }
 
 pub(super) fn check_load(l: &LoadData) -> SqlResult<()> {
-    if l.xml.is_some() {
-        return refused("LOAD XML");
-    }
     if !l.partitions.is_empty() {
         return refused("PARTITION");
     }

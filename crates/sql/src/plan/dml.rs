@@ -216,6 +216,8 @@ pub struct ReturningPlan {
 pub struct LoadPlan {
     pub(crate) insert: InsertPlan,
     pub(crate) format: FileFormat,
+    /// LOAD XML: the name of the element that is a row.
+    pub(crate) xml: Option<Vec<u8>>,
     pub(crate) skip: u64,
     pub(crate) fields: Vec<Field>,
     /// The character set of the file, if it is not UTF-8.
@@ -230,6 +232,8 @@ pub(crate) enum Field {
     /// The n-th value of a row, and that column of the table.
     Value {
         column: usize,
+        /// The column as the statement names it.
+        name: String,
     },
     Variable(String),
 }

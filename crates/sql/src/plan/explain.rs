@@ -650,8 +650,13 @@ impl Line {
         match &t.rows {
             Rows::Query(p) => made(Block::of(p, "DERIVED", making)),
             Rows::Recursive(r) => {
-                let mut all = Block::of_set(&r.anchors, &r.anchors.first, "DERIVED", making);
-                for step in &r.steps {
+                let mut tables = r.members.iter();
+                let anchors = tables.find_map(|m| m.anchors.as_ref());
+                let Some(mut all) = anchors.map(|a| Block::of_set(a, &a.first, "DERIVED", making))
+                else {
+                    return Line::default();
+                };
+                for step in r.members.iter().flat_map(|m| &m.steps) {
                     all.parts.push(Block::of(step, "RECURSIVE UNION", making));
                 }
                 let ids: Vec<String> = all

@@ -170,12 +170,25 @@ pub struct SetPlan {
     pub rest: Vec<(SetOp, SelectPlan)>,
 }
 
-/// A table of WITH RECURSIVE.
+/// Tables of WITH RECURSIVE that name each other, or one that names itself.
 pub struct RecursivePlan {
-    /// What its steps know it by.
+    /// The tables.
+    pub members: Vec<RecursiveTable>,
+    /// Which of them gives the rows.
+    pub wanted: usize,
+    /// Steps see all rows so far, and not those of the step before alone: `standard_compliant_cte` is off, and they look at
+    /// more than one row at once.
+    pub whole: bool,
+}
+
+/// One table of a [`RecursivePlan`].
+pub struct RecursiveTable {
+    /// What steps know it by.
     pub id: usize,
-    /// Rows to begin with.
-    pub anchors: SetPlan,
+    /// Its rows' form.
+    pub table: Arc<Table>,
+    /// Rows to begin with. A table of several may do without.
+    pub anchors: Option<SetPlan>,
     /// Each makes rows of those of the step before.
     pub steps: Vec<SelectPlan>,
     /// Rows that are equal in these columns count once.
@@ -602,7 +615,9 @@ impl SetPlan {
 impl RecursivePlan {
     /// The SELECTs of which it is made.
     pub fn parts(&self) -> impl Iterator<Item = &SelectPlan> {
-        self.anchors.parts().chain(&self.steps)
+        self.members.iter().flat_map(|m: &RecursiveTable| {
+            m.anchors.iter().flat_map(SetPlan::parts).chain(&m.steps)
+        })
     }
 }
 
@@ -671,6 +686,12 @@ impl SelectPlan {
     /// True if its rows are not rows of its FROM: there are groups, or values over several rows.
     pub fn computes_over_rows(&self) -> bool {
         self.group.is_some() || self.windows.is_some()
+    }
+
+    /// True if it has values over several rows: aggregates, or window functions.
+    pub fn has_values_over_rows(&self) -> bool {
+        let aggregates = |g: &GroupPlan| !g.aggregates.is_empty();
+        self.group.as_ref().is_some_and(aggregates) || self.windows.is_some()
     }
 
     /// Which locks a run takes: those of the statement, or shared ones if the transaction's isolation level makes plain

@@ -8,6 +8,12 @@ use narwal_syntax::ast::{Assignment, Insert, InsertSource, LoadData, LoadField, 
 use narwal_types::errors::codes;
 use narwal_types::{Charset, SqlError, SqlResult};
 
+/// The name of a row's element: ROWS IDENTIFIED BY '<name>'.
+fn row_element(tag: Option<&str>) -> Vec<u8> {
+    let tag = tag.unwrap_or("<row>");
+    tag.trim_start_matches('<').trim_end_matches('>').into()
+}
+
 impl Resolver<'_> {
     /// Plans LOAD DATA.
     pub fn load_data(&self, l: &LoadData) -> SqlResult<LoadPlan> {
@@ -79,6 +85,7 @@ impl Resolver<'_> {
             .map(|f| match f {
                 LoadField::Column(c) => Field::Value {
                     column: insert.table.column(c).unwrap_or(0),
+                    name: c.clone(),
                 },
                 LoadField::Variable(v) => Field::Variable(v.clone()),
             })
@@ -86,6 +93,7 @@ impl Resolver<'_> {
         Ok(LoadPlan {
             insert,
             format,
+            xml: l.xml.as_ref().map(|tag| row_element(tag.as_deref())),
             skip: l.skip,
             fields,
             set: charset

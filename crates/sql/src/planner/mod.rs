@@ -5,6 +5,7 @@
 //! | `resolve.rs` | names to tables, and the privileges that they need |
 //! | `logical.rs` | the logical plan: what a SELECT says, with all names known |
 //! | `from.rs`, `set.rs`, `view.rs` | FROM, UNION and WITH, merged views |
+//! | `with_order.rs`, `recursive.rs` | which tables of WITH name which; those that name themselves or each other |
 //! | `select.rs` | SELECT: from its names over the rules to its plan |
 //! | `bind_select.rs`, `subqueries.rs` | the clauses of a SELECT bound, and the subqueries in it |
 //! | `window.rs` | the sorts that window functions need |
@@ -25,6 +26,7 @@ mod handler;
 pub mod load;
 pub mod logical;
 pub mod physical;
+mod recursive;
 pub mod resolve;
 pub mod returning;
 pub mod rules;
@@ -36,6 +38,7 @@ pub mod subqueries;
 pub mod view;
 pub mod view_write;
 pub mod window;
+mod with_order;
 pub mod write_join;
 mod zero_date;
 

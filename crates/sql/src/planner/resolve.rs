@@ -175,6 +175,8 @@ impl Open {
 pub struct Ctes {
     pub(crate) known: RefCell<Vec<Known>>,
     pub(crate) uses: Cell<usize>,
+    /// Tables of WITH RECURSIVE that steps know by number, so far.
+    pub(crate) recursive: Cell<usize>,
     /// Uses that there may be.
     pub(crate) most: Cell<usize>,
 }
@@ -188,8 +190,8 @@ impl Ctes {
 #[derive(Clone)]
 pub(crate) struct Known {
     pub(crate) cte: Arc<Cte>,
-    /// It may name itself.
-    pub(crate) recursive: bool,
+    /// The tables of its WITH RECURSIVE that name each other, or itself alone: it is one of them.
+    pub(crate) group: Option<Arc<[Arc<Cte>]>>,
     /// Its recursive part is being planned: the name means the rows of the step before, in this place.
     pub(crate) working: Option<(usize, Source)>,
 }

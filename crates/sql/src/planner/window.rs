@@ -90,7 +90,8 @@ pub fn plan_windows(calls: Vec<WindowCall>) -> (WindowPlan, Vec<usize>) {
 fn place(e: &mut Expr, behind: usize, places: &[usize]) {
     match &e.kind {
         ExprKind::Window(n) => {
-            e.kind = ExprKind::Aggregate(behind + places.get(*n).copied().unwrap_or(0));
+            let place = behind + places.get(*n).copied().unwrap_or(0);
+            e.kind = ExprKind::Aggregate(place, "window function".into());
         }
         _ => e.for_each_child_mut(&mut |c| place(c, behind, places)),
     }

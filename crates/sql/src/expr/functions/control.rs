@@ -188,10 +188,19 @@ fn interval<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     if c.v(0).is_null() {
         return Ok(Val::int(-1));
     }
-    let is_text = |i| matches!(c.v(i), ValueRef::Str(_) | ValueRef::Bytes(_));
-    // Texts count as numbers.
-    let texts = (0..c.args.len()).any(is_text);
-    let reached = |i: &usize| match texts {
+    // Texts and moments count as numbers.
+    let is_no_number = |i| {
+        matches!(
+            c.v(i),
+            ValueRef::Str(_)
+                | ValueRef::Bytes(_)
+                | ValueRef::Date(_)
+                | ValueRef::Time(_)
+                | ValueRef::DateTime(_)
+        )
+    };
+    let as_doubles = (0..c.args.len()).any(is_no_number);
+    let reached = |i: &usize| match as_doubles {
         true => c.v(*i).is_null() || c.f64(*i) <= c.f64(0),
         false => compare_one(c.v(*i), c.v(0), Collation::Binary, c.ctx.env)
             .is_none_or(|o| o != Ordering::Greater),

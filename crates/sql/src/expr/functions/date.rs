@@ -1,7 +1,6 @@
 //! Parts of dates and times, and days counted.
 
 use super::typing::{bigint_or_null, int, int_or_null, kind};
-use crate::expr::call::wrong_arguments;
 use crate::expr::date::{self, Interval, IntervalUnit};
 use crate::expr::node::{Call, ExprType, Function, Typing};
 use crate::expr::value::Val;
@@ -144,7 +143,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "a, b",
         "Months from b to a, both YYYYMM.",
         int,
-        |c| Ok(Val::int(months_of(c, 0)? - months_of(c, 1)?)),
+        |c| Ok(Val::int(months_of(c.int(0)) - months_of(c.int(1)))),
     ),
     &Function::new(
         "quarter",
@@ -287,32 +286,38 @@ fn makedate<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     Ok(day.map_or(Val::NULL, date_value))
 }
 
-/// Months that an argument's period stands for, counted from year 0.
-fn months_of(c: &Call<'_, '_>, i: usize) -> SqlResult<i64> {
-    let period = c.int(i);
-    let (mut year, month) = (period / 100, period % 100);
-    if period == 0 {
-        return Ok(0);
+/// The last period that is one: December of the year 9999.
+const LAST_PERIOD: i64 = 999_912;
+
+/// The year that a period's year of two digits means.
+fn full_year(year: i64) -> i64 {
+    match year {
+        0..70 => year + 2000,
+        70..100 => year + 1900,
+        _ => year,
     }
-    if period < 0 {
-        return Err(wrong_arguments(c.func.name()));
+}
+
+/// Months that a period stands for, counted from year 0. None for what is no period.
+fn months_of(period: i64) -> i64 {
+    match period {
+        1..=LAST_PERIOD => full_year(period / 100) * 12 + period % 100 - 1,
+        _ => 0,
     }
-    if year < 70 {
-        year += 2000;
-    } else if year < 100 {
-        year += 1900;
-    }
-    Ok(year * 12 + month - 1)
 }
 
 fn period_add<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
-    let months = months_of(c, 0)?;
-    if c.int(0) == 0 {
+    let period = c.int(0);
+    if period == 0 {
         return Ok(Val::int(0));
     }
     // No date has such months: numbers that are too large lose their high bits, as in MariaDB.
-    let n = (months as i32).wrapping_add(c.int(1) as i32) as u32;
-    Ok(Val::int(i64::from(n / 12) * 100 + i64::from(n % 12) + 1))
+    let months = months_of(period) as i32;
+    let n = i64::from(months.wrapping_add(c.int(1) as i32) as u32);
+    Ok(Val::int(match n {
+        0 => 0,
+        n => full_year(n / 12) * 100 + n % 12 + 1,
+    }))
 }
 
 fn extract<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {

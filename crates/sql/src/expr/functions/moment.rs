@@ -229,7 +229,14 @@ fn from_unixtime<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     if c.args.len() > 1 {
         return formatted(c, (&t.date, t.micros), &c.text(1), "");
     }
-    Ok(Val::Ref(ValueRef::DateTime(t.truncate(c.fsp()))))
+    // Of a text or a double nobody knows how many digits it has: they are shown if there are any.
+    let ty = &c.exprs()[0].ty.ty;
+    let exact = ty.is_integer() || matches!(ty.kind, TypeKind::Decimal(..));
+    let fsp = match exact || t.micros % SECOND as u64 != 0 {
+        true => c.fsp(),
+        false => 0,
+    };
+    Ok(Val::Ref(ValueRef::DateTime(t.truncate(fsp))))
 }
 
 fn unix_timestamp_type(t: &Typing<'_>) -> SqlResult<ExprType> {

@@ -459,7 +459,7 @@ fn seeded_random<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
         kind => matches!(
             kind,
             ExprKind::Column { .. }
-                | ExprKind::Aggregate(_)
+                | ExprKind::Aggregate(..)
                 | ExprKind::Window(_)
                 | ExprKind::InsertValue(_)
                 | ExprKind::SetUserVariable(..)

@@ -521,7 +521,8 @@ fn substring<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
 }
 
 fn substring_index<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
-    let (s, d, n) = (c.text(0), c.text(1), c.int(2));
+    // The count is one of 32 bits: a larger one loses its high bits, as in MariaDB.
+    let (s, d, n) = (c.text(0), c.text(1), c.int(2) as i32);
     if d.is_empty() || n == 0 {
         return c.string(Vec::new());
     }

@@ -23,14 +23,14 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "maketime",
         "hours, minutes, seconds",
         "A time of its parts.",
-        |t| Ok(kind(TypeKind::Time(t.fraction(2)))),
+        |t| seconds_type(t, 2),
         maketime,
     ),
     &Function::new(
         "sec_to_time",
         "n",
         "A number of seconds as a time.",
-        |t| Ok(kind(TypeKind::Time(t.fraction(0)))),
+        |t| seconds_type(t, 0),
         sec_to_time,
     ),
     &Function::new(
@@ -172,6 +172,16 @@ fn clipped_time<'a>(c: &Call<'a, '_>, us: i64) -> SqlResult<Val<'a>> {
 pub(super) fn micros_of(d: &Decimal) -> Option<i64> {
     let micros = d.truncate(6).checked_mul(&Decimal::from(SECOND))?;
     micros.to_i64()
+}
+
+/// A time made of seconds: with as many digits of a second as these have, and all of them if they are a text.
+fn seconds_type(t: &Typing<'_>, seconds: usize) -> SqlResult<ExprType> {
+    let text = t.arg(seconds).is_string();
+    Ok(kind(TypeKind::Time(if text {
+        6
+    } else {
+        t.fraction(seconds)
+    })))
 }
 
 fn sec_to_time<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {

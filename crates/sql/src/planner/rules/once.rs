@@ -190,7 +190,7 @@ pub fn settle(
             if !volatile(e) || e.has_window() {
                 continue;
             }
-            let place = ExprKind::Aggregate(behind + g.computed.len());
+            let place = ExprKind::Aggregate(behind + g.computed.len(), e.to_string().into());
             g.computed.push(e.clone());
             kept.push(Kept {
                 item: Some(n),

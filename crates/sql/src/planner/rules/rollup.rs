@@ -37,7 +37,7 @@ pub fn roll_up(l: &mut LogicalSelect) -> SqlResult<()> {
 fn rolled_up(e: &mut Expr, g: &GroupPlan) {
     match g.keys.iter().position(|k| k.expr == *e) {
         Some(i) => {
-            e.kind = ExprKind::Aggregate(g.aggregates.len() + i);
+            e.kind = ExprKind::Aggregate(g.aggregates.len() + i, e.to_string().into());
             e.ty.nullable = true;
         }
         None => {
