@@ -5,8 +5,9 @@ use crate::quote::with_ansi_quotes;
 use narwal_engine::{ColumnDef, DatabaseDef, DefaultDef, IndexDef, IndexMethod, Table};
 use narwal_syntax::{SqlMode, is_word_byte};
 use narwal_types::coltype::quoted;
+use narwal_types::convert::fixed_text;
 use narwal_types::face::is_mysql;
-use narwal_types::{Charset, Collation, TypeKind};
+use narwal_types::{Charset, Collation, ColumnType, TypeKind};
 use std::fmt::Write;
 
 /// CURRENT_TIMESTAMP as SHOW prints it.
@@ -162,6 +163,17 @@ fn enclosed(expr: &str) -> String {
     }
 }
 
+/// A number's text with the digits that FLOAT(M,D) and ZEROFILL show.
+fn with_digits(text: &str, ty: &ColumnType) -> String {
+    let text = match (ty.form.digits, text.parse::<f64>()) {
+        (Some((_, decimals)), Ok(x)) => fixed_text(x, decimals),
+        _ => text.to_string(),
+    };
+    let mut bytes = text.into_bytes();
+    ty.form.filled(&mut bytes);
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
 fn push_default(out: &mut String, c: &ColumnDef) {
     // Texts have none that MySQL shows.
     let long = c.ty.is_blob() && is_mysql() && !c.is_json();
@@ -171,8 +183,8 @@ fn push_default(out: &mut String, c: &ColumnDef) {
         DefaultDef::None | DefaultDef::Null => return,
         DefaultDef::CurrentTimestamp(f) => current_timestamp(*f),
         DefaultDef::Text(t) if matches!(c.ty.kind, TypeKind::Bit(_)) => t.to_string(),
-        DefaultDef::Text(t) if c.ty.is_numeric() && !is_mysql() => t.to_string(),
-        DefaultDef::Text(t) => quoted(t),
+        DefaultDef::Text(t) if c.ty.is_numeric() && !is_mysql() => with_digits(t, &c.ty),
+        DefaultDef::Text(t) => quoted(&with_digits(t, &c.ty)),
         DefaultDef::Expr(e) if is_mysql() => format!("({e})"),
         DefaultDef::Expr(e) => e.to_string(),
     };
@@ -248,7 +260,7 @@ pub fn show_create_database(db: &DatabaseDef) -> String {
 pub fn show_default(column: &ColumnDef) -> Option<String> {
     match &column.default {
         DefaultDef::None | DefaultDef::Null => None,
-        DefaultDef::Text(t) => Some(t.clone()),
+        DefaultDef::Text(t) => Some(with_digits(t, &column.ty)),
         DefaultDef::CurrentTimestamp(f) => Some(current_timestamp(*f)),
         DefaultDef::Expr(e) => Some(e.clone()),
     }
@@ -318,11 +330,13 @@ fn extra_of_value(column: &ColumnDef) -> String {
     }
 }
 
-/// The order in which MariaDB lists indexes: primary, unique without NULL, unique, others.
+/// The order in which MariaDB lists indexes: primary, unique without NULL, unique, unique by hashes, others.
 pub(crate) fn index_rank(i: &IndexDef, columns: &[ColumnDef]) -> u8 {
     if i.name == "PRIMARY" {
         0
     } else if !i.unique {
+        4
+    } else if i.method == Some(IndexMethod::Hash) {
         3
     } else if i
         .columns

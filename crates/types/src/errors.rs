@@ -705,6 +705,8 @@ errors! {
         "Can't create more than max_prepared_stmt_count statements (current value: {})";
     VIEW_RECURSIVE: 2 = 1462, b"HY000", "ER_VIEW_RECURSIVE",
         "`{}`.`{}` contains view recursion";
+    REMOVED_SPACES: 1 = 1466, b"HY000", "ER_REMOVED_SPACES",
+        "Leading spaces are removed from name '{}'";
     AUTOINC_READ_FAILED: 0 = 1467, b"HY000", "ER_AUTOINC_READ_FAILED",
         "Failed to read auto-increment value from storage engine";
     WRONG_STRING_LENGTH: 3 = 1470, b"HY000", "ER_WRONG_STRING_LENGTH",
@@ -713,6 +715,8 @@ errors! {
         "The target table {100} of the {} is not insertable-into";
     TOO_HIGH_LEVEL_OF_NESTING_FOR_SELECT: 1 = 1473, b"HY000", "ER_TOO_HIGH_LEVEL_OF_NESTING_FOR_SELECT",
         "Too high level of nesting for select; at most {} are possible";
+    NAME_BECOMES_EMPTY: 1 = 1474, b"HY000", "ER_NAME_BECOMES_EMPTY",
+        "Name '{}' has become ''";
     ILLEGAL_HA_CREATE_OPTION: 2 = 1478, b"HY000", "ER_ILLEGAL_HA_CREATE_OPTION",
         "Table storage engine '{64}' does not support the create option '{64}'";
     PLUGIN_IS_NOT_LOADED: 1 = 1524, b"HY000", "ER_PLUGIN_IS_NOT_LOADED",

@@ -14,6 +14,13 @@ pub struct DateRules {
 }
 
 impl DateRules {
+    /// For what is only compared with: any day up to 31, so that `'2024-02-31'` is behind February.
+    pub const COMPARED: DateRules = DateRules {
+        no_zero_in_date: false,
+        no_zero_date: false,
+        allow_invalid: true,
+    };
+
     /// True if `d` is a valid date under these rules.
     pub fn allows(&self, d: &Date) -> bool {
         if d.is_zero() {

@@ -8,7 +8,7 @@ use crate::privileges::PrivilegeSet;
 use crate::rows::type_facts;
 use crate::system_schemas::{system_schema, system_schemas};
 use crate::view::View;
-use narwal_engine::{ColumnDef, ForeignKeyDef, IndexDef, Table, ViewDef};
+use narwal_engine::{ColumnDef, ForeignKeyDef, IndexDef, IndexMethod, Table, ViewDef};
 use narwal_sql::StatementEnv;
 use narwal_sql::show;
 use narwal_sql::view::describe;
@@ -410,12 +410,14 @@ pub(crate) fn index_part(instance: &Instance, t: &Table, ix: &IndexDef, n: usize
     let c = &t.columns()[part.column];
     // The row count is exact for the whole of a unique index; what is not known is not guessed.
     let last = n + 1 == ix.columns.len();
+    let hashes = ix.unique && ix.method == Some(IndexMethod::Hash);
     let analyzed = t.stats().and_then(|s| s.distinct(ix.id, n + 1));
     vec![
         Value::Int(n as i64 + 1),
         text(&c.name),
         text(if part.desc { "D" } else { "A" }),
         match analyzed {
+            _ if hashes => Value::Null,
             _ if ix.unique && last => Value::Int(instance.database().table_rows(t) as i64),
             Some(n) => Value::Int(n as i64),
             None => Value::Null,
@@ -424,7 +426,7 @@ pub(crate) fn index_part(instance: &Instance, t: &Table, ix: &IndexDef, n: usize
             .map_or(Value::Null, |p| Value::Int(i64::from(p))),
         Value::Null,
         text(if c.nullable { "YES" } else { "" }),
-        text("BTREE"),
+        text(if hashes { "HASH" } else { "BTREE" }),
         text(""),
         text(&ix.comment),
         text(if ix.ignored { "YES" } else { "NO" }),

@@ -127,8 +127,17 @@ impl Condition {
 }
 
 impl Filter {
-    /// Drops the rows that don't match. LIKE looks at the first column.
+    /// Drops the rows that don't match. LIKE looks at the first column, without case.
     pub(crate) fn apply(&self, grid: &mut Grid) -> SqlResult<()> {
+        self.apply_by(grid, like)
+    }
+
+    /// The same of names of tables and databases: LIKE looks at their case.
+    pub(crate) fn apply_to_tables(&self, grid: &mut Grid) -> SqlResult<()> {
+        self.apply_by(grid, like_exactly)
+    }
+
+    fn apply_by(&self, grid: &mut Grid, like: fn(&str, &str) -> bool) -> SqlResult<()> {
         match self {
             Filter::None => {}
             Filter::Like(p) => grid
@@ -162,7 +171,11 @@ impl Filter {
 
 /// LIKE of names: without case.
 pub fn like(text: &str, pattern: &str) -> bool {
-    let (text, pattern) = (text.to_lowercase(), pattern.to_lowercase());
+    like_exactly(&text.to_lowercase(), &pattern.to_lowercase())
+}
+
+/// LIKE of names with their case.
+fn like_exactly(text: &str, pattern: &str) -> bool {
     let (text, pattern) = (text.as_bytes(), pattern.as_bytes());
     narwal_sql::like::like(text, pattern, Some('\\'), Collation::Utf8mb4Bin)
 }

@@ -179,7 +179,7 @@ impl ClientSession {
             }
             g.row(row);
         }
-        filter.apply(&mut g)?;
+        filter.apply_to_tables(&mut g)?;
         Ok(g)
     }
 
@@ -236,7 +236,7 @@ impl ClientSession {
             row.extend(status);
             g.row(row);
         }
-        filter.apply(&mut g)?;
+        filter.apply_to_tables(&mut g)?;
         Ok(g)
     }
 

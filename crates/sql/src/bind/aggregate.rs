@@ -90,7 +90,9 @@ impl Binder<'_> {
         } = inner.clauses(func, name, f, &mut args)?;
         let sees_outer = |e: &Expr| e.any(&|e| matches!(e.kind, ExprKind::Outer(_)));
         let is_subquery = |e: &Expr| e.any(&|e| matches!(e.kind, ExprKind::Subquery(_)));
-        if args.iter().any(sees_outer) && !args.iter().any(Expr::has_column) {
+        // One of no columns belongs to the innermost query that can have it.
+        let of_no_query = || !self.scope.takes_aggregates() && !args.iter().any(is_subquery);
+        if (args.iter().any(sees_outer) || of_no_query()) && !args.iter().any(Expr::has_column) {
             if args.iter().any(is_subquery) {
                 return Err(SqlError::unsupported(
                     "subqueries in aggregates of outer columns",

@@ -558,7 +558,7 @@ impl Binder<'_> {
         }
     }
 
-    fn text_in_connection(&self, mut e: Expr) -> Expr {
+    pub(super) fn text_in_connection(&self, mut e: Expr) -> Expr {
         e.ty = self.localized(e.ty, &[]);
         if let ExprKind::Literal(Value::Str(s)) = &mut e.kind
             && let Cow::Owned(t) = self.scope.env.collation.charset().replaced(s)
@@ -821,7 +821,22 @@ impl Binder<'_> {
                 }
                 return self.row_compare(op, left, right);
             }
-            let l = self.expr(left)?;
+            let l = match as_subquery(left) {
+                None => self.expr(left)?,
+                Some(n) => {
+                    let mut row = self.row_of_subquery(n)?;
+                    match (row.len(), as_subquery(right)) {
+                        (1, _) => row.remove(0),
+                        (_, Some(n)) => {
+                            return self.row_beside_subquery(row, n, SubqueryUse::Row(op));
+                        }
+                        _ => {
+                            let r = self.expr(right)?;
+                            return Err(not_a_row(None, Some(&r), op.symbol()));
+                        }
+                    }
+                }
+            };
             let r = self.expr(right).map_err(|e| match as_subquery(right) {
                 Some(_) if e.code == codes::OPERAND_COLUMNS => {
                     not_a_row(Some(&l), None, op.symbol())
@@ -1347,7 +1362,7 @@ impl Binder<'_> {
                 plain(TypeKind::DateTime(f.max(fraction)))
             }
             TypeKind::Time(f) => plain(TypeKind::Time(f.max(fraction))),
-            _ => ExprType::text(26, true),
+            _ => self.localized(ExprType::text(26, true), &[]),
         };
         make(
             ExprKind::DateAdd {
@@ -1809,7 +1824,7 @@ fn constant_beside(e: Expr, other: &Expr, env: &StatementEnv) -> SqlResult<Expr>
     };
     let v = match other.ty.ty.kind {
         TypeKind::Date | TypeKind::DateTime(_) | TypeKind::Timestamp(_) => {
-            match parse_datetime(s.as_bytes(), DateRules::default()) {
+            match parse_datetime(s.as_bytes(), DateRules::COMPARED) {
                 Some(p) if !p.garbage => Value::DateTime(p.value),
                 _ => return Ok(e),
             }

@@ -3,12 +3,12 @@
 //! A subquery is planned when the expression around it is bound, by the [`SubqueryPlanner`] that the scope has.
 
 use crate::bind::binder::Binder;
-use crate::bind::operand::{row_items, wrong_columns};
+use crate::bind::operand::{as_subquery, not_a_row, row_items, wrong_columns};
 use crate::bind::scope::{Planned, SubqueryPlanner};
 use crate::expr::node::{CmpOp, Expr, ExprKind, ExprType, SubqueryExpr, SubqueryUse, make};
 use crate::expr::types::bool_ty;
 use narwal_syntax::ast::Expr as Ast;
-use narwal_types::{Collation, SqlError, SqlResult};
+use narwal_types::{Collation, SqlError, SqlResult, Value};
 
 /// Values of the two types are equal exactly if their keys are.
 pub(crate) fn keys_compare(a: &Expr, b: &ExprType) -> bool {
@@ -84,6 +84,28 @@ impl Binder<'_> {
         ))
     }
 
+    /// The values of a subquery's one row.
+    pub(super) fn row_of_subquery(&self, n: usize) -> SqlResult<Vec<Expr>> {
+        let (_, p) = self.plan_subquery(n, SubqueryUse::Field(0))?;
+        let one = p.columns.len() == 1;
+        let value = |(i, t): (usize, &ExprType)| {
+            let kind = ExprKind::Subquery(Box::new(SubqueryExpr {
+                used: match one {
+                    true => SubqueryUse::Value,
+                    false => SubqueryUse::Field(i),
+                },
+                index: p.index,
+                left: Vec::new(),
+                outer: p.outer.clone(),
+                each_row: p.each_row,
+                keyed: false,
+                collation: Collation::default(),
+            }));
+            self.text_in_connection(make(kind, t.with_nullable(true).without_zeros()))
+        };
+        Ok(p.columns.iter().enumerate().map(value).collect())
+    }
+
     /// A comparison of an operand, perhaps a row, with a subquery.
     pub(crate) fn compared_subquery(
         &self,
@@ -91,13 +113,24 @@ impl Binder<'_> {
         n: usize,
         used: SubqueryUse,
     ) -> SqlResult<Expr> {
-        let left: Vec<Expr> = match row_items(left) {
-            Some(list) => list
+        let left: Vec<Expr> = match (row_items(left), as_subquery(left)) {
+            (Some(list), _) => list
                 .into_iter()
                 .map(|e| self.expr(e))
                 .collect::<SqlResult<_>>()?,
-            None => vec![self.expr(left)?],
+            (_, Some(row)) => self.row_of_subquery(row)?,
+            _ => vec![self.expr(left)?],
         };
+        self.row_beside_subquery(left, n, used)
+    }
+
+    /// A comparison of values with a subquery.
+    pub(super) fn row_beside_subquery(
+        &self,
+        left: Vec<Expr>,
+        n: usize,
+        used: SubqueryUse,
+    ) -> SqlResult<Expr> {
         if left.len() > 1
             && let SubqueryUse::Any(op) | SubqueryUse::All(op) = used
             && !matches!(
@@ -109,7 +142,13 @@ impl Binder<'_> {
         }
         let (planner, p) = self.plan_subquery(n, used)?;
         if p.columns.len() != left.len() {
-            return Err(wrong_columns(left.len()));
+            return Err(match (used, p.columns.as_slice()) {
+                (SubqueryUse::Row(op), [t]) => {
+                    let one = make(ExprKind::Literal(Value::Null), *t);
+                    not_a_row(None, Some(&one), op.symbol())
+                }
+                _ => wrong_columns(left.len()),
+            });
         }
         let op = match used {
             SubqueryUse::Any(op) | SubqueryUse::All(op) | SubqueryUse::Row(op) => op.symbol(),

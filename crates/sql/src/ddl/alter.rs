@@ -8,7 +8,7 @@ use crate::ast::{
 };
 use crate::ddl::comment::{Commented, comment};
 use crate::ddl::constraint;
-use crate::ddl::index::{cant_drop, index_def, note_twice, prefix_of};
+use crate::ddl::index::{Limit, cant_drop, index_def, method_of_unique, note_twice, prefix_of};
 use crate::ddl::rebuild::Looks;
 use crate::ddl::run::engine_name;
 use crate::ddl::run::{Run, db_of};
@@ -818,7 +818,8 @@ impl Run<'_> {
                     if given.is_none() && long && ix.name == "PRIMARY" {
                         return Err(errors::BLOB_KEY_WITHOUT_LENGTH.with([&now.name]));
                     }
-                    prefix = prefix_of(&now.name, &now.ty, given, ix.unique, self.env)?;
+                    let limit = Limit::of(ix.name == "PRIMARY", ix.unique);
+                    prefix = prefix_of(&now.name, &now.ty, given, limit, self.env)?;
                 }
                 parts.push(IndexColumn {
                     column: at,
@@ -828,6 +829,10 @@ impl Run<'_> {
             }
             if parts.is_empty() {
                 continue;
+            }
+            if ix.unique && ix.name != "PRIMARY" {
+                let defs: Vec<ColumnDef> = d.columns.iter().map(|c| c.def.clone()).collect();
+                ix.method = method_of_unique(ix.method, &parts, &defs)?;
             }
             ix.columns = parts;
             if let Some((_, to)) = d.renamed.iter().find(|(from, _)| same(from, &ix.name)) {

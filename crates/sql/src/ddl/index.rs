@@ -5,11 +5,11 @@ use crate::ddl::comment::{Commented, comment};
 use crate::ddl::run::Run;
 use crate::env::StatementEnv;
 use crate::quote::quote_ident;
-use narwal_engine::{ColumnDef, IndexColumn, IndexDef};
+use narwal_engine::{ColumnDef, IndexColumn, IndexDef, IndexMethod};
 use narwal_syntax::ast::TableName;
 use narwal_types::errors;
 use narwal_types::errors::codes;
-use narwal_types::{ColumnType, SqlError, SqlResult, TypeKind};
+use narwal_types::{ColumnType, SqlResult, TypeKind};
 
 /// Longest key in bytes, as InnoDB's.
 const MAX_KEY_BYTES: u64 = 3072;
@@ -101,7 +101,8 @@ pub(super) fn index_def(
         if ty.max_bytes() == Some(0) && !columns[column].nullable {
             return Err(errors::WRONG_KEY_COLUMN.with([&"InnoDB", name]));
         }
-        let prefix = prefix_of(name, ty, *prefix, spec.unique, env)?;
+        let limit = Limit::of(spec.primary, spec.unique);
+        let prefix = prefix_of(name, ty, *prefix, limit, env)?;
         total += part_bytes(ty, prefix);
         parts.push(IndexColumn {
             column,
@@ -109,7 +110,14 @@ pub(super) fn index_def(
             desc: *desc,
         });
     }
-    if total > MAX_KEY_BYTES {
+    let mut method = spec.method;
+    if spec.unique && !spec.primary {
+        method = method_of_unique(method, &parts, columns)?;
+        // Hashes have no order.
+        if method == Some(IndexMethod::Hash) {
+            parts.iter_mut().for_each(|p| p.desc = false);
+        }
+    } else if total > MAX_KEY_BYTES {
         return Err(errors::TOO_LONG_KEY.with([&MAX_KEY_BYTES]));
     }
     let taken = |n: &str| others.iter().any(|i| i.name.eq_ignore_ascii_case(n));
@@ -142,7 +150,7 @@ pub(super) fn index_def(
         comment,
         implied: false,
         ignored: spec.ignored,
-        method: spec.method,
+        method,
         key_block_size: spec.key_block_size,
     })
 }
@@ -168,12 +176,54 @@ pub(super) fn note_twice(index: &IndexDef, others: &[IndexDef], env: &StatementE
     }
 }
 
+/// What happens to a key part that is too long.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Limit {
+    /// PRIMARY KEY: it is refused.
+    Refuse,
+    /// UNIQUE: the whole counts.
+    Ignore,
+    /// Others: it is cut, with a note.
+    Cut,
+}
+
+impl Limit {
+    pub(super) fn of(primary: bool, unique: bool) -> Limit {
+        match (primary, unique) {
+            (true, _) => Limit::Refuse,
+            (_, true) => Limit::Ignore,
+            _ => Limit::Cut,
+        }
+    }
+}
+
+/// How a UNIQUE index finds its keys. One with texts or bytes of any length, or with keys that are too long, is MariaDB's index
+/// of hashes. Here its keys stand in order like others; they are shown as there.
+pub(super) fn method_of_unique(
+    method: Option<IndexMethod>,
+    parts: &[IndexColumn],
+    columns: &[ColumnDef],
+) -> SqlResult<Option<IndexMethod>> {
+    let ty = |p: &IndexColumn| &columns[p.column].ty;
+    let bytes: u64 = parts.iter().map(|p| part_bytes(ty(p), p.prefix)).sum();
+    let endless = |p: &IndexColumn| {
+        p.prefix.is_none() && matches!(ty(p).kind, TypeKind::Text(_) | TypeKind::Blob(_))
+    };
+    match bytes > MAX_KEY_BYTES || parts.iter().any(endless) {
+        false => Ok(method),
+        true if method == Some(IndexMethod::BTree) => {
+            Err(errors::TOO_LONG_KEY.with([&MAX_KEY_BYTES]))
+        }
+        true => Ok(Some(IndexMethod::Hash)),
+    }
+}
+
 /// Checks a key part's length and drops it where it says nothing.
 pub(super) fn prefix_of(
     name: &str,
     ty: &ColumnType,
     prefix: Option<u32>,
-    unique: bool,
+    limit: Limit,
     env: &StatementEnv,
 ) -> SqlResult<Option<u16>> {
     let long = matches!(ty.kind, TypeKind::Text(_) | TypeKind::Blob(_));
@@ -188,31 +238,26 @@ pub(super) fn prefix_of(
         Some(_) if !ty.is_string() || ty.is_member() => Err(wrong()),
         Some(p) if !long && u64::from(p) > full => Err(wrong()),
         Some(p) if !long && u64::from(p) == full => Ok(None),
-        Some(p) if p > max => {
-            let text =
-                format!("Specified key was too long; max key length is {MAX_KEY_BYTES} bytes");
-            if unique {
-                return Err(errors::TOO_LONG_KEY.text(text));
-            }
-            env.note(codes::TOO_LONG_KEY, text);
-            Ok(Some(max as u16))
-        }
-        Some(p) => Ok(Some(p as u16)),
-        None if long || (ty.is_string() && !ty.is_member() && full > u64::from(max)) => {
-            if unique {
-                // MariaDB makes a hash index of it.
-                return Err(SqlError::unsupported(
-                    "UNIQUE indexes longer than 3072 bytes",
-                ));
-            }
-            env.note(
-                codes::TOO_LONG_KEY,
-                format!("Specified key was too long; max key length is {MAX_KEY_BYTES} bytes"),
-            );
-            Ok(Some(max as u16))
-        }
+        Some(p) if p > max && limit != Limit::Ignore => cut(max, limit, env),
+        // A longer one than 16 bits can say is the whole.
+        Some(p) => Ok(u16::try_from(p).ok()),
+        None if long || (ty.is_string() && !ty.is_member() && full > u64::from(max)) => match limit
+        {
+            Limit::Ignore => Ok(None),
+            _ => cut(max, limit, env),
+        },
         None => Ok(None),
     }
+}
+
+/// A key part that is too long: as many characters as there may be, with a note, or error 1071.
+fn cut(max: u32, limit: Limit, env: &StatementEnv) -> SqlResult<Option<u16>> {
+    let told = errors::TOO_LONG_KEY.with([&MAX_KEY_BYTES]);
+    if limit == Limit::Refuse {
+        return Err(told);
+    }
+    env.note(codes::TOO_LONG_KEY, told.message.to_string());
+    Ok(Some(max as u16))
 }
 
 /// Bytes of an ENUM, SET or BIT, the types without characters that may have a prefix.

@@ -4,6 +4,7 @@ use crate::ast::Duplicates;
 use crate::bind::table_rules::{check_failed, rules};
 use crate::ddl::run::Run;
 use crate::exec::dml::{duplicate_entry, stored_now};
+use crate::expr::compare::dated;
 use crate::expr::node::{EvalCtx, RowAccess};
 use crate::plan::dml::{store_mode, store_target};
 use narwal_engine::{
@@ -378,6 +379,7 @@ impl<'a> Copy<'a> {
             };
             env.push_condition(level, w.code, w.message);
         });
+        let v = dated(v, def.ty.kind, env);
         let Some(old) = self.old else {
             return store(v, &target, self.rows, &self.mode, &mut warn);
         };

@@ -11,6 +11,7 @@ use crate::env::{RowEvent, StatementEnv, TriggerRow};
 use crate::exec::context::{RunCtx, Running};
 use crate::exec::outcome::Outcome;
 use crate::exec::returning::Returning;
+use crate::expr::compare::dated;
 use crate::expr::node::{Expr, ExprKind, ImageRow, NoRow, RowAccess};
 use crate::plan::counts::Counts;
 use crate::plan::dml::ReturningPlan;
@@ -173,7 +174,7 @@ impl<'a> Storer<'a> {
             )));
         }
         Ok(Cell::Own(store(
-            v.as_ref(),
+            dated(v.as_ref(), def.ty.kind, self.ctx.env),
             &store_target(self.table, column),
             self.row_no,
             &self.mode,

@@ -244,6 +244,11 @@ fn subquery_value(e: &SubqueryExpr, ctx: &RunCtx<'_>, row: &dyn RowAccess) -> Sq
             1 => first().first().cloned().unwrap_or_default(),
             _ => return Err(several_rows()),
         },
+        SubqueryUse::Field(n) => match rows.len() {
+            0 => Value::Null,
+            1 => first().get(n).cloned().unwrap_or_default(),
+            _ => return Err(several_rows()),
+        },
         SubqueryUse::Row(op) => match rows.len() {
             0 if op == CmpOp::NullSafeEq => truth(Some(left()?.iter().all(Value::is_null))),
             0 => Value::Null,

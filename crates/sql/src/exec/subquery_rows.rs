@@ -77,7 +77,7 @@ impl<'p> SubqueryTaker<'p> {
         let null = row.iter().any(|v| v.is_null());
         let keyed = match self.used {
             SubqueryUse::Exists => return Ok(()),
-            SubqueryUse::Value | SubqueryUse::Row(_) => {
+            SubqueryUse::Value | SubqueryUse::Field(_) | SubqueryUse::Row(_) => {
                 // More is an error wherever it is looked at.
                 if out.rows <= 2 {
                     out.values.extend(row.iter().map(ValueRef::to_value));

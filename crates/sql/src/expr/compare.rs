@@ -7,7 +7,7 @@ use narwal_types::convert::no_moment;
 use narwal_types::convert::{number_parts, to_decimal, to_f64};
 use narwal_types::errors::codes;
 use narwal_types::temporal_parse::{DateRules, datetime_from_number, parse_datetime, parse_time};
-use narwal_types::{Collation, DateTime, Decimal, Time, ValueRef};
+use narwal_types::{Collation, DateTime, Decimal, Time, TypeKind, ValueRef};
 use std::cmp::Ordering;
 
 /// Compares two values as MySQL's comparison operators do; `None` if one of them is NULL. Strings compare by `collation` (by
@@ -165,6 +165,16 @@ pub fn on_today(t: Time, env: &StatementEnv) -> DateTime {
     DateTime::from_unix_micros(day + t.micros, t.fsp).unwrap_or_default()
 }
 
+/// A value to be stored in a column of a type: a time is one of today where the column has dates.
+pub fn dated<'v>(v: ValueRef<'v>, column: TypeKind, env: &StatementEnv) -> ValueRef<'v> {
+    match (v, column) {
+        (ValueRef::Time(t), TypeKind::Date | TypeKind::DateTime(_) | TypeKind::Timestamp(_)) => {
+            ValueRef::DateTime(on_today(t, env))
+        }
+        _ => v,
+    }
+}
+
 fn warn(env: &StatementEnv, kind: &str, v: ValueRef<'_>) {
     env.warn(
         codes::TRUNCATED_WRONG_VALUE,
@@ -174,7 +184,7 @@ fn warn(env: &StatementEnv, kind: &str, v: ValueRef<'_>) {
 
 /// A string or number beside a date or datetime; what is no date is the zero date, with a warning.
 pub fn read_datetime(v: ValueRef<'_>, beside_date: bool, env: &StatementEnv) -> DateTime {
-    let rules = DateRules::default();
+    let rules = DateRules::COMPARED;
     match v {
         ValueRef::Str(s) | ValueRef::Bytes(s) => match parse_datetime(s, rules) {
             Some(p) => {

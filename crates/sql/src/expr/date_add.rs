@@ -9,21 +9,31 @@ use narwal_types::convert::number_parts;
 use narwal_types::errors::codes;
 use narwal_types::temporal::{SECOND, TIME_MAX};
 use narwal_types::temporal_parse::{datetime_from_number, parse_datetime};
-use narwal_types::{DateTime, Time, TypeKind, ValueRef};
+use narwal_types::{DateTime, Time, TypeKind, Value, ValueRef};
 
 impl Expr {
-    /// Digits of the seconds in INTERVAL n SECOND, for an exact number.
-    fn interval_digits(&self) -> Option<u8> {
-        match &self.kind {
-            ExprKind::DateAdd {
-                amount,
-                unit: IntervalUnit::Second,
-                ..
-            } => match amount.ty.ty.kind {
-                TypeKind::Decimal(_, s) => Some(s.min(6)),
-                _ => None,
-            },
-            _ => None,
+    /// Digits of the seconds that a text shows: those of an exact number in INTERVAL n SECOND, and those that a literal has.
+    /// `None`: as many as are needed.
+    fn text_digits(&self) -> Option<u8> {
+        let ExprKind::DateAdd {
+            date, amount, unit, ..
+        } = &self.kind
+        else {
+            return None;
+        };
+        let of_amount = match (unit, amount.ty.ty.kind) {
+            (IntervalUnit::Second, TypeKind::Decimal(_, s)) => Some(s.min(6)),
+            (IntervalUnit::Second, _) if !amount.ty.ty.is_integer() => None,
+            (u, _) if u.has_micros() => None,
+            _ => Some(0),
+        };
+        match &date.kind {
+            ExprKind::Literal(Value::Str(s)) => {
+                let own = (s.rsplit_once('.')).map_or(0, |(_, f)| f.len().min(6) as u8);
+                Some(own.max(of_amount.unwrap_or(6)))
+            }
+            _ if amount.ty.ty.is_integer() => None,
+            _ => of_amount.filter(|_| *unit == IntervalUnit::Second),
         }
     }
 
@@ -36,7 +46,11 @@ impl Expr {
         ctx: &EvalCtx<'_>,
     ) -> Val<'a> {
         if let ValueRef::Time(t) = d {
-            return time_add(t, i, unit).unwrap_or_else(|| overflow(ctx));
+            let digits = match self.ty.ty.kind {
+                TypeKind::Time(f) => Some(f),
+                _ => None,
+            };
+            return time_add(t, i, unit, digits).unwrap_or_else(|| overflow(ctx));
         }
         let Some((t, only_date)) = as_datetime(d, ctx) else {
             return Val::NULL;
@@ -56,7 +70,7 @@ impl Expr {
         } else {
             r.fsp = match self.ty.ty.kind {
                 TypeKind::DateTime(f) => f,
-                _ if let Some(digits) = self.interval_digits() => digits,
+                _ if let Some(digits) = self.text_digits() => digits,
                 // A string shows microseconds if there are any.
                 _ if r.micros % SECOND as u64 != 0 => 6,
                 _ => 0,
@@ -98,7 +112,8 @@ fn incorrect<'a>(v: ValueRef<'_>, ctx: &EvalCtx<'_>) -> Val<'a> {
 }
 
 /// `t + i`, unless it is out of the range of TIME.
-fn time_add<'a>(t: Time, i: Interval, unit: IntervalUnit) -> Option<Val<'a>> {
+/// `digits`: behind the point, if its type says how many.
+fn time_add<'a>(t: Time, i: Interval, unit: IntervalUnit, digits: Option<u8>) -> Option<Val<'a>> {
     if unit.has_months() {
         return None;
     }
@@ -106,13 +121,13 @@ fn time_add<'a>(t: Time, i: Interval, unit: IntervalUnit) -> Option<Val<'a>> {
     if us.abs() > TIME_MAX as i128 {
         return None;
     }
-    let digits = match i.micros % SECOND as i128 == 0 && !unit.has_micros() {
+    let needed = match i.micros % SECOND as i128 == 0 && !unit.has_micros() {
         true => 0,
         false => 6,
     };
     Some(Val::Ref(ValueRef::Time(Time {
         micros: us as i64,
-        fsp: t.fsp.max(digits),
+        fsp: digits.unwrap_or(t.fsp.max(needed)),
     })))
 }
 

@@ -58,7 +58,7 @@ fn subquery(f: &mut fmt::Formatter<'_>, s: &SubqueryExpr) -> fmt::Result {
     use crate::expr::node::SubqueryUse as U;
     let list = List(&s.left, ",");
     match s.used {
-        U::Value => f.write_str("(subquery)"),
+        U::Value | U::Field(_) => f.write_str("(subquery)"),
         U::Exists => f.write_str("exists(subquery)"),
         U::Any(CmpOp::Eq) => write!(f, "{list} in (subquery)"),
         U::All(CmpOp::Ne) => write!(f, "{list} not in (subquery)"),

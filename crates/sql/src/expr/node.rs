@@ -299,6 +299,8 @@ pub enum ExprKind {
 pub enum SubqueryUse {
     /// Its one value, or NULL.
     Value,
+    /// That value of its one row, or NULL.
+    Field(usize),
     /// Whether it has rows.
     Exists,
     /// A comparison that holds for a row: IN is `= ANY`.

@@ -4,6 +4,7 @@ use crate::bind::bind;
 use crate::bind::scope::{Clause, OuterScope, Scope, Source};
 use crate::bind::window::{bind_windows, check_named, refuse_window};
 use crate::bind::windows::{Windows, WindowsHere};
+use crate::env::StatementEnv;
 use crate::expr::node::{AggFunc, Aggregate, Expr, ExprKind, ExprType};
 use crate::plan::query::{GroupPlan, LimitPlan, LockSpec, SortKey};
 use crate::planner::condition::all_of;
@@ -21,6 +22,19 @@ use narwal_types::errors;
 use narwal_types::{ResultColumn, SqlResult, TypeKind, Value};
 use smallvec::SmallVec;
 use std::cell::RefCell;
+
+/// A name that is given to a column: without leading spaces, with a warning.
+fn without_spaces(name: &str, env: &StatementEnv) -> String {
+    let rest = name.trim_start_matches(' ');
+    if rest.len() < name.len() {
+        let told = match rest.is_empty() {
+            true => errors::NAME_BECOMES_EMPTY.with([&name]),
+            false => errors::REMOVED_SPACES.with([&name]),
+        };
+        env.warn_error(&told);
+    }
+    rest.to_string()
+}
 
 fn number_literal(e: &AstExpr) -> Option<&str> {
     match e {
@@ -225,7 +239,7 @@ impl SelectList {
         let e = bind(expr, scope)?;
         let of = source_of(expr, &e, scope.sources);
         let name = match (alias, of) {
-            (Some(a), _) => a.clone(),
+            (Some(a), _) => without_spaces(a, scope.env),
             // A table's column is named as it was written, one of a view or a query as that one has it.
             (None, Some((s, c))) if s.names_its_columns() => s.table.columns()[c].name.clone(),
             (None, Some(_)) => written_name(expr).unwrap_or(text).to_string(),

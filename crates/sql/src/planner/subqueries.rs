@@ -102,7 +102,7 @@ impl SubqueryPlanner for Subqueries<'_> {
         let mut plan = self.resolver.select_within(ast, Some(&around))?;
         plan.stop_after = match used {
             SubqueryUse::Exists => Some(1),
-            SubqueryUse::Value | SubqueryUse::Row(_) => Some(2),
+            SubqueryUse::Value | SubqueryUse::Field(_) | SubqueryUse::Row(_) => Some(2),
             SubqueryUse::Any(_) | SubqueryUse::All(_) => None,
         };
         let outer = around.frame.into_inner();

@@ -191,11 +191,11 @@ fn physical_plans_name_their_access_paths() {
         ),
         (
             "select a, max(b) from t group by a",
-            "all of t.ab, index only\ngroup along the index `d`.`t`.`a`\naggregates max(`d`.`t`.`b`)\nput out #1, aggregate\n",
+            "all of t.ab, index only\ngroup along the index `d`.`t`.`a`\naggregates max(`d`.`t`.`b`)\nput out #1, max(`d`.`t`.`b`)\n",
         ),
         (
             "select max(id) from t",
-            "all of t.ab, index only\nends of indexes\naggregates max(`d`.`t`.`id`)\nput out aggregate\n",
+            "all of t.ab, index only\nends of indexes\naggregates max(`d`.`t`.`id`)\nput out max(`d`.`t`.`id`)\n",
         ),
     ] {
         assert_eq!(f.physical(text), want, "{text}");
@@ -224,14 +224,14 @@ fn the_order_of_a_select_with_window_functions_is_in_their_plan() {
     let text = "select c, sum(b) over (partition by a order by id desc) s from t order by s";
     let want = "from t
 window sum(`d`.`t`.`b`) partition by `d`.`t`.`a` order by `d`.`t`.`id` desc
-select `d`.`t`.`c`, aggregate
-order by aggregate
+select `d`.`t`.`c`, window#0
+order by window#0
 ";
     assert_eq!(f.logical(text), want);
     let want = "all of t.PRIMARY
 windows sum(`d`.`t`.`b`) partition by `d`.`t`.`a` order by `d`.`t`.`id` desc
-sort aggregate
-put out #3, aggregate
+sort window function
+put out #3, window function
 ";
     assert_eq!(f.physical(text), want);
     // What is computed of groups comes in the order of their keys; the index need not give it.
@@ -241,7 +241,7 @@ group `d`.`t`.`c`
 aggregates count()
 sort `d`.`t`.`c`
 windows Rank() order by `d`.`t`.`c`
-put out #3, aggregate, aggregate
+put out #3, count(), window function
 ";
     assert_eq!(f.physical(text), want);
 }
@@ -266,8 +266,8 @@ fn rollup_reads_keys_behind_the_aggregates() {
     let want = "from t
 group by `d`.`t`.`a`
 aggregates count()
-window Rank() order by aggregate
-select aggregate, aggregate, aggregate
+window Rank() order by `d`.`t`.`a`
+select `d`.`t`.`a`, count(), window#0
 ";
     assert_eq!(after, want);
 }

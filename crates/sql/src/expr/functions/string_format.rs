@@ -576,12 +576,24 @@ fn weight_type(t: &Typing<'_>) -> SqlResult<ExprType> {
         Some(n) => n.max(0) as u64,
         None => t.chars(0),
     };
-    let each = if as_binary || t.arg(0).ty.collation == Collation::Binary {
-        1
-    } else {
-        2
+    let each = match as_binary {
+        true => 1,
+        false => weight_bytes(t.arg(0).ty.collation),
     };
     Ok(bytes(n.saturating_mul(each), true))
+}
+
+/// The most bytes that a collation compares one character by.
+fn weight_bytes(c: Collation) -> u64 {
+    let set = c.charset();
+    match c.name() {
+        "latin1_german2_ci" => 2,
+        // Codes have three bytes, general weights two, and those of the Unicode algorithm up to eight of these.
+        name if set.is_unicode() && name.ends_with("bin") => 3,
+        name if set.is_unicode() && name.contains("_general") => 2,
+        _ if set.is_unicode() => 16,
+        _ => set.max_width() as u64,
+    }
 }
 
 fn padded_weight_type(t: &Typing<'_>) -> SqlResult<ExprType> {
