@@ -105,6 +105,44 @@ SCRIPTS = {
         "CREATE TABLE u (a VARCHAR2(10), b NUMBER, c NUMBER(5), d CLOB, e RAW(5), f DATE, g BLOB)", "DESCRIBE u",
         "SELECT @@sql_mode", "PREPARE s1 FROM 'SELECT :a, :b'", "SET @x = 1, @y = 2", "EXECUTE s1 USING @x, @y", "EXECUTE IMMEDIATE 'SELECT :1' USING 5",
     ],
+    "whose functions views and tables call": [
+        "CREATE VIEW v AS SELECT CONCAT('a', NULL) AS a, 'a' || NULL AS b, SUBSTR('abc', 0) AS d, TRIM('a') AS e,"
+        " TRIM(LEADING 'a' FROM 'a') AS f, LTRIM('a') AS g, LPAD('a', 2, 'b') AS h, DECODE(1, 1, 2) AS i, LENGTH('a') AS j,"
+        " REGEXP_REPLACE('a', 'a', NULL) AS k, SUBSTRING('a' FROM 1 FOR 2) AS l, mariadb_schema.CONCAT('a', NULL) AS m FROM DUAL",
+        "SHOW CREATE VIEW v", "SELECT * FROM v", "CREATE TABLE t (a VARCHAR(10) AS (CONCAT('a', NULL)), b VARCHAR(20) DEFAULT ('x' || NULL))",
+        "INSERT INTO t () VALUES ()", "SET sql_mode = DEFAULT", "SELECT * FROM v", "SELECT * FROM t", "INSERT INTO t () VALUES ()", "SELECT * FROM t",
+        "SELECT oracle_schema.concat('a', NULL), mariadb_schema.concat('a', NULL), oracle_schema.trim(''), mariadb_schema.trim('')",
+        "SELECT oracle_schema.replace('a', 'b', NULL), mariadb_schema.replace('a', 'b', NULL), oracle_schema.substr('abc', 0)",
+        "SELECT mariadb_schema.substring('abc' FROM 1 FOR 2), oracle_schema.trim(LEADING 'a' FROM 'a'), mariadb_schema.trim(LEADING 'a' FROM 'a')",
+        "SELECT oracle_schema.nosuch(1)", "SELECT mariadb_schema.nosuch(1)", "SELECT oracle_schema.trim_oracle('a')", "SELECT oracle_schema.decode(1)",
+        "SELECT decode(1)", "SELECT nosuch_schema.replace('a', 'b', 'c')", "SELECT oracle_schema.abs(-1)",
+    ],
+    "an empty text is NULL": [
+        "SET sql_mode = 'EMPTY_STRING_IS_NULL'", "CREATE TABLE t (a VARCHAR(10) DEFAULT '' NOT NULL)",
+        "CREATE TABLE t (a VARCHAR(10) DEFAULT '', b ENUM('', 'a') DEFAULT '', c INT COMMENT '')", "SHOW CREATE TABLE t", "INSERT INTO t VALUES ('', '', ''), ('a', 'a', '1')",
+        "SELECT * FROM t WHERE a = ''", "SELECT * FROM t WHERE b IN ('', 'a')", "SELECT '' = '', CONCAT('', 'a'), x'', _latin1'', N'', 'a' '', '' 'b', '' ''",
+        "SELECT CHARSET(''), CHARSET(N''), CHARSET(_latin1''), COALESCE('', 1), '' IS NULL", "CREATE TABLE u AS SELECT '' AS a, N'' AS b, CONCAT('') AS c",
+        "SHOW CREATE TABLE u", "SET @a = ''", "PREPARE s FROM 'SELECT ?, '''''", "EXECUTE s USING @a", "CREATE VIEW v AS SELECT '' AS a",
+        "SELECT view_definition FROM information_schema.views WHERE table_schema = DATABASE()", "INSERT INTO t (a) VALUES " + ", ".join(["('')"] * 4000), "SELECT COUNT(*), COUNT(a) FROM t", "SET sql_mode = DEFAULT", "SELECT '' IS NULL, CHARSET(N'x')",
+    ],
+    "texts without a length": [
+        "CREATE FUNCTION f1(a CHAR) RETURN CHAR AS BEGIN RETURN a; END", "SELECT dtd_identifier FROM information_schema.routines WHERE routine_schema = DATABASE()", "SELECT f1('abc'), f1('abc ') || '.'",
+        "CREATE FUNCTION f2(a VARCHAR2) RETURN CLOB AS BEGIN RETURN a; END", "SELECT LENGTH(f2(LPAD('x', 9000, 'y')))",
+        "CREATE PROCEDURE p1(a OUT VARCHAR, b IN VARCHAR CHARACTER SET latin1) AS BEGIN a := b; END", "SET sql_mode = 'ORACLE,STRICT_TRANS_TABLES'",
+        "DECLARE s VARCHAR(40000) CHARACTER SET latin1 := LPAD('x', 40000, 'y'); t CLOB; BEGIN p1(t, s); SELECT LENGTH(t); END",
+        "DECLARE s CLOB := LPAD('x', 80000, 'y'); t CLOB; BEGIN p1(t, s); SELECT LENGTH(t); END",
+        "DECLARE t VARCHAR(2); BEGIN p1(t, 'abc'); END", "DECLARE v VARCHAR; BEGIN NULL; END",
+    ],
+    "what a body of a package must have": [
+        "CREATE PACKAGE a AS PROCEDURE p(x TEXT); FUNCTION f(y INT) RETURN INT; END nosuch",
+        "CREATE PACKAGE a AS PROCEDURE p(x TEXT); END a", "CREATE PACKAGE BODY a AS PROCEDURE p(x INT, y INT) AS BEGIN NULL; END; END",
+        "CREATE PACKAGE BODY a AS PROCEDURE p(x INT) AS BEGIN NULL; END nosuch; END", "CREATE PACKAGE BODY a AS PROCEDURE p(x INT) AS BEGIN NULL; END a.p; END",
+        "CREATE PACKAGE BODY a AS n INT; n INT; PROCEDURE q AS BEGIN NULL; END; END", "CREATE PACKAGE BODY a AS PROCEDURE q AS BEGIN nosuch := 1; END; END",
+        "CREATE PACKAGE BODY a AS PROCEDURE p(z OUT INT) AS BEGIN z := 7; END p; END a", "CALL a.p(@z)", "SELECT @z",
+        "CREATE PROCEDURE q AS EXIT HANDLER FOR SQLEXCEPTION BEGIN NULL; END; v INT; BEGIN NULL; END", "CREATE TABLE sysdate (a INT)", "CREATE TABLE minus (a INT)",
+        "SELECT UNIQUE 1 FROM DUAL", "SELECT CAST(1 AS ascii)", "SELECT CAST(1 AS GEOMETRY)", "SELECT CAST(1 AS text)",
+        "CREATE USER og@localhost", "SHOW GRANTS FOR og@localhost", "DROP USER og@localhost",
+    ],
 }  # fmt: skip
 
 

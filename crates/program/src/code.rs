@@ -157,6 +157,8 @@ pub struct Program {
     pub db: String,
     /// Its name.
     pub name: String,
+    /// The line of its definition that its body begins in.
+    pub line: usize,
     /// Variables: those of its package, then its parameters, then its own.
     pub slots: Vec<Slot>,
     /// How many of them are its package's.

@@ -9,6 +9,7 @@ use crate::names::{Names, RowNames};
 use crate::rewrite;
 use narwal_sql::expr::{ExprKind, for_each_operand};
 use narwal_sql::{Programs, Scope, StatementEnv, Stmt, bind};
+use narwal_syntax::ast::ddl::TypeAttribute;
 use narwal_syntax::ast::program::{
     Body, ConditionValue, CursorSource, Declaration, HandlerAction, Loop, LoopKind, Parameter,
     TriggerEvent, VariableType,
@@ -25,6 +26,8 @@ use parking_lot::Mutex;
 pub struct Head<'a> {
     /// What it is.
     pub kind: Kind,
+    /// The line that its body begins in.
+    pub line: usize,
     /// Its database.
     pub db: &'a str,
     /// Its name.
@@ -139,6 +142,7 @@ pub fn compile(
         kind: head.kind,
         db: head.db.to_string(),
         name: head.name.to_string(),
+        line: head.line,
         of_package,
         types: c.names.types(),
         parameters,
@@ -219,6 +223,23 @@ fn known_variable(e: &Expr, env: &StatementEnv) -> SqlResult<()> {
     }
 }
 
+/// The type of a parameter: one that names no length under sql_mode=ORACLE takes the longest text that any variable takes.
+fn of_any_length(p: &Parameter, mut t: Typed) -> Typed {
+    const MOST: u16 = 65_532;
+    if let VariableType::Data(data, _) = &p.ty
+        && data.attributes.contains(&TypeAttribute::AnyLength)
+    {
+        t.ty.kind = match t.ty.kind {
+            TypeKind::VarChar(_) => {
+                TypeKind::VarChar(MOST / t.ty.collation.charset().max_width() as u16)
+            }
+            TypeKind::VarBinary(_) => TypeKind::VarBinary(MOST),
+            kind => kind,
+        };
+    }
+    t
+}
+
 /// Error 4078: a row where one value is wanted.
 pub(crate) fn no_single(ty: ColumnType, name: &str) -> SqlError {
     SqlError::no_row(&ty.family_name(), name)
@@ -255,7 +276,7 @@ impl<'a> Compiler<'a> {
             let at = self.names.slots.len() - from;
             let fields = match self.declared(&p.ty)? {
                 Declared::One(ty) => {
-                    self.names.declare(&p.name, ty, true)?;
+                    self.names.declare(&p.name, of_any_length(p, ty), true)?;
                     None
                 }
                 Declared::Row(columns) => {
@@ -587,7 +608,8 @@ impl<'a> Compiler<'a> {
             Body::Statement(..) | Body::Return(_) | Body::Fetch(..) | Body::Open(..)
         );
         let line = match &body {
-            Body::Statement(_, at) => self.line(at.start),
+            // The line that it ends in, as in MariaDB.
+            Body::Statement(_, at) => self.line(at.end),
             _ => 0,
         };
         match self.step_of(body) {

@@ -176,13 +176,17 @@ impl<'p> Run<'p, '_> {
                 return self.warn(&c.error);
             }
             (true, None, Some(c)) => c.error,
-            (_, Some(state), _) => {
+            (again, Some(state), caught) => {
                 let kind = match &state[..2] {
                     b"01" => errors::SIGNAL_WARN,
                     b"02" => errors::SIGNAL_NOT_FOUND,
                     _ => errors::SIGNAL_EXCEPTION,
                 };
-                SqlError::new(kind.code, &state, kind.template)
+                // RESIGNAL keeps the text of what its handler deals with.
+                match caught.filter(|_| again) {
+                    Some(c) => SqlError::new(kind.code, &state, c.error.message),
+                    None => SqlError::new(kind.code, &state, kind.template),
+                }
             }
             (false, None, _) => return Err(errors::SIGNAL_BAD_CONDITION_TYPE.plain()),
         };
@@ -190,17 +194,21 @@ impl<'p> Run<'p, '_> {
             true => self.items_of(&e),
             false => Vec::new(),
         };
+        // A new condition stands alone; RESIGNAL that names none changes its handler's.
+        if !s.again || (s.raised.is_none() && !s.set.is_empty()) {
+            self.host.env().clear_conditions();
+        }
         for (item, calc) in &s.set {
             let v = self.calc(calc)?;
             if v.is_null() {
                 return Err(errors::WRONG_VALUE_FOR_VAR.with([item, &"NULL"]));
             }
-            let text = v.as_ref().to_text().to_string();
+            let mut text = v.as_ref().to_text().to_string();
+            if *item != "MYSQL_ERRNO" {
+                self.fit_item(item, &mut text)?;
+            }
             match *item {
-                "MESSAGE_TEXT" => {
-                    let cut: String = text.chars().take(128).collect();
-                    e.message = cut.into();
-                }
+                "MESSAGE_TEXT" => e.message = text.into(),
                 "MYSQL_ERRNO" => {
                     let code = number(&v).and_then(|n| u16::try_from(n).ok());
                     e.code = match code.filter(|c| (1..u16::MAX).contains(c)) {
@@ -221,16 +229,29 @@ impl<'p> Run<'p, '_> {
             items,
         };
         *self.host.env().raised.borrow_mut() = Some((e.clone(), raised));
-        if &e.sqlstate[..2] == b"01" {
-            if !s.again {
-                self.host.env().clear_conditions();
-            }
-            return self.warn(&e);
+        match &e.sqlstate[..2] == b"01" {
+            true => self.warn(&e),
+            false => Err(e),
         }
-        if !s.again {
-            self.host.env().clear_conditions();
+    }
+
+    /// Cuts the text of an item of a condition to what it may take: under a strict sql_mode error 1648, else a warning.
+    fn fit_item(&self, item: &str, text: &mut String) -> SqlResult<()> {
+        let most = match item {
+            "MESSAGE_TEXT" => 512,
+            _ => 64,
+        };
+        let Some((end, _)) = text.char_indices().nth(most) else {
+            return Ok(());
+        };
+        let env = self.host.env();
+        if env.sql_mode.strict() {
+            return Err(errors::COND_ITEM_TOO_LONG.with([&item]));
         }
-        Err(e)
+        text.truncate(end);
+        let w = errors::WARN_COND_ITEM_TRUNCATED.with([&item]);
+        env.warn(w.code, w.message);
+        Ok(())
     }
 
     /// RAISE of an exception that sql_mode=ORACLE has a name for: as if what it is about had happened.

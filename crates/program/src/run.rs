@@ -12,6 +12,7 @@ use narwal_sql::expr::{EvalCtx, NoRow, push_warning};
 use narwal_sql::{GroupRows, WarningLevel, store_mode};
 use narwal_syntax::ast::admin::{Admin, Prepared, SetItem, SetValue, Using};
 use narwal_syntax::ast::program::ParameterMode;
+use narwal_syntax::SqlMode;
 use narwal_syntax::ast::{CursorAttribute, Expr, Expression, Statement};
 use narwal_types::convert::{SqlWarning, StoreTarget, WarnWith, fits, store};
 use narwal_types::{ColumnType, SqlError, SqlResult, Value, ValueRef, errors};
@@ -147,7 +148,7 @@ fn run_with(
         own: None,
         package: None,
         result: None,
-        line: 1,
+        line: program.line,
         group,
     };
     if program.is_of_package() {
@@ -157,7 +158,7 @@ fn run_with(
     run.cursors
         .resize_with(program.cursors.len(), Cursor::default);
     for (slot, v) in arguments {
-        run.assign(slot, v)?;
+        run.take_argument(slot, v)?;
     }
     for cursor in 0..program.cursors.len() {
         run.tell(cursor);
@@ -216,6 +217,18 @@ impl<'p> Run<'p, '_> {
 
     /// Converts a value to a type, as into a column.
     fn converted(&self, v: Value, ty: &ColumnType, name: &str) -> SqlResult<Value> {
+        let strict = self.host.env().sql_mode.strict();
+        self.converted_as(v, ty, name, strict)
+    }
+
+    /// The same. `strict`: what does not fit is an error.
+    fn converted_as(
+        &self,
+        v: Value,
+        ty: &ColumnType,
+        name: &str,
+        strict: bool,
+    ) -> SqlResult<Value> {
         if fits(v.as_ref(), ty, true) {
             return Ok(v);
         }
@@ -227,9 +240,18 @@ impl<'p> Run<'p, '_> {
             table: "",
             column: name,
         };
-        let mode = store_mode(env, false, false);
+        let mut mode = store_mode(env, false, false);
+        mode.strict = strict;
         let mut warn = WarnWith(|w: SqlWarning| push_warning(env, w));
         store(v.as_ref(), &target, 0, &mode, &mut warn)
+    }
+
+    /// Puts an argument in its place: what fits is a question of the caller's sql_mode.
+    fn take_argument(&mut self, slot: usize, v: Value) -> SqlResult<()> {
+        let s = &self.program.slots[slot];
+        let strict = self.host.env().caller_mode.strict();
+        self.values[slot] = self.converted_as(v, &s.ty, &s.name, strict)?;
+        Ok(())
     }
 
     fn assign(&mut self, slot: usize, v: Value) -> SqlResult<()> {
@@ -360,6 +382,14 @@ impl<'p> Run<'p, '_> {
                 let env = self.host.env();
                 let ctx = EvalCtx::new(env, &self.values);
                 env.strictly(|| e.eval(&ctx, &NoRow))
+            }
+            Calc::Query(_) => {
+                let before = self.host.env().warning_count();
+                let v = self.calc(c)?;
+                match self.host.env().warning_count() > before {
+                    true => self.host.env().refuse_last_warning().map(|()| v),
+                    false => Ok(v),
+                }
             }
             c => self.calc(c),
         }
@@ -563,6 +593,10 @@ impl<'p> Run<'p, '_> {
             }
             Step::Return(c) => {
                 self.last_of_group()?;
+                if !self.host.env().sql_mode.has(SqlMode::ORACLE) {
+                    // As in MariaDB, a function's earlier warnings end with it.
+                    self.host.env().clear_conditions();
+                }
                 let v = self.stored(c)?;
                 let v = match &self.program.returns {
                     Some(ty) => {

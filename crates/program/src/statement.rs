@@ -9,7 +9,7 @@ use narwal_syntax::ast::ddl::{Ddl, ProgramKind, ViewCreation};
 use narwal_syntax::ast::program::{Call, ConditionValue, GetDiagnostics, Program, Signal};
 use narwal_syntax::ast::{Expr, Expression, Into, IntoVariable, Literal, SetStatement, Statement};
 use narwal_types::errors::codes;
-use narwal_types::{SqlError, SqlResult, errors};
+use narwal_types::{SqlResult, errors};
 
 fn plain(expr: Expr) -> Expression {
     Expression {
@@ -279,14 +279,16 @@ impl Compiler<'_> {
             Admin::Reset(_) if self.kind.is_within_statement() => {
                 return Err(errors::STMT_NOT_ALLOWED_IN_SF_OR_TRG.with([&"RESET"]));
             }
+            Admin::SetPassword(_) if self.names.slot("password").is_some() => {
+                return Err(errors::SP_BAD_VAR_SHADOW.with([&"password"]));
+            }
             Admin::SetPassword(_) if self.kind.is_within_statement() => {
                 return Err(errors::SP_CANT_SET_AUTOCOMMIT.plain());
             }
-            Admin::SetRole(_) if self.kind.is_within_statement() => {
-                return Err(SqlError::unsupported("SET ROLE in functions and triggers"));
-            }
             // The next transaction's, or the session's.
             Admin::SetTransaction(_) => {}
+            // The session's, if it is its account that runs the program.
+            Admin::SetRole(_) => {}
             // They end with the function.
             Admin::Savepoint(_) | Admin::RollbackTo(_) | Admin::ReleaseSavepoint(_) => {}
             _ => self.no_commit()?,

@@ -352,7 +352,7 @@ impl ClientSession {
         }])?;
         // `user` is a view there, of which only rows can go.
         if table.def.name == "user" && privilege != Privilege::Delete {
-            return Err(errors::NON_INSERTABLE_TABLE.with([&"user", &"INSERT"]));
+            return Err(errors::VIEW_INVALID.with([&MYSQL, &"user"]));
         }
         let instance = self.instance.clone();
         let _one_writer = instance.acl_writer.lock();

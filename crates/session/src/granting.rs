@@ -127,8 +127,11 @@ impl ClientSession {
         &mut self,
         drafts: &Drafts,
         spec: &UserSpec,
+        options: &UserOptions,
     ) -> SqlResult<Account> {
-        let (user, host) = self.grantee(drafts, &spec.name, spec.auth.is_some())?;
+        // What only users have makes a bare name a user's, whatever roles there are.
+        let of_user = spec.auth.is_some() || options.tls.is_some() || !options.limits.is_empty();
+        let (user, host) = self.grantee(drafts, &spec.name, of_user)?;
         let mut a = match drafts.get(&user, &host) {
             Some(a) => a,
             None if host.is_empty() => Account::role(&user),
@@ -285,7 +288,7 @@ impl ClientSession {
         let mut drafts = Drafts::new(instance.acl());
         let mut names = Vec::new();
         for u in users {
-            let mut a = self.account_to_grant(&drafts, u)?;
+            let mut a = self.account_to_grant(&drafts, u, options)?;
             apply_options(&mut a, options);
             give(&mut a, &given, grant_option);
             names.push(match u.auth.is_some() {
@@ -382,7 +385,7 @@ impl ClientSession {
         let mut names = Vec::new();
         for u in users {
             let mut a = match grant {
-                Some(_) => self.account_to_grant(&drafts, u)?,
+                Some(_) => self.account_to_grant(&drafts, u, &UserOptions::default())?,
                 None => {
                     let (user, host) = self.resolve(&u.name);
                     let found = drafts.get(&user, &host);

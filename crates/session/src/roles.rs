@@ -1,7 +1,7 @@
 //! Roles: CREATE, DROP, GRANT, REVOKE, SET ROLE, SET DEFAULT ROLE.
 
-use crate::acl::{self, Account, PUBLIC, invalid_role};
-use crate::admin::{RoleName, RoleStatement, UserName, UserSpec};
+use crate::acl::{self, Account, Acl, PUBLIC, invalid_role};
+use crate::admin::{RoleName, RoleStatement, UserName, UserOptions, UserSpec};
 use crate::drafts::Drafts;
 use crate::grant_texts;
 use crate::privileges::PrivilegeSet;
@@ -31,6 +31,35 @@ fn all_done(error: &ErrorKind<2>, role: &str, bad: &[String]) -> SqlResult<()> {
         true => Ok(()),
         false => Err(error.with([&role, &bad.join(",")])),
     }
+}
+
+/// Error 1959 unless an account (user, host) may use a role. Only who may know of the role is told that it is there.
+pub(crate) fn check_has_role(
+    acl: &Acl,
+    (user, host): (&str, &str),
+    role: &str,
+    may_know: impl FnOnce() -> bool,
+) -> SqlResult<()> {
+    let Some(role) = acl.role(role).filter(|r| r.user != PUBLIC) else {
+        return Err(invalid_role(role));
+    };
+    let account = acl.get(user, host);
+    if account.is_some_and(|a| a.roles.contains_key(&role.user)) {
+        return Ok(());
+    }
+    let below = account.is_some_and(|a| {
+        let mut granted = a.roles.keys().flat_map(|r| acl.with_granted(r));
+        granted.any(|r| r.user == role.user)
+    });
+    if !below && !may_know() {
+        return Err(invalid_role(&role.user));
+    }
+    Err(errors::INVALID_ROLE.text(format!(
+        "User {}@{} has not been granted role {}",
+        quote_ident(user),
+        quote_ident(host),
+        quote_ident(&role.user)
+    )))
 }
 
 impl ClientSession {
@@ -86,7 +115,9 @@ impl ClientSession {
         roles: &[RoleName],
         admin: Option<&UserName>,
     ) -> SqlResult<()> {
-        self.need_any(PrivilegeSet::CREATE_USER)?;
+        if !roles.contains(&RoleName::Current) {
+            self.need_any(PrivilegeSet::CREATE_USER)?;
+        }
         let instance = self.instance.clone();
         let _one_writer = instance.acl_writer.lock();
         let mut drafts = Drafts::new(instance.acl());
@@ -152,6 +183,9 @@ impl ClientSession {
     }
 
     fn drop_role(&mut self, if_exists: bool, roles: &[RoleName]) -> SqlResult<()> {
+        if roles.contains(&RoleName::Current) && self.rights.role.is_none() {
+            return Err(failed("DROP ROLE", &["CURRENT_ROLE".into()]));
+        }
         self.need_any(PrivilegeSet::CREATE_USER)?;
         let instance = self.instance.clone();
         let _one_writer = instance.acl_writer.lock();
@@ -228,7 +262,7 @@ impl ClientSession {
             if u.auth.is_none() {
                 self.role_grantee(&drafts, &u.name)?;
             }
-            let mut a = self.account_to_grant(&drafts, u)?;
+            let mut a = self.account_to_grant(&drafts, u, &UserOptions::default())?;
             if a.is_role && drafts.reaches(&role, &a.user) {
                 bad.push(a.quoted());
                 continue;
@@ -300,29 +334,9 @@ impl ClientSession {
         all_done(&errors::CANNOT_REVOKE_ROLE, &role, &bad)
     }
 
-    /// Error 1959 unless an account may use a role. Only who may know of the role is told that it is there.
     fn check_has_role(&mut self, user: &str, host: &str, role: &str) -> SqlResult<()> {
         let acl = self.instance.acl();
-        let Some(role) = acl.role(role).filter(|r| r.user != PUBLIC) else {
-            return Err(invalid_role(role));
-        };
-        let account = acl.get(user, host);
-        if account.is_some_and(|a| a.roles.contains_key(&role.user)) {
-            return Ok(());
-        }
-        let below = account.is_some_and(|a| {
-            let mut granted = a.roles.keys().flat_map(|r| acl.with_granted(r));
-            granted.any(|r| r.user == role.user)
-        });
-        if !below && !self.reads_accounts() {
-            return Err(invalid_role(&role.user));
-        }
-        Err(errors::INVALID_ROLE.text(format!(
-            "User {}@{} has not been granted role {}",
-            quote_ident(user),
-            quote_ident(host),
-            quote_ident(&role.user)
-        )))
+        check_has_role(&acl, (user, host), role, || self.reads_accounts())
     }
 
     /// The account may read the schema `mysql`.

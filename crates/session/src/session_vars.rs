@@ -31,6 +31,8 @@ pub(crate) struct SessionVars {
     pub db: Mutex<Option<Arc<str>>>,
     /// A function or a trigger has set variables that the session's settings do not know of.
     pub(crate) changed_inside: AtomicBool,
+    /// The role that a function or a trigger has set, `Some(None)` for none, which the session does not know of.
+    pub(crate) role_inside: Mutex<Option<Option<Arc<str>>>>,
 }
 
 struct State {
@@ -60,6 +62,7 @@ impl SessionVars {
             user_bytes: AtomicI64::new(0),
             db: Mutex::new(None),
             changed_inside: AtomicBool::new(false),
+            role_inside: Mutex::default(),
         }
     }
 

@@ -71,6 +71,10 @@ impl ClientSession {
     fn follow_programs(&mut self) {
         self.text_plans.clear();
         self.refresh_settings();
+        let role = self.vars.role_inside.lock().take();
+        if let Some(role) = role {
+            self.enable_role(role.as_deref());
+        }
         if let Some(t) = self.programs.take_temporary() {
             self.env.temporary = Some(t);
             // It does not know of them.

@@ -25,6 +25,7 @@ impl ClientSession {
             || !has_shape(text)
             || mode.has(SqlMode::ANSI_QUOTES)
             || mode.has(SqlMode::NO_BACKSLASH_ESCAPES)
+            || mode.has(SqlMode::EMPTY_STRING_IS_NULL)
             || self.env.collation.charset() != Charset::Utf8mb4
         {
             return None;

@@ -222,6 +222,10 @@ impl ClientSession {
         let mut made: Vec<(Account, bool)> = Vec::new();
         let mut existing = Vec::new();
         for u in users {
+            if u.name == UserName::CurrentRole {
+                existing.push("CURRENT_ROLE".into());
+                continue;
+            }
             let (user, host) = self.resolve(&u.name);
             let mut a = Account::new(&user, &host);
             if acl.get(&user, &host).is_some() && !or_replace

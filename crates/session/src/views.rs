@@ -47,7 +47,8 @@ impl ClientSession {
                     .rights
                     .acl
                     .definer_named(user, Some(&**host).filter(|h| !h.is_empty()))?;
-                if (&named.0, &named.1) != (&account.user, &account.host) {
+                let own = (&named.0, &named.1) == (&account.user, &account.host);
+                if !own && !self.is_own_role(&named) {
                     self.need_any(PrivilegeSet::SUPER.with(PrivilegeSet::SET_USER))?;
                     if self.rights.acl.get(&named.0, &named.1).is_none() {
                         let e = no_definer(&named.0, &named.1);

@@ -472,9 +472,19 @@ pub struct StatementEnv {
     in_use: RefCell<Vec<Arc<[Needs]>>>,
     /// How many of these belong to the statements around.
     in_use_before: usize,
+    /// The `sql_mode` of who calls the program.
+    pub caller_mode: SqlMode,
+    /// A program around runs with the privileges of another account than the session's.
+    pub other_account: bool,
     refused: RefCell<Option<SqlError>>,
     warnings: RefCell<Vec<Condition>>,
     warning_count: Cell<u64>,
+    /// Rows that functions and triggers have changed.
+    pub inner_changed: Cell<u64>,
+    /// Rows that SELECT ... INTO in functions and triggers has found.
+    pub inner_found: Cell<u64>,
+    /// How often the diagnostics area has been emptied: whether anything has looked at tables since.
+    pub clears: Cell<u64>,
     /// Where in which programs the error came up that is on its way: the innermost first. Notes of theirs follow the error.
     pub trace: RefCell<Vec<SqlError>>,
     /// The row that an INSERT is at, counted from 1: conditions are about it. 0 in other statements.
@@ -575,9 +585,14 @@ impl StatementEnv {
             raised: RefCell::default(),
             in_use: RefCell::default(),
             in_use_before: 0,
+            caller_mode: SqlMode::DEFAULT,
+            other_account: false,
             refused: RefCell::default(),
             warnings: RefCell::default(),
             warning_count: Cell::new(0),
+            inner_changed: Cell::new(0),
+            inner_found: Cell::new(0),
+            clears: Cell::new(0),
             row_number: Cell::new(0),
             trace: RefCell::default(),
         }
@@ -585,14 +600,18 @@ impl StatementEnv {
 
     /// For a program that runs inside of this statement: with the same session, and conditions of its own.
     pub fn within(&self, program: &ProgramEnv) -> Self {
+        let own = (program.account.as_ref())
+            .is_none_or(|(user, role)| role.is_none() && *user == self.current_user);
         let (user, role) = match &program.account {
-            Some(definer) => definer.clone(),
-            None => (self.current_user.clone(), self.current_role.clone()),
+            Some(definer) if !own => definer.clone(),
+            _ => (self.current_user.clone(), self.current_role.clone()),
         };
         let mut env = StatementEnv::of(self.session.clone(), user);
+        env.other_account = self.other_account || !own;
         env.current_role = role;
         env.db = Some(program.db.clone());
         env.sql_mode = program.sql_mode;
+        env.caller_mode = self.sql_mode;
         env.collation = program.collation.unwrap_or(self.collation);
         env.now_micros = self.now_micros;
         env.last_insert_id = self.last_insert_id;
@@ -678,6 +697,12 @@ impl StatementEnv {
         }
     }
 
+    /// Adds the rows that a program has changed and found to those of what runs it.
+    pub fn add_rows_of(&self, inner: &StatementEnv) {
+        (self.inner_changed).set(self.inner_changed.get() + inner.inner_changed.take());
+        (self.inner_found).set(self.inner_found.get() + inner.inner_found.take());
+    }
+
     /// Adds a condition that came up elsewhere.
     pub fn push(&self, c: Condition) {
         self.warning_count.set(self.warning_count.get() + 1);
@@ -697,6 +722,27 @@ impl StatementEnv {
         let _ = self.check_refused();
         self.strict_expressions.set(false);
         r
+    }
+
+    /// The first kept warning that under a strict `sql_mode` is an error where a value is stored, as that error.
+    pub fn refuse_last_warning(&self) -> SqlResult<()> {
+        if !self.sql_mode.strict() {
+            return Ok(());
+        }
+        let mut all = self.warnings.borrow_mut();
+        let refused = |c: &Condition| match c.level {
+            WarningLevel::Warning => refused_as(c.code),
+            _ => None,
+        };
+        match all.iter().position(|c| refused(c).is_some()) {
+            None => Ok(()),
+            Some(at) => {
+                let c = all.remove(at);
+                self.warning_count.set(self.warning_count.get() - 1);
+                let state = refused(&c).unwrap_or(b"HY000");
+                Err(SqlError::new(c.code, state, c.message))
+            }
+        }
     }
 
     /// Adds a warning.
@@ -733,6 +779,7 @@ impl StatementEnv {
 
     /// Empties the diagnostics area: at the start of each statement but SHOW WARNINGS and such.
     pub fn clear_conditions(&self) {
+        self.clears.set(self.clears.get().wrapping_add(1));
         self.row_number.set(0);
         if self.warning_count.get() != 0 {
             self.warning_count.set(0);

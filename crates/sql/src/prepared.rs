@@ -440,19 +440,27 @@ fn run_plan(
 /// Runs DO.
 fn run_do(s: &SelectPlan, txn: &mut Transaction, ctx: &RunCtx<'_>) -> SqlResult<Outcome> {
     let env = ctx.env;
+    let savepoint = ctx.env.programs.as_ref().map(|_| txn.savepoint());
     match s.run(txn, ctx, &mut |_| Ok(())) {
-        // Whatever its values are, it has done its work.
+        // Whatever its values are, it has done its work: what failed is undone and told.
         Err(e)
-            if matches!(
+            if !matches!(
                 e.code,
-                codes::REGEXP_ERROR
-                    | codes::SUBQUERY_NO_1_ROW
-                    | codes::DATA_OUT_OF_RANGE
-                    | codes::SIGNAL_EXCEPTION
+                codes::QUERY_INTERRUPTED
+                    | codes::CONNECTION_KILLED
+                    | codes::STATEMENT_TIMEOUT
+                    | codes::OUT_OF_RESOURCES
+                    | codes::OPTION_PREVENTS_STATEMENT
+                    | codes::LOCK_DEADLOCK
+                    | codes::CHECKREAD
             ) =>
         {
+            if let Some(s) = &savepoint {
+                txn.rollback_to(s);
+            }
             let error = crate::WarningLevel::Error;
             env.push_condition(error, e.code, e.message);
+            env.push_trace();
         }
         done => drop(done?),
     }

@@ -1,9 +1,11 @@
 //! What SHOW prints about tables.
 
 pub use crate::quote::quote_ident;
+use crate::expr::functions;
 use crate::quote::with_ansi_quotes;
 use narwal_engine::{ColumnDef, DatabaseDef, DefaultDef, IndexDef, IndexMethod, Table};
-use narwal_syntax::{SqlMode, is_word_byte};
+use narwal_syntax::ast::ORACLE_SCHEMA;
+use narwal_syntax::{SqlMode, Tok, is_word_byte};
 use narwal_types::coltype::quoted;
 use narwal_types::convert::fixed_text;
 use narwal_types::face::is_mysql;
@@ -33,6 +35,37 @@ pub fn in_mode(text: String, mode: SqlMode) -> String {
         true => with_ansi_quotes(&text),
         false => text,
     }
+}
+
+/// A view's SELECT as sql_mode=ORACLE shows it: functions that it has in its own way stand there without their schema, and the
+/// others of these names with theirs.
+pub(crate) fn in_oracle(text: &str) -> String {
+    let tokens = narwal_syntax::glance::tokens(text, SqlMode(0));
+    let of = |i: usize| tokens.get(i);
+    let word = |i: usize| match of(i) {
+        Some(t) if matches!(t.tok, Tok::Word(_)) => &text[t.start as usize..t.end as usize],
+        _ => "",
+    };
+    let mut out = String::with_capacity(text.len());
+    let mut done = 0;
+    for (i, t) in tokens.iter().enumerate() {
+        let name = word(i);
+        let (start, behind) = (t.start as usize, of(i + 1).map(|t| t.tok));
+        let inside = i > 0 && tokens[i - 1].tok == Tok::Dot;
+        if name == ORACLE_SCHEMA && behind == Some(Tok::Dot) {
+            out.push_str(&text[done..start]);
+            done = tokens[i + 1].end as usize;
+        } else if !inside
+            && behind == Some(Tok::LParen)
+            && functions::oracle::name_of(name, 1).is_some()
+        {
+            out.push_str(&text[done..start]);
+            out.push_str("mariadb_schema.");
+            done = start;
+        }
+    }
+    out.push_str(&text[done..]);
+    out
 }
 
 /// SHOW CREATE TABLE's second column. `auto_increment`: the table's next value, shown if above 1. `mode`: the session's, which

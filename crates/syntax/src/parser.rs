@@ -84,6 +84,7 @@ impl<'a> Parser<'a> {
         let other =
             |m: SqlMode, byte: u8| mode.has(m) && memchr::memchr(byte, text.as_bytes()).is_some();
         let found = match text.len() < crate::literal_rows::MIN_TEXT
+            || mode.has(SqlMode::EMPTY_STRING_IS_NULL)
             || other(SqlMode::ANSI_QUOTES, b'"')
             || other(SqlMode::NO_BACKSLASH_ESCAPES, b'\\')
         {
@@ -348,6 +349,7 @@ impl<'a> Parser<'a> {
     pub(crate) fn ident(&mut self) -> SqlResult<String> {
         match self.peek() {
             Tok::Word(k) if k.is_reserved() || self.is_function(k) => Err(self.error()),
+            Tok::Word(Kw::SYSDATE | Kw::MINUS) if self.oracle() => Err(self.error()),
             Tok::Word(_) | Tok::QuotedIdent => self.any_word(),
             _ => Err(self.error()),
         }
@@ -414,6 +416,15 @@ impl<'a> Parser<'a> {
     /// The name of a database: error 1102 if it is too long.
     pub(crate) fn db_ident(&mut self) -> SqlResult<String> {
         self.ident_or(|name| errors::WRONG_DB_NAME.with([&name]))
+    }
+
+    /// The name of a database that is looked at: error 1102 if none can have it.
+    pub(crate) fn known_db(&mut self) -> SqlResult<String> {
+        let db = self.db_ident()?;
+        match bad_name(&db) {
+            true => Err(errors::WRONG_DB_NAME.with([&db])),
+            false => Ok(db),
+        }
     }
 
     /// A name, with an error of its own if it is too long.

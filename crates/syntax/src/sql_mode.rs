@@ -67,6 +67,7 @@ impl SqlMode {
     pub const HIGH_NOT_PRECEDENCE: SqlMode = SqlMode(1 << 29);
     pub const NO_ENGINE_SUBSTITUTION: SqlMode = SqlMode(1 << 30);
     pub const PAD_CHAR_TO_FULL_LENGTH: SqlMode = SqlMode(1 << 31);
+    pub const EMPTY_STRING_IS_NULL: SqlMode = SqlMode(1 << 32);
     pub const SIMULTANEOUS_ASSIGNMENT: SqlMode = SqlMode(1 << 33);
     /// MariaDB 10.11's default.
     pub const DEFAULT: SqlMode = SqlMode(

@@ -317,6 +317,8 @@ errors! {
         "Can't find any matching row in the user table";
     CANT_CREATE_THREAD: 1 = 1135, b"HY000", "ER_CANT_CREATE_THREAD",
         "Can't create a new thread ({})";
+    FUNCTION_NOT_DEFINED: 1 = 1128, b"HY000", "ER_FUNCTION_NOT_DEFINED",
+        "Function '{}' is not defined";
     WRONG_VALUE_COUNT_ON_ROW: 1 = 1136, b"21S01", "ER_WRONG_VALUE_COUNT_ON_ROW",
         "Column count doesn't match value count at row {}";
     CANT_REOPEN_TABLE: 1 = 1137, b"HY000", "ER_CANT_REOPEN_TABLE",
@@ -697,6 +699,8 @@ errors! {
         "Cannot delete or update a parent row: a foreign key constraint fails ({})";
     NO_REFERENCED_ROW_2: 1 = 1452, b"23000", "ER_NO_REFERENCED_ROW_2",
         "Cannot add or update a child row: a foreign key constraint fails ({})";
+    SP_BAD_VAR_SHADOW: 1 = 1453, b"42000", "ER_SP_BAD_VAR_SHADOW",
+        "Variable '{}' must be quoted with `...`, or renamed";
     SP_RECURSION_LIMIT: 2 = 1456, b"HY000", "ER_SP_RECURSION_LIMIT",
         "Recursive limit {} (as set by the max_sp_recursion_depth variable) was exceeded for routine {}";
     SP_WRONG_NAME: 1 = 1458, b"42000", "ER_SP_WRONG_NAME",
@@ -800,6 +804,10 @@ errors! {
         "RESIGNAL when handler not active";
     SIGNAL_BAD_CONDITION_TYPE: 0 = 1646, b"HY000", "ER_SIGNAL_BAD_CONDITION_TYPE",
         "SIGNAL/RESIGNAL can only use a CONDITION defined with SQLSTATE";
+    WARN_COND_ITEM_TRUNCATED: 1 = 1647, b"HY000", "WARN_COND_ITEM_TRUNCATED",
+        "Data truncated for condition item '{}'";
+    COND_ITEM_TOO_LONG: 1 = 1648, b"HY000", "ER_COND_ITEM_TOO_LONG",
+        "Data too long for condition item '{}'";
     UNKNOWN_LOCALE: 1 = 1649, b"HY000", "ER_UNKNOWN_LOCALE",
         "{}";
     SLAVE_CONVERSION_FAILED: 8 = 1677, b"HY000", "ER_SLAVE_CONVERSION_FAILED",
@@ -1112,6 +1120,8 @@ errors! {
         "Comment for database '{}' is too long (max = {})";
     UNKNOWN_DATA_TYPE: 1 = 4161, b"HY000", "ER_UNKNOWN_DATA_TYPE",
         "Unknown data type: '{64}'";
+    UNKNOWN_OPERATOR: 1 = 4162, b"HY000", "ER_UNKNOWN_OPERATOR",
+        "Operator does not exist: '{}'";
     LOAD_INFILE_CAPABILITY_DISABLED: 0 = 4166, b"HY000", "ER_LOAD_INFILE_CAPABILITY_DISABLED",
         "The used command is not allowed because the MariaDB server or client has disabled \
          the local infile capability";

@@ -43,6 +43,12 @@ struct Around {
     db: Option<Arc<str>>,
     mode: Option<SqlMode>,
     collation: Collation,
+    /// Who ran it, if another account does now.
+    account: Option<Rights>,
+}
+
+/// The account that statements run with.
+struct Rights {
     account: Arc<Account>,
     user: (String, String),
     current_user: Arc<str>,
@@ -87,8 +93,8 @@ impl ClientSession {
             p => p,
         };
         let (counter, keeps) = match &p {
-            ast::Program::Call(_) => ("Com_call_procedure", false),
-            ast::Program::Compound(_) => ("Com_compound_sql", false),
+            ast::Program::Call(_) => ("Com_call_procedure", true),
+            ast::Program::Compound(_) => ("Com_compound_sql", true),
             ast::Program::Signal(s) if s.again => ("Com_resignal", true),
             ast::Program::Signal(_) => ("Com_signal", false),
             ast::Program::GetDiagnostics(_) => ("Com_get_diagnostics", true),
@@ -101,6 +107,8 @@ impl ClientSession {
         let counter = status::counter(counter);
         self.begin_statement(counter, keeps);
         let diagnostics = matches!(p, ast::Program::GetDiagnostics(_));
+        let is_set = matches!(&p, ast::Program::Compound(ast::Body::Statement(s, _)) if matches!(**s, Statement::Admin(_)));
+        let runs = matches!(p, ast::Program::Call(_) | ast::Program::Compound(_));
         let body = match p {
             ast::Program::Compound(body) => body,
             p => {
@@ -114,15 +122,31 @@ impl ClientSession {
             _ => None,
         };
         let rows_before = std::mem::take(&mut self.program_rows);
+        let inner = |s: &Self| s.env.inner_changed.take() + s.env.inner_found.take();
+        inner(self);
+        let earlier = match runs {
+            true => self.take_inherited(),
+            false => Vec::new(),
+        };
+        let clears = self.env.clears.get();
         self.in_program += 1;
         let mut done = self.run_body(body, text, out);
         self.in_program -= 1;
         if let (Some(params), Some(name), Ok(())) = (params, called, &done) {
             done = self.give_back(&params, &name, out);
         }
+        if !is_set {
+            self.program_rows += inner(self);
+        }
         let affected = std::mem::replace(&mut self.program_rows, rows_before);
         match done {
-            Ok(()) => self.finish_ok(affected, 0, String::new(), out, more),
+            Ok(()) => {
+                // Nothing in it has looked at a table.
+                if runs && self.env.clears.get() == clears {
+                    self.leave_inherited(earlier);
+                }
+                self.finish_ok(affected, 0, String::new(), out, more)
+            }
             Err(e) => {
                 if diagnostics {
                     // Its error joins the conditions that it asked about.
@@ -162,6 +186,7 @@ impl ClientSession {
             trigger: None,
             package: &[],
             aggregate: false,
+            line: 1,
         };
         let now = Now {
             store: &self.programs.store,
@@ -221,29 +246,32 @@ impl ClientSession {
     /// Goes into a procedure: its database, its modes, its account.
     fn enter_program(&mut self, unit: &Unit) -> SqlResult<Around> {
         let def = &unit.def;
-        let account = self.account();
         let mut around = Around {
             db: self.env.db.clone(),
             mode: None,
             collation: self.env.collation,
-            user: (
-                self.client.account_user.clone(),
-                self.client.account_host.clone(),
-            ),
-            account,
-            current_user: self.env.current_user.clone(),
-            role: self.rights.role.clone(),
+            account: None,
         };
-        if !def.invoker && !self.internal {
+        if !def.invoker && !self.internal && !self.is_definer(def) {
             let Some(account) = rights::account_of(&self.programs.store, def, &self.env)? else {
                 return Err(rights::no_definer(def));
             };
+            around.account = Some(Rights {
+                user: (
+                    self.client.account_user.clone(),
+                    self.client.account_host.clone(),
+                ),
+                account: self.account(),
+                current_user: self.env.current_user.clone(),
+                role: self.rights.role.clone(),
+            });
             self.client.account_user.clone_from(&account.user);
             self.client.account_host.clone_from(&account.host);
             (self.env.current_user, self.rights.role) = definer_names(&def.definer);
             self.env.current_role = self.rights.role.clone();
             self.rights.account = account;
         }
+        self.env.caller_mode = self.env.sql_mode;
         if self.env.sql_mode != def.mode() {
             around.mode = Some(self.env.sql_mode);
             self.change_mode(def.mode());
@@ -261,11 +289,19 @@ impl ClientSession {
         }
         self.stand_in(around.db);
         self.env.collation = around.collation;
-        (self.client.account_user, self.client.account_host) = around.user;
-        self.env.current_user = around.current_user;
-        self.env.current_role = around.role.clone();
-        self.rights.role = around.role;
-        self.rights.account = around.account;
+        if let Some(before) = around.account {
+            (self.client.account_user, self.client.account_host) = before.user;
+            self.env.current_user = before.current_user;
+            self.env.current_role = before.role.clone();
+            self.rights.role = before.role;
+            self.rights.account = before.account;
+        }
+    }
+
+    /// The account is a program's definer: it keeps its role there, and one that the program sets stays.
+    fn is_definer(&self, def: &Definition) -> bool {
+        let (user, host) = &def.definer;
+        !host.is_empty() && (user, host) == (&self.client.account_user, &self.client.account_host)
     }
 
     fn stand_in(&mut self, db: Option<Arc<str>>) {
@@ -343,6 +379,8 @@ impl Host for AtSession<'_> {
         let writes = stmt.writes();
         self.session
             .run_plan(&plan, from, writes, &step.text, values, sink, true)?;
+        // What it has left of earlier conditions is the program's now.
+        self.session.inherited = 0;
         self.count_rows();
         Ok(())
     }
@@ -407,6 +445,7 @@ impl Host for AtSession<'_> {
             self.session.env.param_types.take();
             self.session.env.param_values.take();
         }
+        self.session.inherited = 0;
         done?;
         self.count_rows();
         Ok(())

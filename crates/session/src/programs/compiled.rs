@@ -20,7 +20,7 @@ use narwal_types::errors;
 use narwal_types::{Collation, ColumnType, ResultColumn, SqlError, SqlResult, TypeKind, Value};
 use parking_lot::Mutex;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicBool, AtomicU64, Ordering};
 
 /// A compiled program with its definition.
 pub(crate) struct Unit {
@@ -58,7 +58,34 @@ impl Drop for Inside<'_> {
 }
 
 /// Triggers of a table by when they run.
-pub(super) type Triggers = Vec<(bool, RowEvent, Arc<Unit>)>;
+pub(super) struct Triggers {
+    pub(super) list: Vec<(bool, RowEvent, Arc<Unit>)>,
+    /// The kinds whose definers' rights have been looked at, a bit of [`kind_bit`] each.
+    checked: AtomicU8,
+}
+
+impl Triggers {
+    /// Looks at the rights of the definers of one kind, at its first use.
+    pub(super) fn check(
+        &self,
+        store: &Store,
+        (before, event): (bool, RowEvent),
+        table: &Table,
+        outer: &StatementEnv,
+    ) -> SqlResult<()> {
+        let bit = kind_bit(before, event);
+        if self.checked.load(Ordering::Relaxed) & bit != 0 {
+            return Ok(());
+        }
+        for (b, e, unit) in &self.list {
+            if (*b, *e) == (before, event) {
+                rights::check_trigger(store, &unit.def, &unit.program.row, table, outer)?;
+            }
+        }
+        self.checked.fetch_or(bit, Ordering::Relaxed);
+        Ok(())
+    }
+}
 
 #[derive(Default)]
 pub(super) struct State {
@@ -263,11 +290,14 @@ pub(crate) fn compile_definition(
         trigger: None,
         package: &[],
         aggregate: def.aggregate,
+        line: 1,
     };
     match *parsed {
         ast::Program::Routine(r) => {
             head.parameters = &r.parameters;
             head.returns = r.returns.as_ref();
+            let before = text.get(..r.body_at.start).unwrap_or_default();
+            head.line = 1 + before.bytes().filter(|b| *b == b'\n').count();
             compile(&head, r.body, &text, env, lookup)
         }
         ast::Program::Trigger(t) => {
@@ -565,17 +595,19 @@ impl SessionPrograms {
             return Ok(t.clone());
         }
         let catalog = self.store.database().catalog();
-        let mut list = Triggers::new();
+        let mut list = Vec::new();
         for def in definition::triggers_of(&catalog, &table.def.db, &table.def.name) {
             let Some(part) = def.trigger.clone() else {
                 continue;
             };
             let key = definition::key(Stored::Trigger, &def.db, &def.name);
             let unit = self.compiled(def, &key, outer)?;
-            rights::check_trigger(&self.store, &unit.def, &unit.program.row, table, outer)?;
             list.push((part.before, part.event(), unit));
         }
-        let list = Arc::new(list);
+        let list = Arc::new(Triggers {
+            list,
+            checked: AtomicU8::new(0),
+        });
         self.state
             .lock()
             .triggers

@@ -56,9 +56,15 @@ impl ClientSession {
         more: bool,
         change: impl FnOnce(&mut Self) -> SqlResult<()>,
     ) -> SqlResult<()> {
-        self.begin_statement(status::counter(counter), false);
+        // All but triggers are made without a look at a table.
+        let keeps = counter != "Com_create_trigger";
+        self.begin_statement(status::counter(counter), keeps);
+        let earlier = self.take_inherited();
         match change(self) {
-            Ok(()) => self.finish_ok(0, 0, String::new(), out, more),
+            Ok(()) => {
+                self.leave_inherited(earlier);
+                self.finish_ok(0, 0, String::new(), out, more)
+            }
             Err(e) => self.fail(e),
         }
     }
@@ -261,7 +267,8 @@ impl ClientSession {
             Some(Definer::CurrentRole) => Ok((self.current_role()?, String::new())),
             Some(Definer::Account(user, host)) => {
                 let definer = self.instance.acl().definer_named(user, host.as_deref())?;
-                if definer != own && !self.internal {
+                let own_role = self.is_own_role(&definer);
+                if definer != own && !own_role && !self.internal {
                     self.need_any(PrivilegeSet::SUPER.with(PrivilegeSet::SET_USER))?;
                     if self.instance.acl().get(&definer.0, &definer.1).is_none() {
                         let e = errors::NO_SUCH_USER.with([&definer.0, &definer.1]);
@@ -271,6 +278,11 @@ impl ClientSession {
                 Ok(definer)
             }
         }
+    }
+
+    /// The role that is set: it may be a definer without further rights.
+    pub(crate) fn is_own_role(&self, (role, host): &(String, String)) -> bool {
+        host.is_empty() && self.rights.role.as_deref() == Some(role)
     }
 
     /// Commits changes of programs. `db`: the default database that replicas run the statement with.
@@ -327,7 +339,6 @@ impl ClientSession {
                 let full = format!("{}.{}", def.db, def.name);
                 return Err(errors::SP_DOES_NOT_EXIST.with([&"PACKAGE", &full]));
             };
-            package::check_body(&def.db, &package::parsed(&spec)?.0, p)?;
             let env = self.env.within(&env_of(&def));
             let now = Now {
                 store: &self.programs.store,
@@ -335,6 +346,7 @@ impl ClientSession {
                 lenient: true,
             };
             package::compile_all(&def, &env, &now)?;
+            package::check_body(&def.db, &package::parsed(&spec)?.0, p)?;
         }
         self.commit_open()?;
         let catalog = self.instance.database().catalog();

@@ -5,6 +5,8 @@ use super::definition::Stored;
 use super::rights;
 use super::settings::{self, Before};
 use super::sinks::Taken;
+use crate::privileges::PrivilegeSet;
+use crate::roles;
 use narwal_engine::{Savepoint, Transaction, TxnOptions};
 use narwal_program::{Host, PackageValues, Program, Rows, SqlStep};
 use narwal_sql::ast::DdlStmt;
@@ -17,6 +19,7 @@ use narwal_syntax::ast::admin::{Admin, Scope, SetItem, SetValue};
 use narwal_types::errors;
 use narwal_types::{SqlError, SqlResult, Value};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 /// The host of a function or a trigger.
 pub(crate) struct Nested<'a> {
@@ -74,6 +77,30 @@ impl<'a> Nested<'a> {
                 txn.rollback_to(&self.savepoints[at].1);
                 self.savepoints.truncate(at + 1);
             }
+        }
+        Ok(())
+    }
+
+    /// SET ROLE: for what the program has still to do, and for the session from its next statement on, if the program runs
+    /// with its account.
+    fn set_role(&mut self, role: Option<&str>) -> SqlResult<()> {
+        let role = role.filter(|r| !r.eq_ignore_ascii_case("NONE"));
+        if let Some(role) = role {
+            let name = self.env.current_user.clone();
+            let account = name.rsplit_once('@').unwrap_or((&name, ""));
+            let acl = self.programs.store.acl();
+            let may_know = || {
+                let a = acl.effective(account.0, account.1, None);
+                a.is_some_and(|a| a.on_table("mysql", "roles_mapping").has(PrivilegeSet::SELECT))
+            };
+            roles::check_has_role(&acl, account, role, may_know)?;
+        }
+        let role: Option<Arc<str>> = role.map(Into::into);
+        self.env.current_role = role.clone();
+        if !self.env.other_account {
+            let vars = &self.programs.vars;
+            *vars.role_inside.lock() = Some(role);
+            vars.changed_inside.store(true, Ordering::Relaxed);
         }
         Ok(())
     }
@@ -152,6 +179,7 @@ impl Host for Nested<'_> {
             Rows::Client => &mut refuse,
         });
         let db = self.programs.store.database();
+        let changed = self.env.inner_changed.get();
         let done = narwal_sql::execute(&plan, values, txn, db, &mut self.env, &mut sink);
         match done {
             Ok(Outcome::Done {
@@ -159,6 +187,10 @@ impl Host for Nested<'_> {
                 last_insert_id,
                 ..
             }) => {
+                // What its own functions and triggers change is not told apart.
+                if step.stmt.writes() {
+                    self.env.inner_changed.set(changed + affected);
+                }
                 self.env.row_count = affected as i64;
                 if last_insert_id != 0 {
                     self.env.last_insert_id = last_insert_id;
@@ -208,6 +240,7 @@ impl Host for Nested<'_> {
                 let kind = self.unit.def.kind.word().to_lowercase();
                 return Err(errors::SP_NO_RETSET.with([&kind]));
             }
+            Admin::SetRole(role) => return self.set_role(role.as_deref()),
             Admin::Set(set) => {
                 return set.items.iter().try_for_each(|i| self.set_item(i));
             }
@@ -270,6 +303,11 @@ impl Host for Nested<'_> {
         Ok(Some(values))
     }
 
+    fn found_row(&mut self) {
+        let found = &self.env.inner_found;
+        found.set(found.get() + 1);
+    }
+
     fn function(
         &mut self,
         function: &StoredFunction,
@@ -296,7 +334,10 @@ impl Host for Nested<'_> {
         let mut host = Nested::new(self.programs, &unit, env, self.txn.as_deref_mut());
         let arguments = unit.program.arguments(arguments);
         let _inside = Inside::new(self.programs, &unit.def.db, &unit.def.name);
-        let done = narwal_program::run(&unit.program, &mut host, arguments)?;
+        let done = narwal_program::run(&unit.program, &mut host, arguments);
+        let inner = host.env;
+        self.env.add_rows_of(&inner);
+        let done = done?;
         Ok(done.values)
     }
 }

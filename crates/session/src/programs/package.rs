@@ -32,11 +32,11 @@ fn same(r: &PackageRoutine, kind: Stored, name: &str) -> bool {
 /// What CREATE PACKAGE BODY must have: errors 4095, 4096.
 pub(super) fn check_body(db: &str, spec: &CreatePackage, body: &CreatePackage) -> SqlResult<()> {
     let full = |r: &PackageRoutine| format!("{db}.{}.{}", body.name.name, r.name);
-    // Results are not compared, as in MariaDB.
+    // Names, types and modes of parameters, and results, are not compared, as in MariaDB.
     let alike = |a: &PackageRoutine, b: &PackageRoutine| {
         a.name.eq_ignore_ascii_case(&b.name)
             && a.returns.is_some() == b.returns.is_some()
-            && a.parameters == b.parameters
+            && a.parameters.len() == b.parameters.len()
     };
     let written = || body.routines.iter().filter(|r| r.body.is_some());
     for r in &spec.routines {
@@ -84,6 +84,7 @@ fn routine(
         trigger: None,
         package: &package.declarations,
         aggregate: false,
+        line: 1,
     };
     let body = r.body.clone().unwrap_or(ast::Body::Nothing);
     compile(&head, body, text, env, now)
@@ -105,6 +106,7 @@ fn begin(
         trigger: None,
         package: &package.declarations,
         aggregate: false,
+        line: 1,
     };
     let body = match &package.begin {
         Some(b) => ast::Body::Block(b.clone()),

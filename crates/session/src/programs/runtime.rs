@@ -20,6 +20,7 @@ fn hand_over(from: &StatementEnv, to: &StatementEnv) {
         to.raised.replace(Some(raised));
     }
     to.trace.borrow_mut().extend(from.trace.take());
+    to.add_rows_of(from);
     if from.warning_count() == 0 {
         return;
     }
@@ -235,8 +236,9 @@ impl Programs for SessionPrograms {
         env: &StatementEnv,
     ) -> SqlResult<Vec<(usize, Value)>> {
         let list = self.triggers(row.table, env)?;
+        list.check(&self.store, (row.before, row.event), row.table, env)?;
         let mut set: Vec<(usize, Value)> = Vec::new();
-        let wanted = list
+        let wanted = (list.list)
             .iter()
             .filter(|(b, e, _)| *b == row.before && *e == row.event);
         for (_, _, unit) in wanted {
@@ -252,6 +254,8 @@ impl Programs for SessionPrograms {
             let _inside = Inside::new(self, &unit.def.db, "");
             let mut host = Nested::new(self, unit, env.within(&unit.env), Some(&mut *txn));
             let r = narwal_program::run(&unit.program, &mut host, args);
+            // As in MariaDB, what a trigger changes is not counted as changed by a CALL around it, but what it finds is.
+            host.env.inner_changed.set(0);
             hand_over(&host.env, env);
             let done = r?;
             for r in unit.program.row.iter().filter(|r| r.written) {

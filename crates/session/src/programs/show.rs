@@ -73,6 +73,15 @@ impl ClientSession {
         }
     }
 
+    /// A definer is the role that is set, or one that this role has.
+    fn has_role(&self, (role, host): &(String, String)) -> bool {
+        let Some(set) = self.rights.role.as_deref().filter(|_| host.is_empty()) else {
+            return false;
+        };
+        let acl = self.instance.acl();
+        acl.with_granted(set).into_iter().any(|r| r.user == *role)
+    }
+
     /// SHOW CREATE PROCEDURE, FUNCTION, PACKAGE and PACKAGE BODY.
     pub(crate) fn show_create_routine(
         &mut self,
@@ -104,7 +113,7 @@ impl ClientSession {
             .text("character_set_client", 32)
             .text("collation_connection", 64)
             .text("Database Collation", 64);
-        let create = match reads(&account, &def) {
+        let create = match reads(&account, &def) || self.has_role(&def.definer) {
             true => text(&def.create("CREATE")),
             false => Value::Null,
         };

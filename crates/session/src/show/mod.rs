@@ -64,6 +64,7 @@ impl ClientSession {
                 let with_role = *name == UserName::CurrentWithRole;
                 let session = with_role.then_some(self.rights.role.as_deref());
                 for line in grant_texts::show_grants(&self.instance.acl(), &a, session) {
+                    let line = narwal_sql::show::in_mode(line, self.env.sql_mode);
                     g.row(vec![Value::str(line)]);
                 }
                 Ok(g)

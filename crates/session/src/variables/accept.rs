@@ -276,7 +276,7 @@ pub fn parse_size(text: &str) -> Option<u64> {
 
 /// SQL modes that would change what statements mean and that Narwal does not have.
 fn unsupported_mode(mode: SqlMode) -> Option<&'static str> {
-    const CHANGES_MEANING: [&str; 9] = [
+    const CHANGES_MEANING: [&str; 8] = [
         "POSTGRESQL",
         "MSSQL",
         "DB2",
@@ -284,7 +284,6 @@ fn unsupported_mode(mode: SqlMode) -> Option<&'static str> {
         "MYSQL323",
         "MYSQL40",
         "HIGH_NOT_PRECEDENCE",
-        "EMPTY_STRING_IS_NULL",
         "TIME_ROUND_FRACTIONAL",
     ];
     narwal_sql::sql_mode::SQL_MODE_NAMES

@@ -1,6 +1,6 @@
 //! From parsed expressions to bound ones: names to positions, operators to nodes, constants to values.
 
-use crate::bind::operand::{as_subquery, not_a_row, row_items, wrong_columns};
+use crate::bind::operand::{as_subquery, in_name, not_a_row, row_items, wrong_columns};
 use crate::bind::param::no_default_here;
 use crate::bind::scope::{Clause, Scope, Source};
 use crate::bind::user_variable;
@@ -22,10 +22,10 @@ use crate::expr::types::bool_ty;
 use crate::lower::{charset, mismatched_collation};
 use crate::privilege::{ColumnUses, Needs, Privilege};
 use narwal_syntax::ast::{
-    self, BinaryOp, Call, CastType, Expr as Ast, FormatKind, IsTest, Literal, Qualified, Special,
+    self, BinaryOp, Call, CastType, Expr as Ast, FormatKind, FunctionSchema, IsTest, Literal, Qualified, Special,
     SystemVar, TableName, TemporalKind, TrimSide, UnaryOp, VarScope,
 };
-use narwal_syntax::{Kw, SqlMode};
+use narwal_syntax::Kw;
 use narwal_types::errors;
 use narwal_types::errors::codes;
 use narwal_types::temporal_parse::{DateRules, parse_datetime, parse_time};
@@ -424,7 +424,12 @@ impl Binder<'_> {
                 }
                 self.call(Func::Substring, args)?
             }
-            Special::Trim { side, what, text } => {
+            Special::Trim {
+                side,
+                what,
+                text,
+                oracle,
+            } => {
                 let mut args = vec![self.expr(text)?];
                 if let Some(w) = what {
                     args.push(self.expr(w)?);
@@ -432,12 +437,13 @@ impl Binder<'_> {
                 let f = match side {
                     Some(TrimSide::Leading) => Func::TrimLeading,
                     Some(TrimSide::Trailing) => Func::TrimTrailing,
-                    _ if self.is_oracle() && args.len() == 1 => {
-                        return self.named_call("trim_oracle", args);
-                    }
                     _ => Func::Trim,
                 };
-                self.call(f, args)?
+                let trimmed = self.call(f, args)?;
+                match oracle {
+                    true => self.named_call(functions::oracle::NULL_IF_EMPTY, vec![trimmed])?,
+                    false => trimmed,
+                }
             }
             Special::Extract(u, e) => {
                 let e = self.expr(e)?;
@@ -575,9 +581,17 @@ impl Binder<'_> {
             Literal::Hex(s) | Literal::HexText(s) => Value::bytes(hex(s)?),
             Literal::Bit(s) => Value::bytes(bits(s)?),
             Literal::Bool(b) => Value::Int(*b as i64),
-            Literal::Null => Value::Null,
+            Literal::Null | Literal::NullText => Value::Null,
         });
         let e = match (v, &e.kind) {
+            (Literal::National(s), _) => {
+                let set = Charset::Utf8mb3;
+                return introduced(Expr::literal(Value::str(set.replaced(s))), set);
+            }
+            (Literal::NullText, _) => {
+                let set = self.scope.env.collation.charset();
+                return Ok(null_text(set));
+            }
             (Literal::Number(n), ExprKind::Literal(Value::Double(_))) => {
                 let ty = e.ty.with_width(n.len() as u32);
                 make(e.kind, ty)
@@ -860,11 +874,7 @@ impl Binder<'_> {
             }
             B::Concat => {
                 let args = vec![self.expr(left)?, self.expr(right)?];
-                let name = match self.is_oracle() {
-                    true => "concat_operator_oracle",
-                    false => "concat",
-                };
-                return self.named_call(name, args);
+                return self.named_call("concat", args);
             }
             B::SoundsLike => {
                 let sound = |e: &Ast| self.named_call("soundex", vec![self.expr(e)?]);
@@ -1034,7 +1044,10 @@ impl Binder<'_> {
             .iter()
             .map(|r| match row_items(r) {
                 Some(_) => self.row_compare(CmpOp::Eq, left, r),
-                None => Err(not_a_row(None, Some(&self.expr(r)?), "in")),
+                None => {
+                    let op = in_name(list, negated);
+                    Err(not_a_row(None, Some(&self.expr(r)?), op))
+                }
             })
             .collect::<SqlResult<Vec<_>>>()?;
         let ty = bool_ty(any.iter().any(|e| e.ty.nullable));
@@ -1320,6 +1333,11 @@ impl Binder<'_> {
                 "uuid" => self.fixed_cast(&e, FixedKind::Uuid),
                 "inet4" => self.fixed_cast(&e, FixedKind::Inet4),
                 "inet6" => self.fixed_cast(&e, FixedKind::Inet6),
+                "geometry" | "geometrycollection" | "point" | "linestring" | "polygon"
+                | "multipoint" | "multilinestring" | "multipolygon" => {
+                    let what = format!("CAST(expr AS {})", name.to_ascii_lowercase());
+                    return Err(errors::UNKNOWN_OPERATOR.with([&what]));
+                }
                 _ => {
                     return Err(errors::UNKNOWN_DATA_TYPE.with([&name]));
                 }
@@ -1445,11 +1463,6 @@ impl Binder<'_> {
         self.named_call(function, args)
     }
 
-    /// sql_mode=ORACLE, in which some functions mean something else.
-    fn is_oracle(&self) -> bool {
-        self.scope.env.sql_mode.has(SqlMode::ORACLE)
-    }
-
     fn no_function(&self, db: Option<&str>, name: &str) -> SqlError {
         let db = db.or(self.scope.env.db.as_deref());
         match db {
@@ -1477,11 +1490,15 @@ impl Binder<'_> {
         if f.spaced {
             return Err(misplaced(written));
         }
-        if let Some(db) = &f.db {
+        let schema = f.schema();
+        if let (Some(db), None) = (&f.db, schema) {
             return self.stored(f, Some(db));
         }
         let mut name = written.to_ascii_lowercase();
-        if self.is_oracle()
+        if schema.is_some() && !functions::oracle::in_schema(&name) {
+            return Err(errors::FUNCTION_NOT_DEFINED.with([&written]));
+        }
+        if schema == Some(FunctionSchema::Oracle)
             && let Some(other) = functions::oracle::name_of(&name, f.args.len())
         {
             name = other.to_string();
@@ -1524,6 +1541,9 @@ impl Binder<'_> {
                 return self.arith(ArithOp::Mod, l, r);
             }
             _ => {}
+        }
+        if matches!(name.as_str(), "decode" | "encode") && list.len() != 2 {
+            return Err(wrong_count(written));
         }
         if functions::lookup(&name).is_none() {
             return self.stored(f, None);
@@ -1624,7 +1644,7 @@ impl Binder<'_> {
                 }
                 Ok(())
             }
-            (None, Ast::Literal(Literal::Null)) => {
+            (None, Ast::Literal(Literal::Null | Literal::NullText)) => {
                 for _ in 0..fields {
                     out.push(self.expr(arg)?);
                 }
@@ -1678,11 +1698,19 @@ fn invalid(set: Charset, bytes: &[u8]) -> SqlError {
     errors::INVALID_CHARACTER_STRING.with([&set.name(), &shown])
 }
 
+/// NULL as a text of no characters.
+fn null_text(set: Charset) -> Expr {
+    let collation = set.default_collation();
+    let ty = ExprType::string(0, collation, Coercibility::Coercible, true);
+    make(ExprKind::Literal(Value::Null), ty)
+}
+
 /// A string literal behind an introducer such as `_latin1`: its bytes are text in that character set.
 fn introduced(e: Expr, set: Charset) -> SqlResult<Expr> {
     let bytes = match &e.kind {
         ExprKind::Literal(Value::Str(s)) => s.as_bytes(),
         ExprKind::Literal(Value::Bytes(b)) => b,
+        ExprKind::Literal(Value::Null) => return Ok(null_text(set)),
         _ => return Ok(e),
     };
     let text = match set {

@@ -33,6 +33,15 @@ pub(crate) fn not_a_row(left: Option<&Expr>, right: Option<&Expr>, op: &str) -> 
     errors::ILLEGAL_PARAMETER_DATA_TYPES2_FOR_OPERATION.with([&name(left), &name(right), &op])
 }
 
+/// What errors call IN: with one value it is a comparison.
+pub(crate) fn in_name(list: &[Ast], negated: bool) -> &'static str {
+    match (list, negated) {
+        ([_], false) => "=",
+        ([_], true) => "<>",
+        _ => "in",
+    }
+}
+
 /// The number of the subquery that an operand is, parentheses round it taken off.
 pub(crate) fn as_subquery(ast: &Ast) -> Option<usize> {
     match ast {

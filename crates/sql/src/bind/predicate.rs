@@ -1,7 +1,7 @@
 //! Operators with words: BETWEEN, IN, LIKE, REGEXP, ANY and ALL, COLLATE.
 
 use crate::bind::binder::{Binder, as_operand, boxed, comparison, shown};
-use crate::bind::operand::row_items;
+use crate::bind::operand::{in_name, not_a_row, row_items};
 use crate::env::StatementEnv;
 use crate::expr::call::wrong_arguments;
 use crate::expr::func::Func;
@@ -67,6 +67,9 @@ impl Binder<'_> {
             return self.row_in(e, list, negated);
         }
         let e = self.expr(e)?;
+        if list.iter().any(|x| row_items(x).is_some()) {
+            return Err(not_a_row(Some(&e), None, in_name(list, negated)));
+        }
         let list = list
             .iter()
             .map(|x| self.beside(x, &e))

@@ -45,10 +45,12 @@ pub fn limit_of(e: &Expr, ctx: &RunCtx<'_>) -> SqlResult<u64> {
         return Ok(0);
     }
     let n = to_integer(v.as_ref(), &mut NoWarnings);
-    if n < 0 {
-        return Err(errors::WRONG_ARGUMENTS.text("Incorrect arguments to LIMIT"));
+    match u64::try_from(n) {
+        Ok(n) => Ok(n),
+        // A program's variable is bound as an unsigned number: a negative one is no limit.
+        Err(_) if n >= 0 || e.ty.ty.unsigned => Ok(u64::MAX),
+        Err(_) => Err(errors::WRONG_ARGUMENTS.with([&"EXECUTE"])),
     }
-    Ok(u64::try_from(n).unwrap_or(u64::MAX))
 }
 
 /// WITH TIES.

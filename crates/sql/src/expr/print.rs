@@ -6,9 +6,10 @@
 
 use narwal_syntax::ast::{
     BinaryOp as B, Call, CastType, DynamicColumn, Expr as Ast, FormatKind, FrameBound, FrameUnit,
-    IsTest, Literal, OrderItem, Over, Qualified, Special, TemporalKind, TrimSide, UnaryOp as U,
+    FunctionSchema, IsTest, Literal, ORACLE_SCHEMA, OrderItem, Over, Qualified, Special, TemporalKind, TrimSide, UnaryOp as U,
     Unit, VarScope, WeightLevel, WindowSpec,
 };
+use super::functions;
 use std::fmt::Write;
 
 /// How tightly a printed expression holds together, from loose to tight.
@@ -149,7 +150,7 @@ fn value(l: &Literal) -> String {
         Literal::HexText(s) => format!("X'{}'", s.to_ascii_lowercase()),
         Literal::Bit(s) => bits(s),
         Literal::Bool(b) => u8::from(*b).to_string(),
-        Literal::Null => "NULL".to_string(),
+        Literal::Null | Literal::NullText => "NULL".to_string(),
     }
 }
 
@@ -254,6 +255,8 @@ fn qualified(q: &Qualified) -> String {
 struct Printer<'a> {
     /// The text of a subquery by its number.
     query: &'a dyn Fn(usize) -> String,
+    /// Of a view, which names the schema of Oracle's functions. Elsewhere these have names of their own.
+    view: bool,
 }
 
 impl Printer<'_> {
@@ -527,7 +530,16 @@ impl Printer<'_> {
 
     fn function(&self, f: &Call) -> Printed {
         let name = f.name.to_ascii_lowercase();
-        if let Some(db) = &f.db {
+        if f.schema() == Some(FunctionSchema::Oracle)
+            && let Some(own) = functions::oracle::name_of(&name, f.args.len())
+        {
+            let args: Vec<&Ast> = f.args.iter().collect();
+            return match self.view && own != "char_length" {
+                true => self.call(&format!("{ORACLE_SCHEMA}.{}", printed_name(&name)), &args),
+                false => self.call(own, &args),
+            };
+        }
+        if let (Some(db), None) = (&f.db, f.schema()) {
             let quoted = crate::quote::quote_ident;
             return Printed::whole(format!(
                 "{}.{}({})",
@@ -590,8 +602,27 @@ impl Printer<'_> {
         Printed::whole(text)
     }
 
-    fn trim(&self, side: Option<TrimSide>, what: Option<&Ast>, text: &Ast) -> Printed {
+    fn trim(
+        &self,
+        side: Option<TrimSide>,
+        what: Option<&Ast>,
+        text: &Ast,
+        oracle: bool,
+    ) -> Printed {
         let e = self.text(text);
+        // A table's definition has names of their own for the forms without words.
+        let schema = match (oracle, self.view) {
+            (true, view) if view || what.is_some() => format!("{ORACLE_SCHEMA}."),
+            (true, _) => {
+                let name = match side {
+                    Some(TrimSide::Leading) => "ltrim_oracle",
+                    Some(TrimSide::Trailing) => "rtrim_oracle",
+                    _ => "trim_oracle",
+                };
+                return Printed::whole(format!("{name}({e})"));
+            }
+            _ => String::new(),
+        };
         let word = match side {
             Some(TrimSide::Leading) => "leading ",
             Some(TrimSide::Trailing) => "trailing ",
@@ -599,17 +630,22 @@ impl Printer<'_> {
             None => "",
         };
         Printed::whole(match (what, side) {
-            (Some(w), _) => format!("trim({word}{} from {e})", self.text(w)),
-            (None, Some(TrimSide::Leading)) => format!("ltrim({e})"),
-            (None, Some(TrimSide::Trailing)) => format!("rtrim({e})"),
-            (None, _) => format!("trim({e})"),
+            (Some(w), _) => format!("{schema}trim({word}{} from {e})", self.text(w)),
+            (None, Some(TrimSide::Leading)) => format!("{schema}ltrim({e})"),
+            (None, Some(TrimSide::Trailing)) => format!("{schema}rtrim({e})"),
+            (None, _) => format!("{schema}trim({e})"),
         })
     }
 
     fn special(&self, s: &Special) -> Printed {
         let whole = |text: String| Printed::whole(text);
         match s {
-            Special::Trim { side, what, text } => self.trim(*side, what.as_ref(), text),
+            Special::Trim {
+                side,
+                what,
+                text,
+                oracle,
+            } => self.trim(*side, what.as_ref(), text, *oracle),
             Special::Extract(unit, e) => {
                 whole(format!("extract({} from {})", unit.name(), self.text(e)))
             }
@@ -892,6 +928,10 @@ impl Printer<'_> {
             )),
             Ast::Collate { expr, collation } => self.collate(expr, collation),
             Ast::Temporal { kind, text } => temporal(*kind, text),
+            Ast::Introduced {
+                value: Literal::NullText,
+                ..
+            } => Printed::whole(value(&Literal::NullText)),
             Ast::Introduced { charset, value: v } => {
                 Printed::whole(format!("_{}{}", charset.to_ascii_lowercase(), value(v)))
             }
@@ -950,18 +990,23 @@ fn infix_word(op: B) -> (u8, &'static str) {
 
 /// An expression without subqueries as MariaDB prints it.
 pub fn print(e: &Ast) -> String {
-    print_with(e, &|_| String::new())
+    Printer {
+        query: &|_| String::new(),
+        view: false,
+    }
+    .text(e)
 }
 
-/// As [`print()`]; `query` gives the text of a subquery by its number.
+/// The same in a view's SELECT; `query` gives the text of a subquery by its number.
 pub fn print_with(e: &Ast, query: &dyn Fn(usize) -> String) -> String {
-    Printer { query }.text(e)
+    Printer { query, view: true }.text(e)
 }
 
 /// The text of a DEFAULT: in parentheses unless it is a plain call or a name.
 pub fn print_default(e: &Ast) -> String {
     let p = Printer {
         query: &|_| String::new(),
+        view: false,
     }
     .print(e);
     let bare = p.level == level::WHOLE

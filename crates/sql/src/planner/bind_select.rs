@@ -6,6 +6,7 @@ use crate::bind::window::{bind_windows, check_named, refuse_window};
 use crate::bind::windows::{Windows, WindowsHere};
 use crate::env::StatementEnv;
 use crate::expr::node::{AggFunc, Aggregate, Expr, ExprKind, ExprType};
+use crate::param_type::ParamType;
 use crate::plan::query::{GroupPlan, LimitPlan, LockSpec, SortKey};
 use crate::planner::condition::all_of;
 use crate::planner::logical::{Body, FromPlan, LogicalSelect};
@@ -312,6 +313,12 @@ impl Resolver<'_> {
             && !matches!(v, Value::Int(_) | Value::UInt(_))
         {
             x.kind = ExprKind::Literal(Value::UInt(n.parse().unwrap_or(u64::MAX)));
+        }
+        // A program's variable is taken for an unsigned number, as in MariaDB.
+        if let ExprKind::Param(n) = &x.kind
+            && let Some(ParamType::Typed(..)) = self.env.param_types.borrow().get(*n)
+        {
+            x.ty = ExprType::bigint(true, x.ty.nullable);
         }
         Ok(x)
     }

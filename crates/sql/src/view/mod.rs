@@ -178,10 +178,11 @@ pub fn show_create(def: &ViewDef, current: Option<&str>, mode: SqlMode) -> SqlRe
         true => String::new(),
         false => attributes(def),
     };
-    let text = format!(
-        "CREATE {attributes}VIEW {name} AS {}{check}",
-        print::select(&select)
-    );
+    let select = match mode.has(SqlMode::ORACLE) {
+        true => crate::show::in_oracle(&print::select(&select)),
+        false => print::select(&select),
+    };
+    let text = format!("CREATE {attributes}VIEW {name} AS {select}{check}");
     Ok(crate::show::in_mode(text, mode))
 }
 

@@ -198,6 +198,8 @@ pub enum CursorAttribute {
 pub enum Literal {
     /// NULL.
     Null,
+    /// NULL of a text's type: the string '' under EMPTY_STRING_IS_NULL.
+    NullText,
     /// TRUE or FALSE.
     Bool(bool),
     /// A number's digits.
@@ -421,6 +423,36 @@ pub struct Call {
     pub clauses: Option<Box<CallClauses>>,
 }
 
+/// Whose functions the names in front of a call mean: `oracle_schema.concat`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FunctionSchema {
+    /// As sql_mode=ORACLE has them.
+    Oracle,
+    /// As all other modes have them.
+    MariaDb,
+}
+
+/// The database of functions as sql_mode=ORACLE has them.
+pub const ORACLE_SCHEMA: &str = "oracle_schema";
+
+impl Call {
+    /// The set of built-in functions that the call names.
+    pub fn schema(&self) -> Option<FunctionSchema> {
+        FunctionSchema::named(self.db.as_deref()?)
+    }
+}
+
+impl FunctionSchema {
+    /// The one of this name.
+    pub fn named(db: &str) -> Option<Self> {
+        match db {
+            d if d.eq_ignore_ascii_case(ORACLE_SCHEMA) => Some(FunctionSchema::Oracle),
+            d if d.eq_ignore_ascii_case("mariadb_schema") => Some(FunctionSchema::MariaDb),
+            _ => None,
+        }
+    }
+}
+
 /// Clauses of aggregate and window functions.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CallClauses {
@@ -529,6 +561,8 @@ pub enum Special {
         what: Option<Expr>,
         /// From what.
         text: Expr,
+        /// As Oracle has it: an empty result is NULL.
+        oracle: bool,
     },
     /// EXTRACT(unit FROM e)
     Extract(Unit, Expr),

@@ -2,7 +2,7 @@
 
 use crate::ast::{
     BinaryOp, Call, CallClauses, CastType, DynamicColumn, Expr, FormatKind, Frame, FrameBound,
-    FrameExclude, FrameUnit, Limit, Literal, MatchMode, OrderItem, Over, Special, TableName,
+    FrameExclude, FrameUnit, FunctionSchema, Limit, Literal, MatchMode, ORACLE_SCHEMA, OrderItem, Over, Special, TableName,
     TemporalKind, TrimSide, Unit, WeightLevel, WindowSpec,
 };
 use crate::builtin::{is_aggregate, is_window_function, needs_adjacent};
@@ -72,10 +72,16 @@ impl Parser<'_> {
             Kw::CAST => self.cast()?,
             Kw::CONVERT => self.convert()?,
             Kw::CHAR => self.char_call()?,
-            Kw::TRIM => self.trim()?,
+            Kw::TRIM => {
+                self.bump();
+                self.trim(self.oracle())?
+            }
             Kw::EXTRACT => self.extract()?,
             Kw::POSITION => self.position()?,
-            Kw::SUBSTRING | Kw::SUBSTR | Kw::MID => self.substring()?,
+            Kw::SUBSTRING | Kw::SUBSTR | Kw::MID => {
+                let name = self.any_word()?;
+                self.substring(None, name)?
+            }
             Kw::GET_FORMAT => self.get_format()?,
             Kw::WEIGHT_STRING => self.weight_string()?,
             Kw::TIMESTAMPADD | Kw::TIMESTAMPDIFF => self.timestamp_call(k == Kw::TIMESTAMPADD)?,
@@ -150,6 +156,7 @@ impl Parser<'_> {
             && !self.mode.has(SqlMode::IGNORE_SPACE)
             && needs_adjacent(Kw::of(&name));
         self.expect_tok(Tok::LParen)?;
+        let plain = db.is_none();
         let mut call = plain_call(db, name, Vec::new());
         call.spaced = spaced;
         // What may have OVER, and need not: a function, and an aggregate that reads like a function.
@@ -179,9 +186,71 @@ impl Parser<'_> {
             }
         }
         self.expect_tok(Tok::RParen)?;
+        if plain {
+            call.db = self.mode_schema(&call.name, call.args.len());
+        }
         match windowed == call.args.len() {
             true => self.over(call, false),
             false => Ok(Expr::Call(Box::new(call))),
+        }
+    }
+
+    /// Behind `schema.`, at the name of a function whose call may have words between its arguments, or `None`.
+    pub(super) fn schema_call(&mut self, db: &str) -> SqlResult<Option<Expr>> {
+        let Some(schema) = FunctionSchema::named(db) else {
+            return Ok(None);
+        };
+        if !matches!(self.peek(), Tok::Word(_)) || self.peek_at(1) != Tok::LParen {
+            return Ok(None);
+        }
+        // Behind a dot no word is a keyword.
+        Ok(Some(match Kw::of(self.token_text(self.peek_token())) {
+            Kw::TRIM => {
+                self.bump();
+                self.trim(schema == FunctionSchema::Oracle)?
+            }
+            Kw::SUBSTRING | Kw::SUBSTR | Kw::MID => {
+                let name = self.any_word()?;
+                self.substring(Some(db.to_string()), name)?
+            }
+            _ => return Ok(None),
+        }))
+    }
+
+    /// In sql_mode=ORACLE: the schema of a function that it has in its own way.
+    pub(super) fn mode_schema(&self, name: &str, arguments: usize) -> Option<String> {
+        const OWN: [&str; 11] = [
+            "concat",
+            "decode",
+            "length",
+            "lpad",
+            "ltrim",
+            "mid",
+            "regexp_replace",
+            "replace",
+            "rpad",
+            "rtrim",
+            "substr",
+        ];
+        let own = OWN.iter().any(|n| n.eq_ignore_ascii_case(name))
+            || name.eq_ignore_ascii_case("substring")
+            || (name.eq_ignore_ascii_case("trim") && arguments == 1);
+        (self.oracle() && own).then(|| ORACLE_SCHEMA.to_string())
+    }
+
+    /// `left || right`: in sql_mode=ORACLE NULL is an empty text there.
+    pub(super) fn concat(&self, left: Box<Expr>, right: Box<Expr>) -> Expr {
+        match self.mode_schema("concat", 2) {
+            None => Expr::Binary {
+                op: BinaryOp::Concat,
+                left,
+                right,
+            },
+            schema => Expr::Call(Box::new(plain_call(
+                schema,
+                "concat".into(),
+                vec![*left, *right],
+            ))),
         }
     }
 
@@ -651,7 +720,14 @@ impl Parser<'_> {
                 CastType::IntervalDaySecond(self.opt_length()?)
             }
             Kw::Plain => CastType::Other(self.any_word()?),
-            _ => return Err(self.error()),
+            // A word that names no type at all is an unknown one.
+            k => {
+                let at = self.here();
+                match self.is_unknown_type(k)? {
+                    true => CastType::Other(self.any_word()?),
+                    false => return Err(self.error_at(at)),
+                }
+            }
         })
     }
 
@@ -723,9 +799,9 @@ impl Parser<'_> {
         Ok(Expr::Call(Box::new(plain_call(None, name, args))))
     }
 
-    fn trim(&mut self) -> SqlResult<Expr> {
-        self.bump();
-        self.bump();
+    /// Behind TRIM.
+    fn trim(&mut self, oracle: bool) -> SqlResult<Expr> {
+        self.expect_tok(Tok::LParen)?;
         let side = match self.peek() {
             Tok::Word(Kw::BOTH) => Some(TrimSide::Both),
             Tok::Word(Kw::LEADING) => Some(TrimSide::Leading),
@@ -746,7 +822,12 @@ impl Parser<'_> {
             (None, first)
         };
         self.expect_tok(Tok::RParen)?;
-        Ok(special(Special::Trim { side, what, text }))
+        Ok(special(Special::Trim {
+            side,
+            what,
+            text,
+            oracle,
+        }))
     }
 
     fn extract(&mut self) -> SqlResult<Expr> {
@@ -771,8 +852,8 @@ impl Parser<'_> {
     }
 
     /// SUBSTRING(text, start [, length]) and SUBSTRING(text FROM start [FOR length])
-    fn substring(&mut self) -> SqlResult<Expr> {
-        let name = self.any_word()?;
+    /// Behind SUBSTRING or a name for it.
+    fn substring(&mut self, db: Option<String>, name: String) -> SqlResult<Expr> {
         self.expect_tok(Tok::LParen)?;
         let text = self.nested(Self::expr)?;
         let words = self.eat(Kw::FROM);
@@ -789,14 +870,15 @@ impl Parser<'_> {
             false => None,
         };
         self.expect_tok(Tok::RParen)?;
-        if words {
+        let db = db.or_else(|| self.mode_schema(&name, 2));
+        if words && db.is_none() {
             return Ok(special(Special::Substring(text, start, length)));
         }
         let args = [Some(text), Some(start), length]
             .into_iter()
             .flatten()
             .collect();
-        Ok(Expr::Call(Box::new(plain_call(None, name, args))))
+        Ok(Expr::Call(Box::new(plain_call(db, name, args))))
     }
 
     fn get_format(&mut self) -> SqlResult<Expr> {

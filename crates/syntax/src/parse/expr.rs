@@ -32,7 +32,7 @@ impl Parser<'_> {
         if matches!(self.peek_at(1), Tok::Comma | Tok::RParen | Tok::End) {
             match self.peek() {
                 Tok::Int | Tok::Decimal | Tok::Float => return Ok(self.number_literal()),
-                Tok::String => return Ok(Expr::Literal(Literal::String(self.string()?))),
+                Tok::String => return Ok(Expr::Literal(self.string_literal()?)),
                 Tok::Param(n) => {
                     self.bump();
                     return Ok(Expr::Param(usize::from(n)));
@@ -167,7 +167,10 @@ impl Parser<'_> {
                     return Ok(Expr::Binary { op, left, right });
                 }
                 let right = Box::new(self.operators(level + 1)?);
-                Ok(Expr::Binary { op, left, right })
+                match op {
+                    BinaryOp::Concat => Ok(self.concat(left, right)),
+                    op => Ok(Expr::Binary { op, left, right }),
+                }
             }
             Infix::SoundsLike => {
                 self.expect(Kw::LIKE)?;
@@ -384,7 +387,7 @@ impl Parser<'_> {
             Tok::Word(k) => self.word(k),
             Tok::QuotedIdent => self.name_or_call(),
             Tok::Int | Tok::Decimal | Tok::Float => Ok(self.number_literal()),
-            Tok::String => Ok(Expr::Literal(Literal::String(self.string()?))),
+            Tok::String => Ok(Expr::Literal(self.string_literal()?)),
             Tok::Param(n) => {
                 self.bump();
                 Ok(Expr::Param(usize::from(n)))
@@ -399,7 +402,13 @@ impl Parser<'_> {
                 if self.peek() == Tok::String {
                     s.push_str(&self.string()?);
                 }
-                Ok(Expr::Literal(Literal::National(s)))
+                match self.is_null_text(&s) {
+                    true => Ok(Expr::Introduced {
+                        charset: "utf8mb3".into(),
+                        value: Literal::NullText,
+                    }),
+                    false => Ok(Expr::Literal(Literal::National(s))),
+                }
             }
             Tok::Hex | Tok::Bit => {
                 let t = self.bump();
@@ -416,6 +425,20 @@ impl Parser<'_> {
             }
             _ => Err(self.error()),
         }
+    }
+
+    /// The string that is next, with those beside it.
+    fn string_literal(&mut self) -> SqlResult<Literal> {
+        let s = self.string()?;
+        Ok(match self.is_null_text(&s) {
+            true => Literal::NullText,
+            false => Literal::String(s),
+        })
+    }
+
+    /// True if a string literal of this value is NULL.
+    fn is_null_text(&self, s: &str) -> bool {
+        s.is_empty() && self.mode.has(SqlMode::EMPTY_STRING_IS_NULL)
     }
 
     /// The number that is next.
@@ -442,7 +465,7 @@ impl Parser<'_> {
         let t = self.bump();
         let charset = self.token_text(t)[1..].to_string();
         let value = match self.peek() {
-            Tok::String => Literal::String(self.string()?),
+            Tok::String => self.string_literal()?,
             Tok::Hex | Tok::Bit => {
                 let t = self.bump();
                 self.digits(t)
@@ -571,6 +594,9 @@ impl Parser<'_> {
             }
         }
         self.bump();
+        if let Some(e) = self.schema_call(&first)? {
+            return Ok(e);
+        }
         let second = self.passing_ident()?;
         match self.peek() {
             Tok::Dot => {

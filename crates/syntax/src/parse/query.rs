@@ -1,7 +1,7 @@
 //! Queries: SELECTs put together by UNION, INTERSECT and EXCEPT, VALUES as a table, and WITH.
 
 use crate::ast::{
-    Call, Cte, Expr, From, Limit, LockWait, Locking, OrderItem, Select, SelectInto, SelectItem,
+    Call, Cte, Expr, From, Limit, Literal, LockWait, Locking, OrderItem, Select, SelectInto, SelectItem,
     SelectOptions, SetKind, SetOp, Statement, TableName, WindowSpec, With,
 };
 use crate::keyword::Kw;
@@ -394,6 +394,7 @@ impl Parser<'_> {
         while let Tok::Word(k) = self.peek() {
             match k {
                 Kw::DISTINCT | Kw::DISTINCTROW => s.distinct = true,
+                Kw::UNIQUE if self.oracle() => s.distinct = true,
                 Kw::ALL => all = true,
                 Kw::SQL_CALC_FOUND_ROWS => s.calc_found_rows = true,
                 Kw::STRAIGHT_JOIN => s.straight = true,
@@ -481,13 +482,20 @@ impl Parser<'_> {
             match &expr {
                 Expr::Column(name) => name.clone(),
                 Expr::Qualified(q) => q.column.clone(),
-                Expr::Literal(
-                    crate::ast::Literal::String(s) | crate::ast::Literal::National(s),
-                ) if matches!(first.tok, Tok::String | Tok::NString) => s.clone(),
+                Expr::Literal(Literal::String(s) | Literal::National(s))
+                    if matches!(first.tok, Tok::String | Tok::NString) =>
+                {
+                    s.clone()
+                }
                 Expr::Introduced {
-                    value: crate::ast::Literal::String(s),
+                    value: Literal::String(s),
                     ..
                 } if first.tok == Tok::Introducer => s.clone(),
+                Expr::Literal(Literal::NullText)
+                | Expr::Introduced {
+                    value: Literal::NullText,
+                    ..
+                } => "NULL".into(),
                 _ => self.written(first.start as usize, self.behind()),
             };
         Ok((expr, text))
@@ -558,7 +566,7 @@ impl Parser<'_> {
             offset = Some(self.limit_value()?);
             rows(self)?;
         }
-        let number = |n: &str| Expr::Literal(crate::ast::Literal::Number(n.into()));
+        let number = |n: &str| Expr::Literal(Literal::Number(n.into()));
         if self.eat(Kw::FETCH) {
             if !self.eat(Kw::FIRST) && !self.eat(Kw::NEXT) {
                 return Err(self.error());

@@ -4,6 +4,7 @@ use super::string::{longest, pad, replace, trim, wanted_chars};
 use super::typing::like_first;
 use crate::expr::node::{Call, Function, Typing};
 use crate::expr::value::Val;
+use narwal_syntax::Kw;
 use narwal_types::{SqlResult, ValueRef};
 
 /// The function that a name means in sql_mode=ORACLE; `None` for those that mean the same.
@@ -16,12 +17,24 @@ pub(crate) fn name_of(name: &str, arguments: usize) -> Option<&'static str> {
         "ltrim" => "ltrim_oracle",
         "rtrim" => "rtrim_oracle",
         "trim" if arguments == 1 => "trim_oracle",
+        "regexp_replace" => "regexp_replace_oracle",
         "replace" => "replace_oracle",
         "substr" | "substring" | "mid" => "substr_oracle",
         "decode" => "decode_oracle",
         _ => return None,
     })
 }
+
+/// True for a function that can be called with the name of a schema before it: no keyword, and not known by its schema.
+pub(crate) fn in_schema(name: &str) -> bool {
+    let keyword = Kw::of(name) != Kw::Plain
+        && !matches!(name, "replace" | "substr" | "substring" | "mid" | "trim");
+    !keyword && !name.ends_with("_oracle") && super::lookup(name).is_some()
+        || matches!(name, "decode" | "encode")
+}
+
+/// An empty text is NULL: what TRIM gives with words between its arguments.
+pub(crate) const NULL_IF_EMPTY: &str = " null_if_empty";
 
 pub(super) static FUNCTIONS: &[&Function] = &[
     &CONCAT_OPERATOR,
@@ -40,6 +53,21 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         |c| trim(c, true, false).map(null_if_empty),
     )
     .takes_texts(),
+    &Function::new(
+        NULL_IF_EMPTY,
+        "text",
+        "The text, or NULL if it is empty.",
+        |t| t.string_of_first(t.chars(0), true),
+        |c| c.string(c.text(0).into_bytes()).map(null_if_empty),
+    ),
+    &Function::new(
+        "regexp_replace_oracle",
+        "text, pattern, new",
+        "REGEXP_REPLACE in Oracle's way: NULL is an empty text there.",
+        |t| t.string_of(0..3, 1 << 24, true),
+        super::regexp::replace_by_null,
+    )
+    .takes_null(),
     &Function::new(
         "replace_oracle",
         "text, part, new",

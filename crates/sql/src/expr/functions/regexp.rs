@@ -200,10 +200,24 @@ fn substr<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
 
 /// Replaces all matches; `\1` to `\9` stand for groups, `\\` for a backslash.
 fn replace<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    replace_by(c, &c.text(2))
+}
+
+/// REGEXP_REPLACE with NULL for an empty text.
+pub(super) fn replace_by_null<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    if c.v(0).is_null() || c.v(1).is_null() {
+        return Ok(Val::NULL);
+    }
+    match c.v(2).is_null() {
+        true => replace_by(c, ""),
+        false => replace(c),
+    }
+}
+
+fn replace_by<'a>(c: &Call<'a, '_>, by: &str) -> SqlResult<Val<'a>> {
     let mut text = Vec::new();
     c.v(0).write_text(&mut text);
     let r = compile_for(&text, &c.text(1), call_mode(c)?)?;
-    let by = c.text(2);
     let mut out = Vec::with_capacity(text.len());
     let mut at = 0;
     while at <= text.len() {

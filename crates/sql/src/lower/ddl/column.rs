@@ -255,7 +255,7 @@ fn constant(e: AstExpr) -> Default {
             Some(n) => Ok(DefaultDef::Text(n)),
             None => Err(AstExpr::Unary { op, expr }),
         },
-        AstExpr::Literal(Literal::Null) => Ok(DefaultDef::Null),
+        AstExpr::Literal(Literal::Null | Literal::NullText) => Ok(DefaultDef::Null),
         AstExpr::Literal(Literal::Bool(b)) => Ok(DefaultDef::Text(u8::from(b).to_string())),
         AstExpr::Literal(Literal::Number(s) | Literal::String(s)) => Ok(DefaultDef::Text(s)),
         AstExpr::Temporal { text, .. } => Ok(DefaultDef::Text(text)),

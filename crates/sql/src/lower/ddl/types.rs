@@ -81,7 +81,7 @@ pub(super) fn data_type(
     for a in &t.attributes {
         match a {
             TypeAttribute::Unsigned => ty.unsigned = true,
-            TypeAttribute::Signed | TypeAttribute::Byte => {}
+            TypeAttribute::Signed | TypeAttribute::Byte | TypeAttribute::AnyLength => {}
             TypeAttribute::Zerofill => {
                 ty.unsigned = true;
                 zerofill = true;

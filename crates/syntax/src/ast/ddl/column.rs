@@ -67,6 +67,8 @@ pub enum TypeAttribute {
     Compressed(Option<String>),
     /// REF_SYSTEM_ID of a geometry.
     RefSystemId(u64),
+    /// A parameter of sql_mode=ORACLE that names no length: it takes texts of any, the type's own length is for show.
+    AnyLength,
 }
 
 /// A data type as written.

@@ -58,7 +58,7 @@ impl Parser<'_> {
     /// `[{FROM|IN} db]`
     fn in_database(&mut self) -> SqlResult<Option<String>> {
         match self.eat_one(&[Kw::FROM, Kw::IN]) {
-            Some(_) => Ok(Some(self.ident()?)),
+            Some(_) => Ok(Some(self.known_db()?)),
             None => Ok(None),
         }
     }

@@ -124,6 +124,11 @@ impl Parser<'_> {
         Ok(ty)
     }
 
+    /// A word that stands where a type does, and names none.
+    pub(in crate::parse) fn is_unknown_type(&mut self, word: Kw) -> SqlResult<bool> {
+        Ok(!never_a_type(word) && self.type_of_word(word, None)?.0 == TypeName::Named)
+    }
+
     /// What type a keyword names, its further words taken.
     /// `schema`: whose type it is, where that is said.
     fn type_of_word(&mut self, word: Kw, schema: Option<&str>) -> SqlResult<(TypeName, Form)> {
@@ -298,7 +303,11 @@ impl Parser<'_> {
     /// `(n)`
     fn type_length(&mut self, ty: &mut DataType, must: bool) -> SqlResult<()> {
         if self.default_lengths && self.peek() != Tok::LParen {
-            ty.length = default_length(ty.name);
+            if let Some((name, length)) = default_length(ty.name) {
+                ty.name = name;
+                ty.length = Some(length);
+                ty.attributes.push(TypeAttribute::AnyLength);
+            }
             return Ok(());
         }
         if !must && self.peek() != Tok::LParen {
@@ -406,12 +415,14 @@ impl Parser<'_> {
     }
 }
 
-/// The length of a parameter's type that names none, in sql_mode=ORACLE.
-fn default_length(name: TypeName) -> Option<u64> {
+/// The type and the length of a parameter or a result whose type names no length, in sql_mode=ORACLE: nothing is padded.
+fn default_length(name: TypeName) -> Option<(TypeName, u64)> {
     use TypeName as N;
     match name {
-        N::VarChar | N::NationalVarChar | N::VarBinary => Some(4000),
-        N::Char | N::NationalChar | N::Binary => Some(2000),
+        N::VarChar | N::NationalVarChar | N::VarBinary => Some((name, 4000)),
+        N::Char => Some((N::VarChar, 2000)),
+        N::NationalChar => Some((N::NationalVarChar, 2000)),
+        N::Binary => Some((N::VarBinary, 2000)),
         _ => None,
     }
 }

@@ -146,7 +146,7 @@ impl Parser<'_> {
     }
 
     /// True in sql_mode=ORACLE, which has a grammar of its own for stored programs.
-    pub(in crate::parse) fn oracle(&self) -> bool {
+    pub(crate) fn oracle(&self) -> bool {
         self.mode.has(SqlMode::ORACLE)
     }
 }

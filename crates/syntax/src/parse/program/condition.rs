@@ -89,6 +89,10 @@ impl Parser<'_> {
         self.eat(Kw::CURRENT);
         self.expect(Kw::DIAGNOSTICS)?;
         let condition = match self.eat(Kw::CONDITION) {
+            true if self.at_ident() && !self.in_program => {
+                let name = self.ident()?;
+                return Err(errors::BAD_FIELD_ERROR.with([&name, &"GET DIAGNOSTICS"]));
+            }
             true => Some(self.signal_value()?),
             false => None,
         };

@@ -1,7 +1,7 @@
 //! CREATE PROCEDURE, FUNCTION, TRIGGER, EVENT, PACKAGE; ALTER EVENT.
 
 use super::program;
-use crate::ast::ddl::{Characteristic, Creation, DataAccess, Definer};
+use crate::ast::ddl::{Characteristic, Creation, DataAccess, Definer, TypeAttribute};
 use crate::ast::program::{
     AlterEvent, Body, CreateEvent, CreateRoutine, CreateTrigger, CreateUdf, EventParts,
     EventStatus, Parameter, ParameterMode, Program, Schedule, TriggerEvent, TriggerHead,
@@ -153,7 +153,7 @@ impl Parser<'_> {
             false => Kw::RETURNS,
         })?;
         let at = self.here();
-        let returns = self.routine_type(false)?;
+        let returns = self.result_type()?;
         let returns_at = at..self.behind();
         let characteristics = self.characteristics()?;
         // A function's body is RETURN, or something that may hold one.
@@ -191,7 +191,7 @@ impl Parser<'_> {
             return self.body_with_place();
         }
         let at = self.here();
-        let body = self.oracle_routine_body(name)?;
+        let body = self.oracle_routine_body(name, true)?;
         Ok((body, at..self.behind()))
     }
 
@@ -202,13 +202,13 @@ impl Parser<'_> {
         }
     }
 
-    /// `AS declarations BEGIN ... END [name]`
-    pub(super) fn oracle_routine_body(&mut self, name: &str) -> SqlResult<Body> {
+    /// `AS declarations BEGIN ... END [name]`. `databases`: one may stand before the name.
+    pub(super) fn oracle_routine_body(&mut self, name: &str, databases: bool) -> SqlResult<Body> {
         self.as_or_is()?;
         self.within_program(|p| {
             let declarations = p.oracle_declarations()?;
             let block = p.oracle_block_of(None, declarations)?;
-            p.end_name(name)?;
+            p.end_name(name, databases)?;
             Ok(Body::Block(block))
         })
     }
@@ -224,12 +224,21 @@ impl Parser<'_> {
         r
     }
 
-    /// The type of a parameter or a result: in sql_mode=ORACLE texts need no length there.
+    /// The type of a parameter. In sql_mode=ORACLE texts need no length there: they take any.
     pub(super) fn routine_type(&mut self, of: bool) -> SqlResult<VariableType> {
         self.default_lengths = self.oracle();
         let ty = self.variable_type(of);
         self.default_lengths = false;
         ty
+    }
+
+    /// The type of a function's result. In sql_mode=ORACLE texts need no length there: they have the longest of their type.
+    pub(super) fn result_type(&mut self) -> SqlResult<VariableType> {
+        let mut ty = self.routine_type(false)?;
+        if let VariableType::Data(data, _) = &mut ty {
+            data.attributes.retain(|a| *a != TypeAttribute::AnyLength);
+        }
+        Ok(ty)
     }
 
     /// Parameters, and where they stand in the text. In sql_mode=ORACLE there need be none.

@@ -221,7 +221,7 @@ impl Parser<'_> {
         };
         let block = self.oracle_block_of(label, declarations)?;
         match routine {
-            Some(name) => self.end_name(name)?,
+            Some(name) => self.end_name(name, true)?,
             None => self.end_label(block.label.as_deref())?,
         }
         Ok(block)
@@ -287,24 +287,31 @@ impl Parser<'_> {
         }
     }
 
-    /// The name behind the END of a routine or a package, which must be its own: 4077.
-    pub(super) fn end_name(&mut self, name: &str) -> SqlResult<()> {
+    /// The name behind a routine's END, which must be its own: 4083. `databases`: one may stand before it.
+    pub(super) fn end_name(&mut self, name: &str, databases: bool) -> SqlResult<()> {
         if !self.at_ident() {
             return Ok(());
         }
-        let end = self.table_name()?;
-        match end.name.eq_ignore_ascii_case(name) {
+        let end = match databases {
+            true => self.table_name()?.name,
+            false => self.ident()?,
+        };
+        match end.eq_ignore_ascii_case(name) {
             true => Ok(()),
-            false => Err(errors::END_IDENTIFIER_DOES_NOT_MATCH.with([&end.name, &name])),
+            false => Err(errors::END_IDENTIFIER_DOES_NOT_MATCH.with([&end, &name])),
         }
     }
 
-    /// Declarations, each with its semicolon, up to what is none.
+    /// Declarations, each with its semicolon, up to what is none. Handlers are the last ones.
     pub(super) fn oracle_declarations(&mut self) -> SqlResult<Vec<Declaration>> {
         let mut list = Vec::new();
         loop {
+            let handler = (self.at(Kw::CONTINUE) || self.at(Kw::EXIT)) && self.at_nth(1, Kw::HANDLER);
             match self.peek() {
                 Tok::Word(Kw::BEGIN | Kw::END | Kw::FUNCTION | Kw::PROCEDURE) => return Ok(list),
+                _ if !handler && matches!(list.last(), Some(Declaration::Handler { .. })) => {
+                    return Err(self.error());
+                }
                 _ => list.push(self.oracle_declaration()?),
             }
             self.expect_tok(Tok::Semicolon)?;

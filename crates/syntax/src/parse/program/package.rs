@@ -1,7 +1,7 @@
 //! CREATE PACKAGE and CREATE PACKAGE BODY of sql_mode=ORACLE.
 
 use super::program;
-use crate::ast::Statement;
+use crate::ast::{Statement, TableName};
 use crate::ast::ddl::{Creation, Definer};
 use crate::ast::program::{CreatePackage, PackageRoutine, Program};
 use crate::keyword::Kw;
@@ -38,7 +38,7 @@ impl Parser<'_> {
             at: at..at,
         };
         self.within_program(|p| p.package_parts(&mut package))?;
-        self.end_name(&package.name.name)?;
+        self.end_of_package(&package.name)?;
         package.at = at..self.behind();
         Ok(program(Program::Package(package)))
     }
@@ -70,6 +70,26 @@ impl Parser<'_> {
         Ok(())
     }
 
+    /// The name behind a package's END: 4083 if it is another one. One with a database must be that of the head.
+    fn end_of_package(&mut self, name: &TableName) -> SqlResult<()> {
+        if !self.at_ident() {
+            return Ok(());
+        }
+        let end = self.table_name()?;
+        let full = |n: &TableName, db: Option<&str>| match db {
+            Some(db) => format!("{db}.{}", n.name),
+            None => n.name.clone(),
+        };
+        let same = |a: &str, b: &str| a.eq_ignore_ascii_case(b);
+        let (db, head_db) = (end.db.as_deref(), name.db.as_deref());
+        let alike = db.is_none_or(|d| head_db.is_some_and(|h| same(h, d)));
+        match alike && same(&end.name, &name.name) {
+            true => Ok(()),
+            false => Err(errors::END_IDENTIFIER_DOES_NOT_MATCH
+                .with([&full(&end, db), &full(name, head_db)])),
+        }
+    }
+
     /// A routine, behind FUNCTION or PROCEDURE. `bodies`: it may have one.
     fn package_routine(&mut self, function: bool, bodies: bool) -> SqlResult<PackageRoutine> {
         let name = self.ident()?;
@@ -80,11 +100,11 @@ impl Parser<'_> {
         let mut returns = None;
         if function {
             self.expect(Kw::RETURN)?;
-            returns = Some(self.routine_type(false)?);
+            returns = Some(self.result_type()?);
         }
         let characteristics = self.characteristics()?;
         let body = match bodies && (self.at(Kw::AS) || self.at(Kw::IS)) {
-            true => Some(self.oracle_routine_body(&name)?),
+            true => Some(self.oracle_routine_body(&name, false)?),
             false => None,
         };
         Ok(PackageRoutine {
