@@ -1,7 +1,7 @@
 //! What SHOW prints about tables.
 
-pub use crate::quote::quote_ident;
 use crate::expr::functions;
+pub use crate::quote::quote_ident;
 use crate::quote::with_ansi_quotes;
 use narwal_engine::{ColumnDef, DatabaseDef, DefaultDef, IndexDef, IndexMethod, Table};
 use narwal_syntax::ast::ORACLE_SCHEMA;

@@ -20,7 +20,7 @@ use narwal_types::errors;
 use narwal_types::{Collation, ColumnType, ResultColumn, SqlError, SqlResult, TypeKind, Value};
 use parking_lot::Mutex;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 
 /// A compiled program with its definition.
 pub(crate) struct Unit {

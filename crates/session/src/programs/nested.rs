@@ -91,7 +91,10 @@ impl<'a> Nested<'a> {
             let acl = self.programs.store.acl();
             let may_know = || {
                 let a = acl.effective(account.0, account.1, None);
-                a.is_some_and(|a| a.on_table("mysql", "roles_mapping").has(PrivilegeSet::SELECT))
+                a.is_some_and(|a| {
+                    a.on_table("mysql", "roles_mapping")
+                        .has(PrivilegeSet::SELECT)
+                })
             };
             roles::check_has_role(&acl, account, role, may_know)?;
         }

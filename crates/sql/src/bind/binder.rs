@@ -21,11 +21,11 @@ use crate::expr::types;
 use crate::expr::types::bool_ty;
 use crate::lower::{charset, mismatched_collation};
 use crate::privilege::{ColumnUses, Needs, Privilege};
-use narwal_syntax::ast::{
-    self, BinaryOp, Call, CastType, Expr as Ast, FormatKind, FunctionSchema, IsTest, Literal, Qualified, Special,
-    SystemVar, TableName, TemporalKind, TrimSide, UnaryOp, VarScope,
-};
 use narwal_syntax::Kw;
+use narwal_syntax::ast::{
+    self, BinaryOp, Call, CastType, Expr as Ast, FormatKind, FunctionSchema, IsTest, Literal,
+    Qualified, Special, SystemVar, TableName, TemporalKind, TrimSide, UnaryOp, VarScope,
+};
 use narwal_types::errors;
 use narwal_types::errors::codes;
 use narwal_types::temporal_parse::{DateRules, parse_datetime, parse_time};

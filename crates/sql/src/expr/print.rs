@@ -4,12 +4,12 @@
 //! It is SQL that means the same under any `sql_mode`: names in backticks, strings in single quotes with escapes, functions by
 //! the one name that MariaDB prints, parentheses where the precedence of operators asks for them.
 
+use super::functions;
 use narwal_syntax::ast::{
     BinaryOp as B, Call, CastType, DynamicColumn, Expr as Ast, FormatKind, FrameBound, FrameUnit,
-    FunctionSchema, IsTest, Literal, ORACLE_SCHEMA, OrderItem, Over, Qualified, Special, TemporalKind, TrimSide, UnaryOp as U,
-    Unit, VarScope, WeightLevel, WindowSpec,
+    FunctionSchema, IsTest, Literal, ORACLE_SCHEMA, OrderItem, Over, Qualified, Special,
+    TemporalKind, TrimSide, UnaryOp as U, Unit, VarScope, WeightLevel, WindowSpec,
 };
-use super::functions;
 use std::fmt::Write;
 
 /// How tightly a printed expression holds together, from loose to tight.

@@ -556,8 +556,8 @@ fn has_aggregates(s: &mut Select) -> bool {
             AstExpr::Call(c) => {
                 let name = c.name.to_ascii_lowercase();
                 // A stored function may be one, too.
-                let built_in = (c.db.is_none() || c.schema().is_some())
-                    && functions::lookup(&name).is_some();
+                let built_in =
+                    (c.db.is_none() || c.schema().is_some()) && functions::lookup(&name).is_some();
                 aggregate::lookup(&name).is_some() || !built_in
             }
             _ => false,

@@ -2,8 +2,8 @@
 
 use crate::ast::{
     BinaryOp, Call, CallClauses, CastType, DynamicColumn, Expr, FormatKind, Frame, FrameBound,
-    FrameExclude, FrameUnit, FunctionSchema, Limit, Literal, MatchMode, ORACLE_SCHEMA, OrderItem, Over, Special, TableName,
-    TemporalKind, TrimSide, Unit, WeightLevel, WindowSpec,
+    FrameExclude, FrameUnit, FunctionSchema, Limit, Literal, MatchMode, ORACLE_SCHEMA, OrderItem,
+    Over, Special, TableName, TemporalKind, TrimSide, Unit, WeightLevel, WindowSpec,
 };
 use crate::builtin::{is_aggregate, is_window_function, needs_adjacent};
 use crate::keyword::Kw;

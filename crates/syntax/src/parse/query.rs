@@ -1,8 +1,8 @@
 //! Queries: SELECTs put together by UNION, INTERSECT and EXCEPT, VALUES as a table, and WITH.
 
 use crate::ast::{
-    Call, Cte, Expr, From, Limit, Literal, LockWait, Locking, OrderItem, Select, SelectInto, SelectItem,
-    SelectOptions, SetKind, SetOp, Statement, TableName, WindowSpec, With,
+    Call, Cte, Expr, From, Limit, Literal, LockWait, Locking, OrderItem, Select, SelectInto,
+    SelectItem, SelectOptions, SetKind, SetOp, Statement, TableName, WindowSpec, With,
 };
 use crate::keyword::Kw;
 use crate::parser::Parser;
@@ -478,26 +478,25 @@ impl Parser<'_> {
     fn named_expr(&mut self) -> SqlResult<(Expr, String)> {
         let first = self.peek_token();
         let expr = self.expr()?;
-        let text =
-            match &expr {
-                Expr::Column(name) => name.clone(),
-                Expr::Qualified(q) => q.column.clone(),
-                Expr::Literal(Literal::String(s) | Literal::National(s))
-                    if matches!(first.tok, Tok::String | Tok::NString) =>
-                {
-                    s.clone()
-                }
-                Expr::Introduced {
-                    value: Literal::String(s),
-                    ..
-                } if first.tok == Tok::Introducer => s.clone(),
-                Expr::Literal(Literal::NullText)
-                | Expr::Introduced {
-                    value: Literal::NullText,
-                    ..
-                } => "NULL".into(),
-                _ => self.written(first.start as usize, self.behind()),
-            };
+        let text = match &expr {
+            Expr::Column(name) => name.clone(),
+            Expr::Qualified(q) => q.column.clone(),
+            Expr::Literal(Literal::String(s) | Literal::National(s))
+                if matches!(first.tok, Tok::String | Tok::NString) =>
+            {
+                s.clone()
+            }
+            Expr::Introduced {
+                value: Literal::String(s),
+                ..
+            } if first.tok == Tok::Introducer => s.clone(),
+            Expr::Literal(Literal::NullText)
+            | Expr::Introduced {
+                value: Literal::NullText,
+                ..
+            } => "NULL".into(),
+            _ => self.written(first.start as usize, self.behind()),
+        };
         Ok((expr, text))
     }
 

@@ -306,7 +306,8 @@ impl Parser<'_> {
     pub(super) fn oracle_declarations(&mut self) -> SqlResult<Vec<Declaration>> {
         let mut list = Vec::new();
         loop {
-            let handler = (self.at(Kw::CONTINUE) || self.at(Kw::EXIT)) && self.at_nth(1, Kw::HANDLER);
+            let handler =
+                (self.at(Kw::CONTINUE) || self.at(Kw::EXIT)) && self.at_nth(1, Kw::HANDLER);
             match self.peek() {
                 Tok::Word(Kw::BEGIN | Kw::END | Kw::FUNCTION | Kw::PROCEDURE) => return Ok(list),
                 _ if !handler && matches!(list.last(), Some(Declaration::Handler { .. })) => {

@@ -1,9 +1,9 @@
 //! CREATE PACKAGE and CREATE PACKAGE BODY of sql_mode=ORACLE.
 
 use super::program;
-use crate::ast::{Statement, TableName};
 use crate::ast::ddl::{Creation, Definer};
 use crate::ast::program::{CreatePackage, PackageRoutine, Program};
+use crate::ast::{Statement, TableName};
 use crate::keyword::Kw;
 use crate::parser::Parser;
 use crate::token::Tok;
@@ -85,8 +85,10 @@ impl Parser<'_> {
         let alike = db.is_none_or(|d| head_db.is_some_and(|h| same(h, d)));
         match alike && same(&end.name, &name.name) {
             true => Ok(()),
-            false => Err(errors::END_IDENTIFIER_DOES_NOT_MATCH
-                .with([&full(&end, db), &full(name, head_db)])),
+            false => {
+                Err(errors::END_IDENTIFIER_DOES_NOT_MATCH
+                    .with([&full(&end, db), &full(name, head_db)]))
+            }
         }
     }
 
