@@ -539,6 +539,20 @@ PROGRAMS = {
         "CREATE PROCEDURE p3() BEGIN DECLARE x INT DEFAULT f1(); SET x = f1(); SET @x = f1(); DO f1(); END", "CALL p3()",
         "CREATE PROCEDURE p4() BEGIN INSERT INTO t VALUES (f1()); CALL p3(); END", "CALL p4()",
     ],
+    "joins in a UNION that use a variable": [
+        "CREATE TABLE t (id INT PRIMARY KEY, rid INT, UNIQUE (rid, id))", "INSERT INTO t VALUES (1, 1), (2, 1), (3, 1)",
+        "CREATE PROCEDURE p1(v INT) SELECT a.id FROM t AS a WHERE a.id = v UNION ALL SELECT a.id FROM t AS a, t AS b WHERE a.id = b.rid AND b.id = v",
+        "CALL p1(2)", "CALL p1(3)", "CREATE FUNCTION f1(v INT) RETURNS INT RETURN (SELECT SUM(a.id) FROM t AS a, t AS b WHERE a.id = b.rid AND b.id = v)", "SELECT f1(2)",
+        "CREATE PROCEDURE p2(v INT) SELECT 7, (SELECT a.id FROM t AS a, t AS b WHERE a.id = b.rid AND b.id = v) AS x FROM (SELECT a.id FROM t AS a, t AS b"
+        " WHERE a.id = b.rid AND b.id = v) AS d WHERE d.id IN (SELECT a.id FROM t AS a, t AS b WHERE a.id = b.rid AND b.id = v)", "CALL p2(2)",
+        "CREATE PROCEDURE p3(v INT) INSERT INTO t SELECT a.id + 10, 5 FROM t AS a, t AS b WHERE a.id = b.rid AND b.id = v", "CALL p3(2)", "SELECT * FROM t ORDER BY id",
+        "CREATE PROCEDURE p4() BEGIN DECLARE a, b INT DEFAULT UNIX_TIMESTAMP(); DO SLEEP(1.1); SET b = UNIX_TIMESTAMP(); SELECT b > a; END", "CALL p4()",
+    ],
+    "a duplicate that changes nothing": [
+        "CREATE TABLE t (id INT PRIMARY KEY, v INT)", "CREATE TABLE l (m VARCHAR(20))", "CREATE TRIGGER b BEFORE UPDATE ON t FOR EACH ROW INSERT INTO l VALUES ('before')",
+        "CREATE TRIGGER a AFTER UPDATE ON t FOR EACH ROW INSERT INTO l VALUES ('after')", "INSERT INTO t VALUES (1, 1)",
+        "INSERT INTO t VALUES (1, 1) ON DUPLICATE KEY UPDATE v = 1", "SELECT * FROM l", "INSERT INTO t VALUES (1, 1) ON DUPLICATE KEY UPDATE v = 2", "SELECT * FROM l",
+    ],
     "SET ROLE in programs": [
         "CREATE ROLE sra", "CREATE USER sru@localhost", "GRANT sra TO sru@localhost", "CREATE PROCEDURE p1() SELECT CURRENT_ROLE()", "CREATE PROCEDURE p2() SET ROLE sra",
         "CREATE PROCEDURE p3() SQL SECURITY INVOKER SET ROLE NONE", "CALL p2()", "SELECT CURRENT_ROLE()", "CALL p1()", "CALL p3()", "SELECT CURRENT_ROLE()",

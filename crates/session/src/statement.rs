@@ -48,8 +48,7 @@ impl ClientSession {
             self.inherited = 0;
             self.env.clear_conditions();
         }
-        let fixed = self.vars.facts.fixed_micros.load(Ordering::Relaxed);
-        self.env.now_micros = if fixed != 0 { fixed } else { unix_micros() };
+        self.look_at_the_clock();
         self.vars
             .facts
             .now_micros
@@ -121,6 +120,12 @@ impl ClientSession {
         self.env.row_count = -1;
         self.publish_results();
         Err(e)
+    }
+
+    /// Now is what the clock says, or what `timestamp` was set to.
+    pub(crate) fn look_at_the_clock(&mut self) {
+        let fixed = self.vars.facts.fixed_micros.load(Ordering::Relaxed);
+        self.env.now_micros = if fixed != 0 { fixed } else { unix_micros() };
     }
 
     /// Takes the conditions of the statement before out of the diagnostics area; the statement's own stay.

@@ -379,8 +379,9 @@ impl Host for AtSession<'_> {
         let writes = stmt.writes();
         self.session
             .run_plan(&plan, from, writes, &step.text, values, sink, true)?;
-        // What it has left of earlier conditions is the program's now.
+        // What it has left of earlier conditions is the program's now, and what follows happens later.
         self.session.inherited = 0;
+        self.session.look_at_the_clock();
         self.count_rows();
         Ok(())
     }

@@ -1495,7 +1495,8 @@ impl Binder<'_> {
             return self.stored(f, Some(db));
         }
         let mut name = written.to_ascii_lowercase();
-        if schema.is_some() && !functions::oracle::in_schema(&name) {
+        let known = functions::oracle::in_schema(&name) && functions::lookup(&name).is_some();
+        if schema.is_some() && !known {
             return Err(errors::FUNCTION_NOT_DEFINED.with([&written]));
         }
         if schema == Some(FunctionSchema::Oracle)
@@ -1541,9 +1542,6 @@ impl Binder<'_> {
                 return self.arith(ArithOp::Mod, l, r);
             }
             _ => {}
-        }
-        if matches!(name.as_str(), "decode" | "encode") && list.len() != 2 {
-            return Err(wrong_count(written));
         }
         if functions::lookup(&name).is_none() {
             return self.stored(f, None);

@@ -1492,7 +1492,9 @@ impl<'p> Inserter<'p> {
         if matches!(plan.source, RowSource::Select(_)) {
             self.observe_given(txn);
         }
-        if new[..] == old[..] {
+        let fires = triggered || env.triggers(table, false, RowEvent::Update).is_some();
+        let unchanged = new[..] == old[..];
+        if unchanged && !fires {
             self.note_existing(&new)?;
             self.affected += u64::from(env.client_found_rows);
             return self.give_back(txn, &new);
@@ -1504,7 +1506,10 @@ impl<'p> Inserter<'p> {
             row_no: self.row_no,
             triggered,
         };
-        let new = touch(table, &plan.on_update, new, env)?;
+        let new = match unchanged {
+            true => new,
+            false => touch(table, &plan.on_update, new, env)?,
+        };
         let new = storer.finish_row(txn, Some(old), new)?;
         if let Some(c) = &plan.check {
             c.test(table, &new, self.ctx)?;

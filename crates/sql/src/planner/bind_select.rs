@@ -418,7 +418,8 @@ impl Resolver<'_> {
             with_ties: s.with_ties,
             enough,
             calc_found_rows: s.calc_found_rows,
-            params: s.params,
+            // In a program all its variables are parameters of each SELECT.
+            params: s.params.max(self.env.param_types.borrow().len()),
             straight: s.straight || s.from.as_ref().is_some_and(From::is_straight),
         })
     }

@@ -25,12 +25,11 @@ pub(crate) fn name_of(name: &str, arguments: usize) -> Option<&'static str> {
     })
 }
 
-/// True for a function that can be called with the name of a schema before it: no keyword, and not known by its schema.
+/// True for the name of a function that can be called with a schema before it: no keyword, and no name of a schema's own.
 pub(crate) fn in_schema(name: &str) -> bool {
     let keyword = Kw::of(name) != Kw::Plain
         && !matches!(name, "replace" | "substr" | "substring" | "mid" | "trim");
-    !keyword && !name.ends_with("_oracle") && super::lookup(name).is_some()
-        || matches!(name, "decode" | "encode")
+    !keyword && !name.ends_with("_oracle")
 }
 
 /// An empty text is NULL: what TRIM gives with words between its arguments.
