@@ -64,3 +64,12 @@ select count(*), a, (select b from t1 where b = count(*) + 1 limit 1) from t2 gr
 select count(*), a from t2 group by a having (select min(b) from t1 where b > count(*)) > 1 order by a;
 select date_add('2001-01-01 00:00:00.1', interval 1 second), date_add('2001-01-01 00:00:00.1234', interval 1 second), date_add('2001-01-01 00:00:00', interval 1.5 second), time'00:00:00' + interval 1.1 second, date_add('2001-01-01', interval 1 day);
 drop table t1,t2;
+create table t (a int, b int, c varchar(10));
+create view v1 as select !2 or 3 x1, not a x2, a or b x3, not (a or b) x4, a+1 or b x5, not (a+1) x6, (a=1) or b x8, not c x9, c and 'x' x10, not abs(a) x11, abs(a) or 1 x12, (select 1) or a x13, not null x16, not (a and 1) x17, not not a x20, not not (a+1) x21, not ifnull(a,1) x30 from t;
+select view_definition from information_schema.views where table_schema=database() and table_name='v1';
+create view v2 as select * from t where a;
+create view v3 as select * from t where a or 2 or b+1 having not a;
+create view v4 as select (not 2) in (0,2) z, (not 2) = 3 y, not 2 between 3 and 4 x, max(a) from t group by b having max(a) or b;
+select table_name, replace(view_definition, database(), 'db') from information_schema.views where table_schema=database() order by 1;
+drop view v1,v2,v3,v4;
+drop table t;

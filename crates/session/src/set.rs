@@ -238,6 +238,10 @@ pub(crate) fn accepted(
     env: &StatementEnv,
 ) -> SqlResult<VarValue> {
     let d = &VARIABLES[i];
+    let current = match global {
+        true => vars.instance.global(i),
+        false => vars.get(i),
+    };
     let Accepted {
         mut value,
         truncated,
@@ -249,7 +253,7 @@ pub(crate) fn accepted(
             },
             truncated: None,
         },
-        Some(given) => d.accept(given)?,
+        Some(given) => d.accept_over(given, &current)?,
     };
     if let Some(normal) = d.hooks.normal {
         value = normal(session, &value)?;
@@ -260,10 +264,6 @@ pub(crate) fn accepted(
     if let Some(check) = d.hooks.check {
         check(session, &value)?;
     }
-    let current = match global {
-        true => vars.instance.global(i),
-        false => vars.get(i),
-    };
     match d.effect {
         Effect::Fixed if value != d.default_value() => {
             let what = format!("{}={}", d.name, value.show());

@@ -11,6 +11,10 @@ pub struct XmlReader<'a> {
     /// The name of a row's element.
     row: &'a [u8],
     input: &'a mut dyn BufRead,
+    /// Asked now and then whether to go on.
+    check: &'a dyn Fn() -> io::Result<()>,
+    /// Bytes read.
+    read: u64,
     /// How many elements are open.
     level: usize,
     /// The level of the row that is being read.
@@ -39,11 +43,17 @@ enum Tag {
 }
 
 impl<'a> XmlReader<'a> {
-    /// Reads from the start of a text.
-    pub fn new(row: &'a [u8], input: &'a mut dyn BufRead) -> Self {
+    /// Reads from the start of a text. `check`: its error ends the reading, wherever it is.
+    pub fn new(
+        row: &'a [u8],
+        input: &'a mut dyn BufRead,
+        check: &'a dyn Fn() -> io::Result<()>,
+    ) -> Self {
         XmlReader {
             row,
             input,
+            check,
+            read: 0,
             level: 0,
             in_row: None,
             values: Vec::new(),
@@ -53,6 +63,10 @@ impl<'a> XmlReader<'a> {
     }
 
     fn byte(&mut self) -> io::Result<Option<u8>> {
+        self.read += 1;
+        if self.read & 0xffff == 0 {
+            (self.check)()?;
+        }
         let found = self.input.fill_buf()?.first().copied();
         if found.is_some() {
             self.input.consume(1);
@@ -280,7 +294,7 @@ mod tests {
 
     fn rows(tag: &str, text: &str, columns: &[&str]) -> Vec<Vec<String>> {
         let mut input = text.as_bytes();
-        let mut r = XmlReader::new(tag.as_bytes(), &mut input);
+        let mut r = XmlReader::new(tag.as_bytes(), &mut input, &|| Ok(()));
         let mut all = Vec::new();
         while r.next_row().unwrap() {
             let value = |c: &&str| {

@@ -198,11 +198,18 @@ pub(super) fn system_variables(view: &View, _: &StatementEnv, _: &Wanted) -> Sql
                 None,
             ),
             Kind::Enum(names) => ("ENUM", None, None, None, Some(names.join(","))),
+            Kind::Flags(names) => {
+                let list = format!("{},default", names.join(","));
+                ("FLAGSET", None, None, None, Some(list))
+            }
             Kind::Set(names) => ("SET", None, None, None, Some(names.join(","))),
             Kind::SqlMode => ("SET", None, None, None, None),
-            Kind::Charset | Kind::Collation | Kind::TimeZone | Kind::Engine | Kind::Text => {
-                ("VARCHAR", None, None, None, None)
-            }
+            Kind::Charset
+            | Kind::Collation
+            | Kind::TimeZone
+            | Kind::Engine
+            | Kind::Locale
+            | Kind::Text => ("VARCHAR", None, None, None, None),
         };
         let opt = |s: Option<String>| s.map_or(Value::Null, Value::str);
         let changeable = !matches!(d.effect, Effect::Startup | Effect::Computed);

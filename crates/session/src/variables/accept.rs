@@ -2,6 +2,7 @@
 
 use super::def::{Kind, VariableDef};
 use super::value::VarValue;
+use narwal_sql::expr::locale::Locale;
 use narwal_sql::{SqlMode, engine_name};
 use narwal_types::errors;
 use narwal_types::{SqlError, SqlResult, Value};
@@ -69,6 +70,17 @@ impl VariableDef {
 
     /// Checks the value of a SET statement. `value` is what the expression gave; a bare word comes as a string.
     pub fn accept(&self, value: &Value) -> SqlResult<Accepted> {
+        self.accept_over(value, &self.default_value())
+    }
+
+    /// The same of a variable that has a value: flags that are not named stay as they are.
+    pub fn accept_over(&self, value: &Value, before: &VarValue) -> SqlResult<Accepted> {
+        // Bytes are what an expression makes of a user variable that is not set.
+        let text = match value {
+            Value::Bytes(b) => std::str::from_utf8(b).ok().map(Value::str),
+            _ => None,
+        };
+        let value = text.as_ref().unwrap_or(value);
         if value.is_null() {
             return if self.hooks.takes_null {
                 ok(VarValue::Null)
@@ -93,6 +105,7 @@ impl VariableDef {
             Kind::Double(min, max) => self.number(value, min, max),
             Kind::Enum(names) => self.one_of(value, names),
             Kind::SqlMode => self.sql_mode(value),
+            Kind::Flags(names) => self.flags(names, value, &before.show()),
             Kind::Set(names) => {
                 let given = match value {
                     Value::Str(s) => s.to_string(),
@@ -104,6 +117,20 @@ impl VariableDef {
                     None => Err(wrong_value(self.name, &given)),
                 }
             }
+            Kind::Locale => {
+                let given = show_value(value);
+                let found = match value {
+                    Value::Str(s) => Locale::named(s),
+                    Value::Int(_) | Value::UInt(_) => given.parse().ok().and_then(Locale::numbered),
+                    _ => return Err(wrong_type(self.name)),
+                };
+                match found {
+                    Some(l) => ok(VarValue::text(l.name)),
+                    None => {
+                        Err(errors::UNKNOWN_LOCALE.with([&format!("Unknown locale: '{given}'")]))
+                    }
+                }
+            }
             Kind::Charset | Kind::Collation | Kind::TimeZone | Kind::Engine | Kind::Text => {
                 match value {
                     Value::Str(s) => self.word(s),
@@ -111,6 +138,67 @@ impl VariableDef {
                 }
             }
         }
+    }
+
+    /// `name=on,name=off,name=default`, or the flags as bits. `before`: how they stand.
+    fn flags(&self, names: &[&str], value: &Value, before: &str) -> SqlResult<Accepted> {
+        let parse = |text: &str| -> Vec<bool> {
+            let is_on = |n: &&str| {
+                let mut parts = text.split(',').filter_map(|p| p.split_once('='));
+                parts.any(|(name, v)| name == *n && v == "on")
+            };
+            names.iter().map(is_on).collect()
+        };
+        let usual = parse(self.default);
+        let mut flags = parse(before);
+        match value {
+            Value::Int(_) | Value::UInt(_) => {
+                let given = show_value(value);
+                let bits = given.parse::<u64>().ok();
+                // The bit behind the last one means all defaults.
+                let Some(bits) = bits.filter(|b| b >> (names.len() + 1) == 0) else {
+                    return Err(wrong_value(self.name, &given));
+                };
+                for (i, flag) in flags.iter_mut().enumerate() {
+                    *flag = bits >> i & 1 == 1;
+                }
+            }
+            Value::Str(s) => {
+                let mut named = vec![false; names.len() + 1];
+                for part in s.split(',').filter(|p| !p.is_empty()) {
+                    let place = |n: &str| names.iter().position(|x| x.eq_ignore_ascii_case(n));
+                    let (at, flag) = match part.split_once('=') {
+                        None if part.eq_ignore_ascii_case("default") => (Some(names.len()), None),
+                        None => (None, None),
+                        Some((n, v)) => match place(n) {
+                            Some(i) if v.eq_ignore_ascii_case("on") => (Some(i), Some(true)),
+                            Some(i) if v.eq_ignore_ascii_case("off") => (Some(i), Some(false)),
+                            Some(i) if v.eq_ignore_ascii_case("default") => {
+                                (Some(i), Some(usual[i]))
+                            }
+                            _ => (None, None),
+                        },
+                    };
+                    match (at, flag) {
+                        (Some(i), _) if named[i] => return Err(wrong_value(self.name, part)),
+                        (Some(i), Some(on)) => (named[i], flags[i]) = (true, on),
+                        (Some(i), None) => {
+                            named[i] = true;
+                            // What is named stands, wherever it is named.
+                            let rest = |j: &usize| !named[*j];
+                            (0..names.len())
+                                .filter(rest)
+                                .for_each(|j| flags[j] = usual[j]);
+                        }
+                        _ => return Err(wrong_value(self.name, part)),
+                    }
+                }
+            }
+            _ => return Err(wrong_type(self.name)),
+        }
+        let shown = |(n, on): (&&str, &bool)| format!("{n}={}", if *on { "on" } else { "off" });
+        let all: Vec<String> = names.iter().zip(&flags).map(shown).collect();
+        ok(VarValue::text(all.join(",")))
     }
 
     fn switch(&self, value: &Value) -> SqlResult<Accepted> {

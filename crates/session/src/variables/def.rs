@@ -33,6 +33,8 @@ pub enum Kind {
     Enum(&'static [&'static str]),
     /// Any of these names.
     Set(&'static [&'static str]),
+    /// Each of these names is on or off: `name=on`.
+    Flags(&'static [&'static str]),
     /// Free text.
     Text,
     /// A set of SQL modes.
@@ -45,6 +47,8 @@ pub enum Kind {
     TimeZone,
     /// A storage engine's name.
     Engine,
+    /// A language of names of months and days.
+    Locale,
 }
 
 /// What a variable does in Narwal.

@@ -17,6 +17,7 @@ fn values(d: &VariableDef) -> String {
         Kind::UInt(min, max, _) => format!("{min} to {max}"),
         Kind::Double(min, max) => format!("{min} to {max}, with fractions"),
         Kind::Enum(names) => names.join(", "),
+        Kind::Flags(names) => format!("on, off or default of {}", names.join(", ")),
         Kind::Set(names) => format!("any of {}", names.join(", ")),
         Kind::Text => "text".into(),
         Kind::SqlMode => "SQL modes".into(),
@@ -25,6 +26,7 @@ fn values(d: &VariableDef) -> String {
         Kind::TimeZone => {
             "`SYSTEM` (UTC), `-12:59` to `+13:00`, names such as `Europe/Berlin`".into()
         }
+        Kind::Locale => "a language: `de_DE`".into(),
         Kind::Engine => "InnoDB, Narwal, and engines of MariaDB that it stands for".into(),
     }
 }

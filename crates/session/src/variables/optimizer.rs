@@ -1,9 +1,63 @@
 //! Variables: plans, and the memory and time that statements may take.
 
 use super::def::Effect::{Fixed, Live, Startup};
-use super::def::Kind::{Bool, Double, Enum, Text, UInt};
+use super::def::Kind::{Bool, Double, Enum, Flags, UInt};
 use super::def::Scope::{Both, Global};
 use super::def::{VariableDef, inert, row};
+
+/// The switches of MariaDB's optimizer.
+const OPTIMIZER_SWITCHES: &[&str] = &[
+    "index_merge",
+    "index_merge_union",
+    "index_merge_sort_union",
+    "index_merge_intersection",
+    "index_merge_sort_intersection",
+    "engine_condition_pushdown",
+    "index_condition_pushdown",
+    "derived_merge",
+    "derived_with_keys",
+    "firstmatch",
+    "loosescan",
+    "materialization",
+    "in_to_exists",
+    "semijoin",
+    "partial_match_rowid_merge",
+    "partial_match_table_scan",
+    "subquery_cache",
+    "mrr",
+    "mrr_cost_based",
+    "mrr_sort_keys",
+    "outer_join_with_cache",
+    "semijoin_with_cache",
+    "join_cache_incremental",
+    "join_cache_hashed",
+    "join_cache_bka",
+    "optimize_join_buffer_size",
+    "table_elimination",
+    "extended_keys",
+    "exists_to_in",
+    "orderby_uses_equalities",
+    "condition_pushdown_for_derived",
+    "split_materialized",
+    "condition_pushdown_for_subquery",
+    "rowid_filter",
+    "condition_pushdown_from_having",
+    "not_null_range_scan",
+    "hash_join_cardinality",
+    "cset_narrowing",
+];
+
+/// How they stand at first.
+const OPTIMIZER_SWITCH: &str = "index_merge=on,index_merge_union=on,index_merge_sort_union=on,index_merge_intersection=on,\
+    index_merge_sort_intersection=off,engine_condition_pushdown=off,index_condition_pushdown=on,\
+    derived_merge=on,derived_with_keys=on,firstmatch=on,loosescan=on,materialization=on,\
+    in_to_exists=on,semijoin=on,partial_match_rowid_merge=on,partial_match_table_scan=on,\
+    subquery_cache=on,mrr=off,mrr_cost_based=off,mrr_sort_keys=off,outer_join_with_cache=on,\
+    semijoin_with_cache=on,join_cache_incremental=on,join_cache_hashed=on,join_cache_bka=on,\
+    optimize_join_buffer_size=on,table_elimination=on,extended_keys=on,exists_to_in=on,\
+    orderby_uses_equalities=on,condition_pushdown_for_derived=on,split_materialized=on,\
+    condition_pushdown_for_subquery=on,rowid_filter=on,condition_pushdown_from_having=on,\
+    not_null_range_scan=off,hash_join_cardinality=off,cset_narrowing=off";
 
 /// The rows.
 pub(super) static ROWS: &[VariableDef] = &[
@@ -173,8 +227,8 @@ pub(super) static ROWS: &[VariableDef] = &[
     inert(
         "optimizer_switch",
         Both,
-        Text,
-        "",
+        Flags(OPTIMIZER_SWITCHES),
+        OPTIMIZER_SWITCH,
         "MariaDB's switches of its optimizer.",
     ),
     inert(

@@ -65,8 +65,8 @@ pub(super) static ROWS: &[VariableDef] = &[
         Both,
         UInt(0, 7, 1),
         "0",
-        Fixed,
-        "Mode of WEEK() without one; only 0.",
+        Live,
+        "Mode of WEEK() without one.",
     ),
     row(
         "div_precision_increment",
@@ -172,7 +172,7 @@ pub(super) static ROWS: &[VariableDef] = &[
     row(
         "lc_time_names",
         Both,
-        Enum(&["en_US"]),
+        Kind::Locale,
         "en_US",
         Live,
         "Language of names of days and months.",

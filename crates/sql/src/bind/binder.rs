@@ -11,6 +11,7 @@ use crate::expr::func::Func;
 use crate::expr::functions;
 use crate::expr::functions::{json, year_of};
 use crate::expr::literal::{negate_literal, number};
+use crate::expr::locale::Locale;
 use crate::expr::node::make;
 use crate::expr::node::{
     AggFunc, ArithOp, CmpOp, Coercibility, Expr, ExprKind, ExprType, SubqueryUse,
@@ -822,42 +823,45 @@ impl Binder<'_> {
         constant_beside(self.expr(ast)?, other, self.scope.env)
     }
 
+    /// A comparison of two operands, each a value, a row or a subquery.
+    fn comparison(&self, op: CmpOp, left: &Ast, right: &Ast) -> SqlResult<Expr> {
+        if row_items(left).is_some() || row_items(right).is_some() {
+            if let Some(n) = as_subquery(right) {
+                return self.compared_subquery(left, n, SubqueryUse::Row(op));
+            }
+            if let Some(n) = as_subquery(left) {
+                return self.compared_subquery(right, n, SubqueryUse::Row(op.flip()));
+            }
+            return self.row_compare(op, left, right);
+        }
+        let l = match as_subquery(left) {
+            None => self.expr(left)?,
+            Some(n) => {
+                let mut row = self.row_of_subquery(n)?;
+                match (row.len(), as_subquery(right)) {
+                    (1, _) => row.remove(0),
+                    (_, Some(n)) => {
+                        return self.row_beside_subquery(row, n, SubqueryUse::Row(op));
+                    }
+                    _ => {
+                        let r = self.expr(right)?;
+                        return Err(not_a_row(None, Some(&r), op.symbol()));
+                    }
+                }
+            }
+        };
+        let r = self.expr(right).map_err(|e| match as_subquery(right) {
+            Some(_) if e.code == codes::OPERAND_COLUMNS => not_a_row(Some(&l), None, op.symbol()),
+            _ => e,
+        })?;
+        self.compare(op, l, r)
+    }
+
     fn binary(&self, whole: &Ast, left: &Ast, op: BinaryOp, right: &Ast) -> SqlResult<Expr> {
         use BinaryOp as B;
         let cmp = comparison(op);
         if let Some(op) = cmp {
-            if row_items(left).is_some() || row_items(right).is_some() {
-                if let Some(n) = as_subquery(right) {
-                    return self.compared_subquery(left, n, SubqueryUse::Row(op));
-                }
-                if let Some(n) = as_subquery(left) {
-                    return self.compared_subquery(right, n, SubqueryUse::Row(op.flip()));
-                }
-                return self.row_compare(op, left, right);
-            }
-            let l = match as_subquery(left) {
-                None => self.expr(left)?,
-                Some(n) => {
-                    let mut row = self.row_of_subquery(n)?;
-                    match (row.len(), as_subquery(right)) {
-                        (1, _) => row.remove(0),
-                        (_, Some(n)) => {
-                            return self.row_beside_subquery(row, n, SubqueryUse::Row(op));
-                        }
-                        _ => {
-                            let r = self.expr(right)?;
-                            return Err(not_a_row(None, Some(&r), op.symbol()));
-                        }
-                    }
-                }
-            };
-            let r = self.expr(right).map_err(|e| match as_subquery(right) {
-                Some(_) if e.code == codes::OPERAND_COLUMNS => {
-                    not_a_row(Some(&l), None, op.symbol())
-                }
-                _ => e,
-            })?;
-            return self.compare(op, l, r);
+            return self.comparison(op, left, right);
         }
         match op {
             B::And => {
@@ -1412,6 +1416,11 @@ impl Binder<'_> {
             Err(args) => args,
         };
         let mut ty = self.localized(func.ty(&args)?, &args);
+        if matches!(func.name(), "dayname" | "monthname") {
+            // Other languages have longer names.
+            let longest = Locale::of(self.scope.env).longest().max(ty.chars());
+            ty = ExprType::string(longest, ty.ty.collation, ty.coercibility, ty.nullable);
+        }
         // A text that is cut is NULL in strict mode, so any text may be.
         let strict = self.scope.env.sql_mode.strict();
         if strict && func.results.is_none() && ty.ty.is_string() && func.name() != "version" {

@@ -1,5 +1,6 @@
 //! LOAD DATA and LOAD XML: an INSERT whose rows come from a text.
 
+use crate::env::StatementEnv;
 use crate::exec::context::RunCtx;
 use crate::exec::dml::LoadedRows;
 use crate::exec::outcome::Outcome;
@@ -32,6 +33,12 @@ fn read_error(e: &io::Error) -> SqlError {
         return known.clone();
     }
     errors::ERROR_ON_READ.with([&e])
+}
+
+/// An error if the statement is to end, or holds too much.
+fn may_go_on(env: &StatementEnv) -> io::Result<()> {
+    env.check_interrupt().map_err(io::Error::other)?;
+    narwal_memory::check().map_err(|e| io::Error::other(SqlError::from(e)))
 }
 
 /// A client's file, piece by piece.
@@ -134,8 +141,9 @@ impl LoadPlan {
             Some(file) => &mut **file,
             None => &mut sent,
         };
+        let check = || may_go_on(env);
         let mut reader = match &self.xml {
-            Some(row) => Reader::Xml(XmlReader::new(row, input)),
+            Some(row) => Reader::Xml(XmlReader::new(row, input, &check)),
             None => Reader::Text(RowReader::new(&self.format, input)),
         };
         for _ in 0..self.skip {

@@ -1,5 +1,6 @@
 //! Intervals, formats and week numbers.
 
+use crate::expr::locale::Locale;
 use narwal_types::temporal::{DAY, SECOND, days_in_month};
 use narwal_types::temporal_parse::DateRules;
 use narwal_types::{Date, DateTime, Decimal, Time, TypeKind, Value, ValueRef};
@@ -329,8 +330,13 @@ fn pad(out: &mut String, v: u64, width: usize) {
 }
 
 /// DATE_FORMAT() and, with a time of more than 24 hours in `micros`, TIME_FORMAT(). `None` where the format asks for the name
-/// of a month or day that a zero date doesn't have.
-pub fn format(date: &Date, micros: u64, fmt: &str) -> Option<String> {
+/// of a month or day that a zero date doesn't have. `names`: asked for the language where a name is wanted.
+pub fn format(
+    date: &Date,
+    micros: u64,
+    fmt: &str,
+    names: &dyn Fn() -> &'static Locale,
+) -> Option<String> {
     let mut out = String::with_capacity(fmt.len() * 2);
     let secs = micros / SECOND as u64;
     let (h, mi, s) = (secs / 3600, secs / 60 % 60, secs % 60);
@@ -347,10 +353,10 @@ pub fn format(date: &Date, micros: u64, fmt: &str) -> Option<String> {
             break;
         };
         match c {
-            'a' => out.push_str(&real(date)?[..3]),
-            'W' => out.push_str(real(date)?),
-            'b' => out.push_str(&month_name(date.month)?[..3]),
-            'M' => out.push_str(month_name(date.month)?),
+            'a' => out.push_str(names().day(real(date)?, true)?),
+            'W' => out.push_str(names().day(real(date)?, false)?),
+            'b' => out.push_str(names().month(date.month, true)?),
+            'M' => out.push_str(names().month(date.month, false)?),
             'c' => pad(&mut out, date.month as u64, 1),
             'm' => pad(&mut out, date.month as u64, 2),
             'D' => {
@@ -409,8 +415,9 @@ pub fn format(date: &Date, micros: u64, fmt: &str) -> Option<String> {
     Some(out)
 }
 
-fn real(d: &Date) -> Option<&'static str> {
-    (d.month > 0).then(|| day_name(d))
+/// The weekday, 0 for Monday, of a date that has a month.
+fn real(d: &Date) -> Option<usize> {
+    (d.month > 0).then(|| d.weekday() as usize)
 }
 
 /// What STR_TO_DATE() returns for a format: a date, a time or a datetime.

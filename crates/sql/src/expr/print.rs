@@ -84,7 +84,7 @@ pub fn quote(s: &str) -> String {
     out
 }
 
-/// True if the value is a truth value already, so that AND and OR take it as it stands.
+/// True if the value is a truth value.
 fn is_truth(e: &Ast) -> bool {
     match e {
         Ast::Nested(e) => is_truth(e),
@@ -131,6 +131,14 @@ fn is_truth_function(name: &str) -> bool {
             | "is_ipv4_mapped"
             | "json_equals"
     )
+}
+
+/// True for the name of a column.
+fn is_column(e: &Ast) -> bool {
+    match e {
+        Ast::Nested(e) => is_column(e),
+        _ => matches!(e, Ast::Column(_) | Ast::Qualified(_)),
+    }
 }
 
 fn infix(level: u8, l: Printed, op: &str, r: Printed) -> Printed {
@@ -276,22 +284,26 @@ impl Printer<'_> {
         Printed::whole(format!("({})", (self.query)(n)))
     }
 
-    /// A condition: what is no truth value is compared with 0.
+    /// A condition: a column is compared with 0.
     fn condition(&self, e: &Ast) -> Printed {
-        if is_truth(e) {
-            return self.print(e);
+        match is_column(e) {
+            true => self.not_zero(e),
+            false => self.print(e),
         }
+    }
+
+    fn not_zero(&self, e: &Ast) -> Printed {
         Printed::at(
             level::COMPARE,
             format!("{} <> 0", self.print(e).left(level::COMPARE)),
         )
     }
 
-    /// NOT of a truth value, and of others a comparison with 0.
+    /// NOT of a value: of a column it is a comparison with 0.
     fn plain_not(&self, e: &Ast) -> Printed {
-        match is_truth(e) {
-            true => self.bang(self.print(e)),
-            false => Printed::at(
+        match is_column(e) {
+            false => self.bang(self.print(e)),
+            true => Printed::at(
                 level::COMPARE,
                 format!("{} = 0", self.print(e).left(level::COMPARE)),
             ),
@@ -311,7 +323,10 @@ impl Printer<'_> {
             Ast::Unary {
                 op: U::Not | U::Bang,
                 expr,
-            } => self.condition(expr),
+            } => match is_truth(expr) {
+                true => self.print(expr),
+                false => self.not_zero(expr),
+            },
             Ast::Binary { left, op, right } => match op {
                 B::Eq => compare(left, "<>", right),
                 B::Ne => compare(left, "=", right),
@@ -1000,6 +1015,11 @@ pub fn print(e: &Ast) -> String {
 /// The same in a view's SELECT; `query` gives the text of a subquery by its number.
 pub fn print_with(e: &Ast, query: &dyn Fn(usize) -> String) -> String {
     Printer { query, view: true }.text(e)
+}
+
+/// As [`print_with`], of a condition.
+pub fn print_condition(e: &Ast, query: &dyn Fn(usize) -> String) -> String {
+    Printer { query }.condition(e).text
 }
 
 /// The text of a DEFAULT: in parentheses unless it is a plain call or a name.

@@ -1,6 +1,6 @@
 //! A SELECT as MariaDB prints it in the definition of a view.
 
-use crate::expr::print_with;
+use crate::expr::{print_condition, print_with};
 use crate::quote::quote_ident;
 use narwal_syntax::ast::{
     Cte, Expr as AstExpr, From, IndexHintKind, Join, JoinKind, JoinOn, Limit, OrderItem, Select,
@@ -70,7 +70,7 @@ pub(super) fn select(s: &Select) -> String {
     }
     if let Some(w) = &s.where_ {
         out.push_str(" where ");
-        out.push_str(&e(w));
+        out.push_str(&print_condition(w, &|n| subquery(s, n)));
     }
     if !s.group_by.is_empty() {
         out.push_str(" group by ");
@@ -202,11 +202,13 @@ fn table(t: &TableRef) -> String {
 
 /// An expression's text, with its subqueries.
 fn expression(e: &AstExpr, of: &Select) -> String {
-    let query = |n: usize| {
-        let found = of.subqueries.iter().find(|(k, _)| *k == n);
-        found.map_or_else(String::new, |(_, q)| select(q))
-    };
-    print_with(e, &query)
+    print_with(e, &|n| subquery(of, n))
+}
+
+/// The text of a subquery by its number.
+fn subquery(of: &Select, n: usize) -> String {
+    let found = of.subqueries.iter().find(|(k, _)| *k == n);
+    found.map_or_else(String::new, |(_, q)| select(q))
 }
 
 /// MariaDB prints the names of WITH bare; what is no plain word gets its backticks.

@@ -1,7 +1,7 @@
 //! Variables: tuning of MariaDB that has no counterpart in Narwal.
 
 use super::super::def::Effect::{Fixed, Inert, Startup};
-use super::super::def::Kind::{Bool, Double, Enum, Set, Text, UInt};
+use super::super::def::Kind::{Bool, Double, Enum, Flags, Set, Text, UInt};
 use super::super::def::Scope::{Both, Global};
 use super::super::def::{AtStart, VariableDef, row, rows};
 
@@ -81,7 +81,7 @@ pub(in super::super) static ROWS: &[VariableDef] = rows![
         "MariaDB's optimizer maximal range argument weight.";
     "optimizer_selectivity_sampling_limit" Both UInt(10, 4_294_967_295, 1), "100" Inert
         "MariaDB's optimizer selectivity sampling limit.";
-    "optimizer_trace" Both Text, "enabled=off" Inert "MariaDB's optimizer trace.";
+    "optimizer_trace" Both Flags(&["enabled"]), "enabled=off" Inert "MariaDB's optimizer trace.";
     "optimizer_trace_max_mem_size" Both UInt(0, MAX, 1), "1048576" Inert
         "MariaDB's optimizer trace maximal mem size.";
     "optimizer_use_condition_selectivity" Both UInt(1, 5, 1), "4" Inert

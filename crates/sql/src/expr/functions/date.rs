@@ -1,10 +1,12 @@
 //! Parts of dates and times, and days counted.
 
+use super::time::time_of_any_length;
 use super::typing::{bigint_or_null, int, int_or_null, kind};
+use crate::env::VariableScope;
 use crate::expr::date::{self, Interval, IntervalUnit};
+use crate::expr::locale::Locale;
 use crate::expr::node::{Call, ExprType, Function, Typing};
 use crate::expr::value::Val;
-use narwal_types::convert;
 use narwal_types::errors::codes;
 use narwal_types::temporal::{DAY, SECOND, days_in_month};
 use narwal_types::temporal_parse::parse_datetime;
@@ -49,7 +51,10 @@ pub(super) static FUNCTIONS: &[&Function] = &[
     }),
     &Function::new("dayname", "date", "The weekday's name.", name_type, |c| {
         let day = c.real_date(0);
-        Ok(day.map_or(Val::NULL, |d| Val::text(date::day_name(&d).into())))
+        Ok(day.map_or(Val::NULL, |d| {
+            let names = Locale::of(c.ctx.env);
+            Val::text(names.day(d.weekday() as usize, false).unwrap_or("").into())
+        }))
     })
     .no_fixed()
     .of_session(),
@@ -126,7 +131,8 @@ pub(super) static FUNCTIONS: &[&Function] = &[
     })
     .no_fixed(),
     &Function::new("monthname", "date", "The month's name.", name_type, |c| {
-        let name = c.datetime(0).and_then(|t| date::month_name(t.date.month));
+        let names = Locale::of(c.ctx.env);
+        let name = c.datetime(0).and_then(|t| names.month(t.date.month, false));
         Ok(name.map_or(Val::NULL, |n| Val::text(n.into())))
     })
     .no_fixed()
@@ -259,8 +265,15 @@ fn of_time<'a>(c: &Call<'a, '_>, part: impl Fn(i64) -> i64) -> SqlResult<Val<'a>
 
 /// The mode of WEEK and YEARWEEK, 0 where it is NULL.
 fn week_mode(c: &Call<'_, '_>) -> u64 {
-    let mode = if c.args.len() > 1 { c.int(1) } else { 0 };
-    mode as u64 & 7
+    if c.args.len() > 1 {
+        return c.int(1) as u64 & 7;
+    }
+    let variables = &c.ctx.env.variables;
+    match variables.system(VariableScope::Session, "default_week_format") {
+        Ok(Value::Int(n)) => n as u64 & 7,
+        Ok(Value::UInt(n)) => n & 7,
+        _ => 0,
+    }
 }
 
 fn last_day<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
@@ -324,13 +337,13 @@ fn extract<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     let Some(unit) = IntervalUnit::from_number(c.int(0)) else {
         return Ok(Val::NULL);
     };
-    let time_only = matches!(c.v(1), ValueRef::Time(_));
-    let is_date = matches!(c.v(1), ValueRef::Date(_) | ValueRef::DateTime(_));
-    // Text may be a time of more than a day.
-    let text_of_time =
-        || unit.has_time() && !is_date && convert::to_datetime(c.v(1), c.rules()).is_none();
-    if time_only || text_of_time() {
-        return Call::opt_int(c.time(1).map(|t| part_of_time(unit, t)));
+    if let ValueRef::Time(t) = c.v(1) {
+        return Call::opt_int(Some(part_of_time(unit, t)));
+    }
+    // What is no date is a time, of more than a day perhaps.
+    let of_time = unit.has_time() || unit == IntervalUnit::Day;
+    if let Some(t) = time_of_any_length(c.v(1)).filter(|_| of_time) {
+        return Call::opt_int(Some(part_of_time(unit, t)));
     }
     let t = c.datetime(1);
     Call::opt_int(t.map(|t| date::extract(unit, &t.date, t.micros)))

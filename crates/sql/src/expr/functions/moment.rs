@@ -3,6 +3,7 @@
 use super::time::micros_of;
 use super::typing::{bigint_not_null, bigint_or_null, kind, short_text};
 use crate::expr::date;
+use crate::expr::locale::Locale;
 use crate::expr::node::{Call, ExprKind, ExprType, Function, Typing};
 use crate::expr::value::Val;
 use crate::expr::value::Warn;
@@ -49,11 +50,12 @@ pub(super) static FUNCTIONS: &[&Function] = &[
     .of_session(),
     &Function::new(
         "date_format",
-        "moment, format",
-        "The moment in a format of %Y, %m and so on.",
+        "moment, format[, locale]",
+        "The moment in a format of %Y, %m and so on, with names in the language of the locale.",
         short_text,
         date_format,
     )
+    .null_of_first()
     .of_session(),
     &Function::new(
         "from_unixtime",
@@ -160,11 +162,29 @@ fn formatted<'a>(
     sign: &str,
 ) -> SqlResult<Val<'a>> {
     narwal_memory::reserve(FORMAT_GROWTH * format.len() as u64)?;
-    match date::format(day, micros, format) {
+    match date::format(day, micros, format, &|| names_of(c)) {
         Some(s) if sign.is_empty() => c.string(s.into_bytes()),
         Some(s) => c.string(format!("{sign}{s}").into_bytes()),
         None => Ok(Val::NULL),
     }
+}
+
+/// The language of names: that of DATE_FORMAT's third argument, or else the session's.
+fn names_of(c: &Call<'_, '_>) -> &'static Locale {
+    if c.args.len() < 3 {
+        return Locale::of(c.ctx.env);
+    }
+    let name = c.text(2);
+    let found = match c.v(2).is_null() {
+        true => None,
+        false => Locale::named(&name),
+    };
+    found.unwrap_or_else(|| {
+        let shown = if c.v(2).is_null() { "NULL" } else { &name };
+        let told = format!("Unknown locale: '{shown}'");
+        c.ctx.env.warn(codes::UNKNOWN_LOCALE, told);
+        Locale::english()
+    })
 }
 
 fn date_format<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {

@@ -1,13 +1,13 @@
 //! Times: sums, differences, and times made of numbers.
 
 use super::typing::{bigint_or_null, kind};
-use crate::expr::node::{Call, ExprType, Function, Typing};
+use crate::expr::node::{Call, Expr, ExprType, Function, Typing};
 use crate::expr::value::Val;
 use crate::expr::value::Warn;
-use narwal_types::convert::to_decimal;
+use narwal_types::convert::{no_moment, number_parts, to_decimal};
 use narwal_types::errors::{abridged, codes};
 use narwal_types::temporal::{SECOND, TIME_MAX};
-use narwal_types::temporal_parse::parse_datetime;
+use narwal_types::temporal_parse::{parse_datetime, parse_time, time_from_number};
 use narwal_types::{DateTime, Decimal, Time, TypeKind};
 use narwal_types::{SqlResult, ValueRef};
 
@@ -100,14 +100,68 @@ fn text_fsp(micros: u64) -> u8 {
     }
 }
 
+/// True for a text that begins with a date, and not with a time or a number of days.
+pub(super) fn is_date_text(s: &[u8]) -> bool {
+    let s = s.trim_ascii_start();
+    let end = s.iter().position(|b| matches!(b, b' ' | b'T'));
+    let head = &s[..end.unwrap_or(s.len())];
+    let signless = !matches!(head.first(), Some(b'-' | b'+'));
+    let digits = head.iter().take_while(|b| b.is_ascii_digit()).count();
+    let separator = head.get(digits);
+    let colons = head.iter().filter(|b| **b == b':').count();
+    signless
+        && match separator {
+            None | Some(b'.') => digits >= 12 || end.is_some() && digits >= 6,
+            // With a time behind it a date may be written so.
+            Some(b':') => end.is_some() && colons == 2,
+            _ => true,
+        }
+}
+
+/// Numbers from here on are dates with their times.
+const FIRST_MOMENT: i64 = 10_000_000_000;
+
+/// An argument as a time of any length. `None` for what is none, and for dates.
+pub(super) fn time_of_any_length(v: ValueRef<'_>) -> Option<Time> {
+    match v {
+        ValueRef::Time(t) => Some(t),
+        ValueRef::Str(s) | ValueRef::Bytes(s) if !is_date_text(s) => parse_time(s).map(|p| p.value),
+        ValueRef::Null
+        | ValueRef::Str(_)
+        | ValueRef::Bytes(_)
+        | ValueRef::Date(_)
+        | ValueRef::DateTime(_) => None,
+        v => number_parts(v)
+            .filter(|p| p.0.abs() < FIRST_MOMENT)
+            .and_then(|(n, us, fsp)| time_from_number(n, us, fsp)),
+    }
+}
+
+/// True for a number that is a date, alone or with its time.
+fn is_date_number(v: ValueRef<'_>) -> bool {
+    let number = matches!(
+        v,
+        ValueRef::Int(_) | ValueRef::UInt(_) | ValueRef::Decimal(_) | ValueRef::Double(_)
+    );
+    number && number_parts(v).is_some_and(|p| p.0 > 10_000_000)
+}
+
 /// Adds the second argument, or subtracts it, if the sign is -1.
 fn add_time<'a>(c: &Call<'a, '_>, sign: i64) -> SqlResult<Val<'a>> {
-    let Some(b) = c.time(1) else {
+    let Some(b) = time_of_any_length(c.v(1)) else {
+        let told = format!(
+            "Incorrect INTERVAL DAY TO SECOND value: '{}'",
+            no_moment(c.v(1))
+        );
+        c.ctx.env.warn(codes::TRUNCATED_WRONG_VALUE, told);
         return Ok(Val::NULL);
     };
     let delta = sign * b.micros;
     let as_text = c.expr.ty.ty.is_string();
+    let is_double = |e: &Expr| matches!(e.ty.ty.kind, TypeKind::Double | TypeKind::Float);
+    let any_double = c.exprs().iter().any(is_double);
     let digits = |micros: u64| match as_text {
+        true if any_double => 6,
         true => text_fsp(micros),
         false => c.fsp(),
     };
@@ -116,7 +170,7 @@ fn add_time<'a>(c: &Call<'a, '_>, sign: i64) -> SqlResult<Val<'a>> {
         ValueRef::Str(s) | ValueRef::Bytes(s) => {
             parse_datetime(s, c.rules()).is_some() && s.contains(&b'-') && !s.starts_with(b"-")
         }
-        _ => false,
+        v => is_date_number(v),
     };
     let sum = if is_date {
         let t = c.datetime(0);
@@ -221,7 +275,7 @@ fn timediff<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     let is_date = |i: usize| match c.v(i) {
         ValueRef::DateTime(_) | ValueRef::Date(_) => true,
         ValueRef::Str(s) => s.len() >= 10 && s.contains(&b'-') && s.first() != Some(&b'-'),
-        _ => false,
+        v => is_date_number(v),
     };
     if is_date(0) != is_date(1) {
         return Ok(Val::NULL);
