@@ -1019,7 +1019,7 @@ pub fn print_with(e: &Ast, query: &dyn Fn(usize) -> String) -> String {
 
 /// As [`print_with`], of a condition.
 pub fn print_condition(e: &Ast, query: &dyn Fn(usize) -> String) -> String {
-    Printer { query }.condition(e).text
+    Printer { query, view: true }.condition(e).text
 }
 
 /// The text of a DEFAULT: in parentheses unless it is a plain call or a name.
