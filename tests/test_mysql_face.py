@@ -64,6 +64,56 @@ SELECT table_name FROM (SELECT table_name, view_definition FROM information_sche
 SELECT COUNT(*) FROM information_schema.tables AS i JOIN views AS v ON v.table_name = i.table_name
 SHOW CREATE DATABASE d
 GRANT SELECT ON d.* TO nobody_here@localhost
+CREATE TABLE p (id INT PRIMARY KEY, name VARCHAR(20), em VARCHAR(20) NOT NULL, UNIQUE KEY (em))
+CREATE TABLE o (id INT PRIMARY KEY, p_id INT, total INT, KEY (p_id))
+INSERT INTO p VALUES (1, 'a', 'a@'), (2, 'b', 'b@')
+INSERT INTO o VALUES (1, 1, 10), (2, 1, 20), (3, 2, 5)
+SELECT p.id, p.name, SUM(o.total) FROM p JOIN o ON o.p_id = p.id GROUP BY p.id ORDER BY p.id
+SELECT o.p_id, p.name, COUNT(*) FROM p JOIN o ON o.p_id = p.id GROUP BY o.p_id ORDER BY 1
+SELECT p.name, COUNT(*) FROM p JOIN o ON o.p_id = p.id GROUP BY p.em ORDER BY 1
+SELECT p.name, o.total FROM p JOIN o ON o.p_id = p.id GROUP BY p.id
+SELECT name, COUNT(*) FROM p WHERE id = 1
+SELECT name, COUNT(*) FROM p
+SELECT name, id, COUNT(*) FROM p GROUP BY name
+SELECT ANY_VALUE(name), COUNT(*) FROM p WHERE id = 1
+SELECT DISTINCT p_id FROM o ORDER BY total
+SELECT DISTINCT p_id + 1 FROM o ORDER BY p_id
+SELECT p_id, id, GROUPING(p_id), GROUPING(id), GROUPING(p_id, id), SUM(total) FROM o GROUP BY p_id, id WITH ROLLUP
+SELECT IF(GROUPING(p_id), 'ALL', p_id) k, SUM(total) FROM o GROUP BY p_id WITH ROLLUP HAVING GROUPING(p_id) = 1 OR SUM(total) > 5
+SELECT p_id, SUM(total) s FROM o GROUP BY p_id WITH ROLLUP ORDER BY GROUPING(p_id) DESC, p_id DESC
+SELECT GROUPING(p_id) FROM o GROUP BY p_id
+SELECT 1 MEMBER OF ('[1,2]'), 'x' MEMBER OF ('["x"]'), 3 MEMBER OF('[1]'), 1 MEMBER OF ('1'), CAST('[1]' AS JSON) MEMBER OF ('[[1]]')
+SELECT 1 MEMBER OF ('x')
+SELECT CAST('[1, 2]' AS JSON), CAST(1 AS JSON)
+SELECT CAST('x' AS JSON)
+SELECT JSON_VALUE('{"a": "5"}', '$.a' RETURNING UNSIGNED) + 1, JSON_VALUE('{"a": 1.5}', '$.a' RETURNING DECIMAL(4,2))
+SELECT REGEXP_REPLACE('abc abc', 'b', 'X', 1, 2), REGEXP_SUBSTR('a1b2', '[0-9]', 1, 2), REGEXP_INSTR('abcabc', 'c', 1, 2, 1)
+SELECT REGEXP_SUBSTR('abc', 'x'), REGEXP_REPLACE('abc', '(b)', '[$1]'), REGEXP_REPLACE('abc', 'x*', '-'), REGEXP_INSTR('é cat dog', 'dog', 2)
+SELECT FORMAT_BYTES(0), FORMAT_BYTES(1023), FORMAT_BYTES(1048576), FORMAT_PICO_TIME(1), FORMAT_PICO_TIME(12345678), FORMAT_PICO_TIME(5e15)
+SELECT id FROM p WHERE id = 1 FOR SHARE
+SELECT p.id FROM p JOIN o x ON x.p_id = p.id WHERE x.id = 1 FOR UPDATE OF p, x NOWAIT
+SELECT * FROM p FOR UPDATE OF nope
+CREATE TABLE checked (a INT, b INT, CHECK (a > 0), CONSTRAINT cb CHECK (b > a) ENFORCED)
+SHOW CREATE TABLE checked
+INSERT INTO checked VALUES (0, 1)
+ALTER TABLE checked DROP CHECK cb
+INSERT INTO p VALUES (1, 'x', 'q')
+INSERT INTO p VALUES ('abc', 'x', 'a@')
+ALTER TABLE p DROP COLUMN nope
+SELECT nope FROM p
+SELECT * FROM p WHERE nope = 1
+SELECT STD(total), VARIANCE(total), STDDEV_SAMP(total) FROM o
+SELECT CUME_DIST() OVER (ORDER BY id), PERCENT_RANK() OVER (ORDER BY id) FROM o
+SELECT 1
+SHOW WARNINGS
+SET NAMES utf8mb4 COLLATE utf8mb4_0900_ai_ci
+SELECT @@collation_connection
+SELECT CONSTRAINT_NAME, CONSTRAINT_TYPE FROM information_schema.TABLE_CONSTRAINTS WHERE TABLE_SCHEMA = 'd' AND TABLE_NAME = 't'
+SHOW INDEX FROM u
+CREATE USER face_told@localhost IDENTIFIED BY 'pw'
+GRANT SELECT, INSERT (id) ON d.p TO face_told@localhost
+SHOW GRANTS FOR face_told@localhost
+DROP USER face_told@localhost
 """
 
 TABLE = """CREATE TABLE shown (id BIGINT UNSIGNED AUTO_INCREMENT PRIMARY KEY, a INT DEFAULT 0, b TINYINT(1) DEFAULT 1,

@@ -10,6 +10,7 @@ use narwal_engine::Isolation;
 pub(crate) use narwal_syntax::ast::TableName as TableRef;
 pub(crate) use narwal_syntax::ast::admin::{Operand, Scope as SetScope, SetItem, SetValue};
 pub(crate) use narwal_syntax::ast::admin::{ResourceLimit, RoleName};
+use narwal_types::face::is_mysql;
 
 /// An account name as written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -623,21 +624,23 @@ impl Admin {
     /// True for statements that leave the conditions of the statement before unless they have some of their own: those
     /// that open no table.
     pub(crate) fn keeps_diagnostics(&self) -> bool {
-        matches!(
-            self,
-            Admin::Transaction(_)
-                | Admin::Set(_)
-                | Admin::Use(_)
-                | Admin::Account(_)
-                | Admin::Flush(_)
-                | Admin::UnlockTables
-                | Admin::Xa(_)
-                | Admin::Show(
-                    Show::ProcessList { .. }
-                        | Show::Grants(_)
-                        | Show::MasterStatus(_)
-                        | Show::Empty(HELP)
-                )
-        )
+        // In MySQL every statement begins with none.
+        !is_mysql()
+            && matches!(
+                self,
+                Admin::Transaction(_)
+                    | Admin::Set(_)
+                    | Admin::Use(_)
+                    | Admin::Account(_)
+                    | Admin::Flush(_)
+                    | Admin::UnlockTables
+                    | Admin::Xa(_)
+                    | Admin::Show(
+                        Show::ProcessList { .. }
+                            | Show::Grants(_)
+                            | Show::MasterStatus(_)
+                            | Show::Empty(HELP)
+                    )
+            )
     }
 }

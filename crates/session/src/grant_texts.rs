@@ -3,6 +3,7 @@
 use crate::acl::{Account, Acl, PUBLIC, RoutineKind};
 use crate::privileges::PrivilegeSet;
 use narwal_sql::show::quote_ident;
+use narwal_types::face::is_mysql;
 use std::collections::BTreeSet;
 
 /// An account or a role as statements name it.
@@ -104,11 +105,14 @@ fn global(a: &Account, to: &str) -> Option<String> {
         ("", false) => format!(" WITH{limits}"),
         (grant, _) => format!("{grant}{limits}"),
     };
+    // MySQL says what an account proves itself by in SHOW CREATE USER alone.
+    let proof = match is_mysql() {
+        true => String::new(),
+        false => format!("{}{}", a.identified(), a.tls.clause()),
+    };
     Some(format!(
-        "GRANT {} ON *.* TO {to}{}{}{with}",
+        "GRANT {} ON *.* TO {to}{proof}{with}",
         a.global.grant_list(PrivilegeSet::ALL_GLOBAL),
-        a.identified(),
-        a.tls.clause(),
     ))
 }
 

@@ -11,6 +11,7 @@ use crate::variables::{self, Accepted, Effect, VARIABLES, VarValue, VariableDef}
 use narwal_sql::{StatementEnv, VariableSource};
 use narwal_types::errors;
 use narwal_types::errors::codes;
+use narwal_types::face::is_mysql;
 use narwal_types::{Charset, Collation, SqlError, SqlResult, Value};
 
 /// An assignment that has been checked.
@@ -55,7 +56,8 @@ impl ClientSession {
                 SetItem::Names {
                     charset: Some(name),
                     collation: Some(collation),
-                } if name.eq_ignore_ascii_case("utf8mb4")
+                } if !is_mysql()
+                    && name.eq_ignore_ascii_case("utf8mb4")
                     && collation.eq_ignore_ascii_case(MYSQL_COLLATION) =>
                 {
                     self.env.warn(

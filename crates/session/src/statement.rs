@@ -13,8 +13,10 @@ use narwal_engine::Isolation;
 use narwal_sql::ast::{DdlStmt, ExplainForm};
 use narwal_sql::{Condition, Outcome, ParseOptions, Prepared, Stmt, WarningLevel, view};
 use narwal_syntax::Statement;
+use narwal_syntax::ast::SelectItem;
 use narwal_syntax::ast::program::{Body, Program};
 use narwal_types::errors::codes;
+use narwal_types::face::is_mysql;
 use narwal_types::{OkInfo, ResultSink, SqlError, SqlResult, Value, errors};
 use std::borrow::Cow;
 use std::sync::atomic::Ordering;
@@ -830,7 +832,10 @@ pub(crate) fn rolls_back_transaction(code: u16) -> bool {
 /// True for statements that open no table, such as a SELECT without FROM: unless one has conditions of its own, those of the statement before stay, so that
 /// `SELECT @@warning_count` can see them.
 pub(crate) fn keeps_diagnostics(stmt: &Stmt) -> bool {
+    // In MySQL every statement begins with none.
     match stmt {
+        Stmt::Select(s) if is_mysql() => s.from.is_none() && counts_conditions(s),
+        _ if is_mysql() => false,
         Stmt::Select(s) | Stmt::Do(s) => s.from.is_none(),
         Stmt::Explain(inner, _) => keeps_diagnostics(inner),
         Stmt::Ddl(d) => matches!(
@@ -839,6 +844,16 @@ pub(crate) fn keeps_diagnostics(stmt: &Stmt) -> bool {
         ),
         _ => false,
     }
+}
+
+/// True if a SELECT asks how many conditions the statement before had.
+fn counts_conditions(s: &narwal_syntax::ast::Select) -> bool {
+    let counts = |name: &str| {
+        let name = name.to_ascii_lowercase();
+        name.contains("warning_count") || name.contains("error_count")
+    };
+    let item = |i: &SelectItem| matches!(i, SelectItem::Expr { text, .. } if counts(text));
+    s.items.iter().any(item)
 }
 
 pub(crate) fn trim(text: &str) -> &str {

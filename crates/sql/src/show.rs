@@ -86,7 +86,11 @@ pub fn show_create_table(table: &Table, auto_increment: u64, mode: SqlMode) -> S
     for k in &def.foreign_keys {
         let _ = write!(out, ",\n  {}", k.clause(&def.db));
     }
-    for c in &def.checks {
+    let mut checks: Vec<_> = def.checks.iter().collect();
+    if is_mysql() {
+        checks.sort_by(|a, b| a.name.cmp(&b.name));
+    }
+    for c in checks {
         let _ = write!(
             out,
             ",\n  CONSTRAINT {} CHECK {}",

@@ -248,6 +248,10 @@ impl Store<'_> {
     /// Texts that name the column in full.
     fn incorrect(&self, code: u16, kind: &str, text: &str) -> SqlError {
         let shown = errors::abridged(text, 128);
+        if crate::face::is_mysql() {
+            let (column, row) = (&self.t.column, &self.row_no);
+            return crate::mysql_errors::incorrect_value(code, kind, &shown, column, row);
+        }
         SqlError::new(
             code,
             b"22007",

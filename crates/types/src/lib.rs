@@ -34,6 +34,7 @@ pub mod fixed;
 pub mod key;
 pub mod key_decode;
 pub mod member;
+pub mod mysql_errors;
 pub mod mysql_json;
 pub mod result;
 pub mod row;

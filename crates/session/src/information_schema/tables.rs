@@ -564,7 +564,7 @@ pub(super) fn check_constraints(view: &View, _: &StatementEnv, wanted: &Wanted) 
             ]);
         };
         for c in t.columns() {
-            if let Some(check) = &c.check {
+            if let Some(check) = c.check.as_ref().filter(|_| !(is_mysql() && c.is_json())) {
                 add(&c.name, "Column", check);
             }
         }
@@ -592,7 +592,9 @@ pub(super) fn table_constraints(view: &View, _: &StatementEnv, wanted: &Wanted) 
                 }),
             ]);
         }
+        // In MySQL a JSON column has a type of its own, and no CHECK for it.
         let checks = (t.columns().iter())
+            .filter(|c| !(is_mysql() && c.is_json()))
             .filter_map(|c| c.check.as_ref().map(|_| &c.name))
             .chain(t.def.checks.iter().map(|c| &c.name))
             .map(|n| (n, "CHECK"));

@@ -174,9 +174,13 @@ impl ClientSession {
         } else {
             g.text_null("Info", 100);
         }
-        g.any("Progress", TypeKind::Double, false);
-        if let Some(c) = g.columns.last_mut() {
-            c.decimals = 3;
+        // MariaDB's column.
+        let progress = !is_mysql();
+        if progress {
+            g.any("Progress", TypeKind::Double, false);
+            if let Some(c) = g.columns.last_mut() {
+                c.decimals = 3;
+            }
         }
         let all = self.account().global.has(PrivilegeSet::PROCESS);
         let now = self.instance.processes.now();
@@ -192,7 +196,7 @@ impl ClientSession {
                     i.chars().take(100).collect()
                 }
             });
-            g.row(vec![
+            let mut row = vec![
                 Value::Int(i64::from(line.id)),
                 Value::str(line.user),
                 Value::str(line.host),
@@ -201,8 +205,9 @@ impl ClientSession {
                 Value::Int(line.seconds as i64),
                 Value::str(line.state),
                 opt(info),
-                Value::Double(0.0),
-            ]);
+            ];
+            row.extend(progress.then_some(Value::Double(0.0)));
+            g.row(row);
         }
         g
     }

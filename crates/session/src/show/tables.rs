@@ -17,6 +17,7 @@ use narwal_sql::virtual_tables::{INFORMATION_SCHEMA, PERFORMANCE_SCHEMA};
 use narwal_sql::{show, view};
 use narwal_types::errors;
 use narwal_types::errors::codes;
+use narwal_types::face::is_mysql;
 use narwal_types::{BlobSize, Collation, SqlError, SqlResult, TypeKind, Value};
 use std::sync::Arc;
 
@@ -321,8 +322,11 @@ impl ClientSession {
             .text("Null", 3)
             .text("Index_type", 16)
             .text_null("Comment", 16)
-            .text("Index_comment", 1024)
-            .text("Ignored", 3);
+            .text("Index_comment", 1024);
+        match is_mysql() {
+            true => g.text("Visible", 3).text_null("Expression", 1024),
+            false => g.text("Ignored", 3),
+        };
         for ix in &t.def.indexes {
             for n in 0..ix.columns.len() {
                 let mut row = vec![
@@ -331,6 +335,11 @@ impl ClientSession {
                     Value::str(ix.name.as_str()),
                 ];
                 row.extend(index_part(&self.instance, &t, ix, n));
+                if is_mysql() {
+                    row.pop();
+                    row.push(Value::str(if ix.ignored { "NO" } else { "YES" }));
+                    row.push(Value::Null);
+                }
                 g.row(row);
             }
         }

@@ -141,6 +141,9 @@ pub enum Clause {
 impl Clause {
     /// As in error 1054.
     pub fn name(self) -> &'static str {
+        if narwal_types::face::is_mysql() {
+            return self.mysql_name();
+        }
         match self {
             Clause::FieldList => "SELECT",
             Clause::Where => "WHERE",
@@ -148,6 +151,18 @@ impl Clause {
             Clause::GroupBy => "GROUP BY",
             Clause::Having => "HAVING",
             Clause::OrderBy => "ORDER BY",
+        }
+    }
+
+    /// As MySQL's errors name it.
+    fn mysql_name(self) -> &'static str {
+        match self {
+            Clause::FieldList => "field list",
+            Clause::Where => "where clause",
+            Clause::On => "on clause",
+            Clause::GroupBy => "group statement",
+            Clause::Having => "having clause",
+            Clause::OrderBy => "order clause",
         }
     }
 }

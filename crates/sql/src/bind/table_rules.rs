@@ -157,8 +157,14 @@ fn bound(table: &Arc<Table>) -> SqlResult<&Rules> {
         .ok_or_else(|| SqlError::unknown("a table's expressions are of another kind"))
 }
 
-/// Error 4025.
+/// Error 4025; in MySQL it is the type JSON that refuses what is no JSON (3140).
 pub fn check_failed(table: &Table, name: &str) -> SqlError {
+    let json = |c: &narwal_engine::ColumnDef| {
+        format!("{}.{}", table.def.name, c.name) == name && c.is_json()
+    };
+    if narwal_types::face::is_mysql() && table.def.columns.iter().any(json) {
+        return errors::INVALID_JSON_TEXT.with([&name]);
+    }
     errors::CONSTRAINT_FAILED.with([&name, &table.def.db, &table.def.name])
 }
 

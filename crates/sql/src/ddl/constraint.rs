@@ -56,8 +56,12 @@ pub(super) fn checks(
                         .filter_map(|s| s.name.as_deref())
                         .any(|x| x.eq_ignore_ascii_case(n))
                 };
+                let of_number = |k| match narwal_types::face::is_mysql() {
+                    true => format!("{table}_chk_{k}"),
+                    false => format!("CONSTRAINT_{k}"),
+                };
                 (1..)
-                    .map(|k| format!("CONSTRAINT_{k}"))
+                    .map(of_number)
                     .find(|n| !is_taken(n, &out) && !named(n))
                     .unwrap_or_else(|| format!("CONSTRAINT_{i}"))
             }

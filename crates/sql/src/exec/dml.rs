@@ -494,7 +494,11 @@ pub fn duplicate_entry(
             }
         }
     }
-    errors::DUP_ENTRY.with([&(String::from_utf8_lossy(&text)), &name])
+    let text = String::from_utf8_lossy(&text);
+    match narwal_types::face::is_mysql() {
+        true => errors::DUP_ENTRY.with([&text, &format_args!("{}.{name}", table.def.name)]),
+        false => errors::DUP_ENTRY.with([&text, &name]),
+    }
 }
 
 /// Errors that IGNORE turns into warnings: those of the row's values, not of the transaction.
@@ -515,6 +519,7 @@ pub(super) fn ignorable(e: &SqlError) -> bool {
             | codes::NO_REFERENCED_ROW_2
             | codes::NO_PARTITION_FOR_GIVEN_VALUE
             | codes::CONSTRAINT_FAILED
+            | codes::CHECK_CONSTRAINT_VIOLATED
     )
 }
 

@@ -4,14 +4,15 @@
 use super::byte_sorter::ByteSorter;
 use super::order::{SortBuffer, Spilled, push_order_key};
 use super::partition::{Part, Partitions};
+use super::rollup_sort::RollupSort;
 use super::select::Output;
 use super::value_bytes::{ValueBytes, take_u64};
 use crate::env::StatementEnv;
 use crate::exec::context::RunCtx;
-use crate::exec::grouping::{add_computed, emit_group};
+use crate::exec::grouping::emit_group;
 use crate::exec::groups::Aside;
 use crate::exec::groups::OnGroup;
-use crate::exec::groups::{GroupRow, Groups};
+use crate::exec::groups::{GroupRow, Groups, add_computed};
 use crate::exec::rows::row_of;
 use crate::expr::node::ImageRow;
 use crate::plan::query::TablePlan;
@@ -374,6 +375,7 @@ impl SelectPlan {
             sorter.push(&key, &payload, ctx.env)?;
             Ok(true)
         })?;
+        let mut sorted = RollupSort::new(self, ctx);
         // The keys that several groups share are shown as in the last of these.
         let mut last: Vec<Value> = Vec::new();
         sorter.drain(ctx.env, &mut |_, mut payload| {
@@ -392,7 +394,15 @@ impl SelectPlan {
             }
             values.extend_from_slice(last.get(..level).unwrap_or_default());
             values.resize(g.aggregates.len() + g.keys.len(), Value::Null);
-            emit_group(g, layout, row, &values, ctx, out)
-        })
+            values.push(Value::Int(level as i64));
+            match &mut sorted {
+                Some(s) => s.push(g, layout, row, values, ctx),
+                None => emit_group(g, layout, row, &values, ctx, out),
+            }
+        })?;
+        match sorted {
+            Some(s) => s.emit(layout, ctx, out),
+            None => Ok(()),
+        }
     }
 }

@@ -3,12 +3,13 @@
 use super::aggregate::{Acc, All, holds_all};
 use super::key_table::KeyTable;
 use super::order::{SortBuffer, compare, push_key};
+use super::rollup_sort::RollupSort;
 use super::select::Output;
 use super::value_bytes::ValueBytes;
 use crate::env::StatementEnv;
 use crate::exec::context::RunCtx;
 use crate::exec::groups::Aside;
-use crate::exec::groups::{GroupRow, Groups};
+use crate::exec::groups::{GroupRow, Groups, add_computed};
 use crate::expr::node::{NoRow, RowAccess};
 use crate::plan::query::{GroupPlan, SelectPlan};
 use narwal_engine::Transaction;
@@ -213,26 +214,6 @@ fn finish(g: &GroupPlan, accs: &[Acc], ctx: &RunCtx<'_>) -> SqlResult<Vec<Value>
         .collect()
 }
 
-/// Adds what is computed of a group to the values of its aggregates.
-pub(super) fn add_computed(
-    g: &GroupPlan,
-    layout: Option<&RowLayout>,
-    row: &[u8],
-    values: &mut Vec<Value>,
-    ctx: &RunCtx<'_>,
-) -> SqlResult<()> {
-    for e in &g.computed {
-        let access = GroupRow {
-            layout,
-            row,
-            aggregates: values,
-        };
-        let v = e.eval(ctx, &access)?;
-        values.push(v);
-    }
-    Ok(())
-}
-
 /// Puts a group out if HAVING lets it.
 pub(super) fn emit_group(
     g: &GroupPlan,
@@ -429,6 +410,7 @@ impl SelectPlan {
             }
             Ordering::Equal
         });
+        let mut sorted = RollupSort::new(self, ctx);
         // The keys that several groups share are shown as in the last of these.
         let mut last: Vec<Value> = Vec::new();
         for (keys, n) in all {
@@ -438,11 +420,20 @@ impl SelectPlan {
             }
             values.extend_from_slice(last.get(..groups.level(n)).unwrap_or_default());
             values.resize(g.aggregates.len() + g.keys.len(), Value::Null);
-            if !emit_group(g, groups.layout, groups.row(n), &values, ctx, out)? {
+            values.push(Value::Int(groups.level(n) as i64));
+            let row = groups.row(n);
+            let more = match &mut sorted {
+                Some(s) => s.push(g, groups.layout, row, values, ctx)?,
+                None => emit_group(g, groups.layout, row, &values, ctx, out)?,
+            };
+            if !more {
                 break;
             }
         }
-        Ok(())
+        match sorted {
+            Some(s) => s.emit(groups.layout, ctx, out),
+            None => Ok(()),
+        }
     }
 
     /// Puts groups out, sorted if need be.

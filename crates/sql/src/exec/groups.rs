@@ -2,6 +2,7 @@
 
 use crate::exec::aggregate::Acc;
 use crate::exec::byte_sorter::ByteSorter;
+use crate::exec::context::RunCtx;
 use crate::exec::key_table::KeyTable;
 use crate::exec::partition::Partitions;
 use crate::exec::value_bytes::ValueBytes;
@@ -74,4 +75,24 @@ pub(crate) struct Aside {
     /// Rows so far.
     pub(crate) count: u64,
     pub(crate) image: Vec<u8>,
+}
+
+/// Adds what is computed of a group to the values of its aggregates.
+pub(super) fn add_computed(
+    g: &GroupPlan,
+    layout: Option<&RowLayout>,
+    row: &[u8],
+    values: &mut Vec<Value>,
+    ctx: &RunCtx<'_>,
+) -> SqlResult<()> {
+    for e in &g.computed {
+        let access = GroupRow {
+            layout,
+            row,
+            aggregates: values,
+        };
+        let v = e.eval(ctx, &access)?;
+        values.push(v);
+    }
+    Ok(())
 }

@@ -23,6 +23,7 @@ pub mod outcome;
 mod partition;
 mod prefilter;
 pub mod returning;
+mod rollup_sort;
 mod row_list;
 pub mod rows;
 pub mod select;

@@ -241,7 +241,8 @@ pub struct GroupPlan {
     pub computed: Vec<Expr>,
     /// HAVING.
     pub having: Option<Expr>,
-    /// WITH ROLLUP: the keys follow the aggregates' values, NULL in the rows for several groups.
+    /// WITH ROLLUP: the keys follow the aggregates' values, NULL in the rows for several groups; then how many keys the
+    /// group has.
     pub rollup: bool,
     /// One group of MIN and MAX alone: how each is found at an end of an index.
     pub ends: Vec<TablePlan>,
@@ -254,6 +255,14 @@ pub struct GroupPlan {
 }
 
 impl GroupPlan {
+    /// How many values WITH ROLLUP puts behind those of the aggregates: the keys', and of how many keys the group is.
+    pub(crate) fn rolled(&self) -> usize {
+        match self.rollup {
+            true => self.keys.len() + 1,
+            false => 0,
+        }
+    }
+
     /// Groups by these keys, without aggregates.
     pub(crate) fn of(keys: Vec<SortKey>) -> GroupPlan {
         GroupPlan {

@@ -9,6 +9,7 @@ use crate::expr::node::{AggFunc, Aggregate, Expr, ExprKind, ExprType};
 use crate::param_type::ParamType;
 use crate::plan::query::{GroupPlan, LimitPlan, LockSpec, SortKey};
 use crate::planner::condition::all_of;
+use crate::planner::full_group_by::Grouped;
 use crate::planner::logical::{Body, FromPlan, LogicalSelect};
 use crate::planner::resolve::Resolver;
 use crate::planner::subqueries::Subqueries;
@@ -20,6 +21,7 @@ use narwal_syntax::ast::{
 };
 use narwal_syntax::ast::{LockWait as Wait, UnaryOp};
 use narwal_types::errors;
+use narwal_types::face::is_mysql;
 use narwal_types::{ResultColumn, SqlResult, TypeKind, Value};
 use smallvec::SmallVec;
 use std::cell::RefCell;
@@ -380,8 +382,18 @@ impl Resolver<'_> {
         if s.order_by.is_empty() && !grouped && !s.distinct {
             order = merged.order;
         }
-        if grouped && env.sql_mode.has(narwal_syntax::SqlMode::ONLY_FULL_GROUP_BY) {
-            self.full_group_by(&list.items, &keys)?;
+        if env.sql_mode.has(narwal_syntax::SqlMode::ONLY_FULL_GROUP_BY) {
+            let groups = Grouped {
+                keys: &keys,
+                sources: &sources,
+                body: &body,
+                filter: filter.as_ref(),
+            };
+            if grouped {
+                groups.check(&list.items)?;
+            } else if s.distinct && is_mysql() {
+                groups.check_distinct(&list.items, &order)?;
+            }
         }
         let limit = self.limit(s.limit.as_ref())?;
         let all_rows = grouped
@@ -507,26 +519,6 @@ impl Resolver<'_> {
             expr: bind(e, scope)?,
             desc,
         })
-    }
-
-    fn full_group_by(&self, items: &[Expr], keys: &[SortKey]) -> SqlResult<()> {
-        fn ok(e: &Expr, keys: &[SortKey]) -> bool {
-            if keys.iter().any(|k| *k.expr.without_mark() == *e) {
-                return true;
-            }
-            if matches!(e.kind, ExprKind::Column { .. }) {
-                return false;
-            }
-            let mut fine = true;
-            e.for_each_child(&mut |c| fine &= ok(c, keys));
-            fine
-        }
-        for e in items {
-            if !ok(e, keys) {
-                return Err(errors::WRONG_FIELD_WITH_GROUP.plain());
-            }
-        }
-        Ok(())
     }
 }
 

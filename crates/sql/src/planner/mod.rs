@@ -8,6 +8,7 @@
 //! | `with_order.rs`, `recursive.rs` | which tables of WITH name which; those that name themselves or each other |
 //! | `select.rs` | SELECT: from its names over the rules to its plan |
 //! | `bind_select.rs`, `subqueries.rs` | the clauses of a SELECT bound, and the subqueries in it |
+//! | `full_group_by.rs` | ONLY_FULL_GROUP_BY |
 //! | `window.rs` | the sorts that window functions need |
 //! | `rules/` | what makes a plan better, one file each |
 //! | `physical.rs` | from the logical plan to the physical one |
@@ -22,6 +23,7 @@ pub mod condition;
 pub mod dml;
 pub mod estimate;
 pub mod from;
+mod full_group_by;
 mod handler;
 pub mod load;
 pub mod logical;

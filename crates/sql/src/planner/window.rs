@@ -108,10 +108,7 @@ pub fn settle_windows(
         return None;
     }
     let (mut plan, places) = plan_windows(calls);
-    plan.behind = group.map_or(0, |g| {
-        let keys = if g.rollup { g.keys.len() } else { 0 };
-        g.aggregates.len() + keys + g.computed.len()
-    });
+    plan.behind = group.map_or(0, |g| g.aggregates.len() + g.rolled() + g.computed.len());
     let orders = order.iter_mut().map(|k| &mut k.expr);
     for e in items.iter_mut().chain(orders) {
         place(e, plan.behind, &places);

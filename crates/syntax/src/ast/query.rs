@@ -119,6 +119,19 @@ pub enum From {
 }
 
 impl From {
+    /// Names under which its tables and derived tables are known.
+    pub fn names<'a>(&'a self, out: &mut Vec<&'a str>) {
+        match self {
+            From::Table(t) => out.push(t.alias.as_deref().unwrap_or(&t.name.name)),
+            From::Query { alias, .. } => out.push(alias),
+            From::Join(j) => {
+                j.left.names(out);
+                j.right.names(out);
+            }
+            From::Set { .. } | From::JsonTable(_) => {}
+        }
+    }
+
     /// The first table by its place in the text, if there is one.
     pub fn first_table(&self) -> Option<&TableRef> {
         match self {

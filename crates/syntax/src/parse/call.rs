@@ -170,6 +170,11 @@ impl Parser<'_> {
         }
         loop {
             call.args.push(self.nested(Self::expr)?);
+            if let Some(ty) = self.json_returning(&call)? {
+                self.expect_tok(Tok::RParen)?;
+                let expr = Box::new(Expr::Call(Box::new(call)));
+                return Ok(Expr::Cast { expr, ty });
+            }
             // A UDF may name its arguments.
             let named = self.eat(Kw::AS)
                 || matches!(self.peek(), Tok::String | Tok::Word(_) | Tok::QuotedIdent);
@@ -603,6 +608,10 @@ impl Parser<'_> {
         self.bump();
         let expr = Box::new(self.nested(Self::expr)?);
         self.expect(Kw::AS)?;
+        if let Some(json) = self.cast_json(&expr) {
+            self.expect_tok(Tok::RParen)?;
+            return Ok(json);
+        }
         let ty = self.cast_type()?;
         self.expect_tok(Tok::RParen)?;
         Ok(Expr::Cast { expr, ty })

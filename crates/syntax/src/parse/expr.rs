@@ -23,6 +23,7 @@ enum Infix {
     Like,
     Regexp,
     SoundsLike,
+    MemberOf,
 }
 
 impl Parser<'_> {
@@ -138,6 +139,7 @@ impl Parser<'_> {
                 let (infix, level) = predicate(k)?;
                 return Some((infix, level, true));
             }
+            _ if self.at_member_of() => return Some((Infix::MemberOf, level::LIKE, false)),
             k => {
                 let (infix, level) = predicate(k)?;
                 return Some((infix, level, false));
@@ -181,6 +183,7 @@ impl Parser<'_> {
                     right,
                 })
             }
+            Infix::MemberOf => self.member_of(*left),
             Infix::Is => self.is_test(left),
             Infix::Between => {
                 let low = Box::new(self.nested(|p| p.operators(level::BETWEEN))?);

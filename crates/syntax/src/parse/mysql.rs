@@ -1,6 +1,6 @@
 //! What only MySQL's grammar has. It is read under MySQL's face; otherwise it is the error that MariaDB gives.
 
-use crate::ast::{Call, Expr, From, Select, SelectItem};
+use crate::ast::{Call, CastType, Expr, From, Select, SelectItem};
 use crate::keyword::Kw;
 use crate::parser::Parser;
 use crate::row_alias::RowAlias;
@@ -120,6 +120,95 @@ impl Parser<'_> {
             true => Ok(true),
             false => Err(SqlError::unsupported("ENCRYPTION='Y'")),
         }
+    }
+
+    /// `MEMBER OF` is next, which is an operator.
+    pub(super) fn at_member_of(&self) -> bool {
+        is_mysql() && self.at_nth(1, Kw::OF) && self.at_word("MEMBER")
+    }
+
+    /// Behind `value MEMBER`: `OF (array)`.
+    pub(super) fn member_of(&mut self, value: Expr) -> SqlResult<Expr> {
+        self.expect(Kw::OF)?;
+        self.expect_tok(Tok::LParen)?;
+        let array = self.nested(Self::expr)?;
+        self.expect_tok(Tok::RParen)?;
+        Ok(call("member of", vec![value, array]))
+    }
+
+    /// `CAST(value AS JSON)`, of which the value was read and the type is next.
+    pub(super) fn cast_json(&mut self, value: &Expr) -> Option<Expr> {
+        (is_mysql() && self.eat_word("JSON")).then(|| call("cast_as_json", vec![value.clone()]))
+    }
+
+    /// `RETURNING type` behind the arguments of JSON_VALUE: its value as of that type.
+    pub(super) fn json_returning(&mut self, call: &Call) -> SqlResult<Option<CastType>> {
+        let here = is_mysql() && call.name.eq_ignore_ascii_case("json_value");
+        match here && self.eat(Kw::RETURNING) {
+            true => self.cast_type().map(Some),
+            false => Ok(None),
+        }
+    }
+
+    /// `OF table, ...` of a locking clause. All tables of the query are locked, so it must name them all.
+    pub(super) fn locked_tables(&mut self, from: Option<&From>) -> SqlResult<()> {
+        if !is_mysql() || !self.eat(Kw::OF) {
+            return Ok(());
+        }
+        let named = self.comma_separated(Self::ident)?;
+        let mut all = Vec::new();
+        if let Some(from) = from {
+            from.names(&mut all);
+        }
+        let is = |a: &str, b: &str| a.eq_ignore_ascii_case(b);
+        if let Some(name) = named.iter().find(|n| !all.iter().any(|a| is(a, n))) {
+            return Err(errors::UNRESOLVED_TABLE_LOCK.with([name]));
+        }
+        match all.iter().all(|a| named.iter().any(|n| is(a, n))) {
+            true => Ok(()),
+            false => Err(SqlError::unsupported(
+                "a locking clause OF some of the tables",
+            )),
+        }
+    }
+
+    /// 1235 if this is next, which MySQL's grammar goes on with here.
+    pub(super) fn refuse_in_mysql(&self, next: Tok, what: &str) -> SqlResult<()> {
+        match is_mysql() && self.peek() == next {
+            true => Err(SqlError::unsupported(what)),
+            false => Ok(()),
+        }
+    }
+
+    /// 1235 if this word is next, as [`Parser::refuse_in_mysql`].
+    pub(super) fn refuse_word_in_mysql(&self, next: &str, what: &str) -> SqlResult<()> {
+        match is_mysql() && self.at_word(next) {
+            true => Err(SqlError::unsupported(what)),
+            false => Ok(()),
+        }
+    }
+
+    /// `[NOT] ENFORCED` behind a CHECK.
+    pub(super) fn enforced(&mut self) -> SqlResult<()> {
+        if !is_mysql() {
+            return Ok(());
+        }
+        let not = self.at(Kw::NOT) && self.at_word_nth(1, "ENFORCED");
+        if not {
+            return Err(SqlError::unsupported("CHECK NOT ENFORCED"));
+        }
+        self.eat_word("ENFORCED");
+        Ok(())
+    }
+
+    /// `CHECK` or `CONSTRAINT` of `ALTER TABLE ... ALTER CHECK name [NOT] ENFORCED` is next.
+    pub(super) fn at_alter_check(&self) -> bool {
+        is_mysql() && (self.at(Kw::CHECK) || self.at(Kw::CONSTRAINT))
+    }
+
+    /// `FOR INSTANCE` in MySQL's backups: `LOCK INSTANCE FOR BACKUP` is next, or `UNLOCK INSTANCE`.
+    pub(super) fn at_instance(&self) -> bool {
+        is_mysql() && self.at_word_nth(1, "INSTANCE")
     }
 
     /// LATERAL, which is not supported.

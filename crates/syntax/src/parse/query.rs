@@ -528,7 +528,7 @@ impl Parser<'_> {
             s.procedure = Some(Box::new(self.select_procedure()?));
         }
         self.select_into(true)?;
-        s.locking = self.locking()?;
+        s.locking = self.locking(s.from.as_ref())?;
         // Behind SELECTs that are put together it means the rows of the last one.
         if let (Some(From::Set { rest, .. }), Some(_)) = (&mut s.from, &s.locking)
             && let Some((_, last)) = rest.last_mut()
@@ -618,9 +618,13 @@ impl Parser<'_> {
         }
     }
 
-    fn locking(&mut self) -> SqlResult<Option<Locking>> {
+    fn locking(&mut self, from: Option<&From>) -> SqlResult<Option<Locking>> {
         let exclusive = if self.eat_all(&[Kw::FOR, Kw::UPDATE]) {
+            self.locked_tables(from)?;
             true
+        } else if is_mysql() && self.eat_all(&[Kw::FOR, Kw::SHARE]) {
+            self.locked_tables(from)?;
+            false
         } else if self.eat(Kw::LOCK) {
             self.expect(Kw::IN)?;
             self.expect(Kw::SHARE)?;

@@ -7,6 +7,7 @@ use crate::expr::node::Typing;
 use crate::expr::node::{Coercibility, Expr, ExprType};
 use crate::expr::types::{BIGINT_CHARS, Class, collation_of};
 use narwal_types::decimal::DIV_PRECISION_INCREMENT;
+use narwal_types::face::is_mysql;
 use narwal_types::{Collation, SqlResult};
 
 /// What an aggregate does with its values.
@@ -234,6 +235,8 @@ fn spread_type(t: &Typing<'_>) -> SqlResult<ExprType> {
     Ok(ExprType {
         decimals: match arg.class() {
             Class::Double => NOT_FIXED,
+            // MySQL shows all digits.
+            _ if is_mysql() => NOT_FIXED,
             _ => (arg.scale() as u8 + DIV_PRECISION_INCREMENT).min(30),
         },
         ..ExprType::double(true)

@@ -41,7 +41,7 @@ pub(crate) mod info;
 pub(crate) mod json;
 mod lock;
 mod moment;
-mod mysql;
+pub(crate) mod mysql;
 mod network;
 pub(crate) mod number;
 pub(crate) mod oracle;

@@ -1,11 +1,56 @@
-//! Functions that only MySQL has: UUIDs as 16 bytes.
+//! Functions that only MySQL has.
 
 use super::typing::{bytes, int};
 use crate::expr::node::{Call, ExprType, Function};
 use crate::expr::value::Val;
 use narwal_types::{SqlResult, Value, errors};
 
+/// GROUPING. The rule of WITH ROLLUP makes it [`GROUPING_AT`]; where it stays, there are no groups of several groups.
+pub(crate) static GROUPING: Function = Function::new(
+    "grouping",
+    "key, ...",
+    "Whether a row of WITH ROLLUP is of all values of a key of GROUP BY; of several keys, a bit each.",
+    int,
+    |_| Err(errors::INVALID_GROUP_FUNC_USE.plain()),
+)
+.takes_null();
+
+/// GROUPING of the keys at these places, in a group of so many keys.
+pub(crate) static GROUPING_AT: Function = Function::new(
+    " grouping_at",
+    "keys, place, ...",
+    "A bit for each place that the group has no key for.",
+    int,
+    |c| {
+        let keys = c.int(0);
+        let bit = |bits: i64, i: usize| bits << 1 | i64::from(c.int(i) >= keys);
+        Ok(Val::int((1..c.exprs().len()).fold(0, bit)))
+    },
+);
+
 pub(super) static FUNCTIONS: &[&Function] = &[
+    &Function::new(
+        "any_value",
+        "value",
+        "The value in one of the rows of a group, whichever.",
+        |t| Ok(t.arg(0)),
+        |c| Ok(Val::Owned(c.v(0).to_value())),
+    ),
+    &GROUPING,
+    &Function::new(
+        "format_bytes",
+        "bytes",
+        "Bytes as KiB, MiB, and so on.",
+        |t| Ok(ExprType::text(16, t.nullable())),
+        |c| Ok(Val::text(format_bytes(c.f64(0)))),
+    ),
+    &Function::new(
+        "format_pico_time",
+        "picoseconds",
+        "A time as ns, us, ms, s, min, h or d.",
+        |t| Ok(ExprType::text(16, t.nullable())),
+        |c| Ok(Val::text(format_pico_time(c.f64(0)))),
+    ),
     &Function::new(
         "bin_to_uuid",
         "bytes[, swapped]",
@@ -95,4 +140,36 @@ fn bin_to_uuid<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
         &hex[16..20],
         &hex[20..]
     )))
+}
+
+/// A number in the largest of these units of which it has one, with two decimals.
+fn in_units(n: f64, units: &[(f64, &str)]) -> Option<String> {
+    let found = units.iter().find(|(size, _)| n.abs() >= *size);
+    found.map(|(size, name)| format!("{:.2} {name}", n / size))
+}
+
+fn format_bytes(n: f64) -> String {
+    const K: f64 = 1024.0;
+    let units = [
+        (K.powi(6), "EiB"),
+        (K.powi(5), "PiB"),
+        (K.powi(4), "TiB"),
+        (K.powi(3), "GiB"),
+        (K.powi(2), "MiB"),
+        (K, "KiB"),
+    ];
+    in_units(n, &units).unwrap_or_else(|| format!("{n:>4.0} bytes"))
+}
+
+fn format_pico_time(n: f64) -> String {
+    let units = [
+        (86_400e12, "d"),
+        (3600e12, "h"),
+        (60e12, "min"),
+        (1e12, "s"),
+        (1e9, "ms"),
+        (1e6, "us"),
+        (1e3, "ns"),
+    ];
+    in_units(n, &units).unwrap_or_else(|| format!("{n:>3.0} ps"))
 }

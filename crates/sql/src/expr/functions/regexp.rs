@@ -10,6 +10,7 @@ use crate::expr::value::Val;
 use crate::expr::value::with_text;
 use narwal_types::errors;
 use narwal_types::errors::codes;
+use narwal_types::face::is_mysql;
 use narwal_types::{Collation, SqlResult, ValueRef};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -31,8 +32,8 @@ pub(in crate::expr) static REGEXP: Function = Function::new(
 pub(super) static FUNCTIONS: &[&Function] = &[
     &Function::new(
         "regexp_instr",
-        "text, pattern",
-        "Where an expression first matches, counted from 1; 0 if nowhere.",
+        "text, pattern[, from, occurrence, behind, how]",
+        "Where an expression first matches, counted from 1; 0 if nowhere. More than two arguments are MySQL's.",
         instr_type,
         instr,
     ),
@@ -45,16 +46,22 @@ pub(super) static FUNCTIONS: &[&Function] = &[
     ),
     &Function::new(
         "regexp_replace",
-        "text, pattern, new",
-        "The text with each match of an expression replaced.",
-        |t| t.string_of(0..3, 1 << 24, true),
+        "text, pattern, new[, from, occurrence, how]",
+        "The text with each match of an expression replaced. More than three arguments are MySQL's.",
+        |t| {
+            mysqls_arguments(t, 3)?;
+            t.string_of(0..3, 1 << 24, true)
+        },
         replace,
     ),
     &Function::new(
         "regexp_substr",
-        "text, pattern",
-        "The first part that an expression matches.",
-        |t| t.string_of(0..2, t.chars(0), true),
+        "text, pattern[, from, occurrence, how]",
+        "The first part that an expression matches. More than two arguments are MySQL's.",
+        |t| {
+            mysqls_arguments(t, 2)?;
+            t.string_of(0..2, t.chars(0), true)
+        },
         substr,
     ),
 ];
@@ -130,11 +137,21 @@ fn matches(
 
 /// REGEXP_LIKE.
 fn like<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    let (mode, pattern) = told(c, 2)?;
+    let found = with_text(c.v(0), |t| {
+        let r = compile_for(t, &pattern, mode)?;
+        search(c.ctx.env, &r, t, 0)
+    })?;
+    Ok(Val::int(found.into()))
+}
+
+/// How to search, and for what: argument `how` says it by letters.
+fn told(c: &Call<'_, '_>, how: usize) -> SqlResult<(Mode, String)> {
     let mut mode = call_mode(c)?;
     let mut pattern = c.text(1);
-    let how = match c.exprs().len() {
-        3.. => c.text(2),
-        _ => String::new(),
+    let how = match c.exprs().len() > how {
+        true => c.text(how),
+        false => String::new(),
     };
     for letter in how.chars() {
         match letter {
@@ -143,14 +160,39 @@ fn like<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
             'm' => pattern.insert_str(0, "(?m)"),
             'n' => pattern.insert_str(0, "(?s)"),
             'u' => {}
-            _ => return Err(errors::WRONG_ARGUMENTS.with([&"regexp_like"])),
+            _ => return Err(errors::WRONG_ARGUMENTS.with([&c.func.name()])),
         }
     }
-    let found = with_text(c.v(0), |t| {
-        let r = compile_for(t, &pattern, mode)?;
-        search(c.ctx.env, &r, t, 0)
-    })?;
-    Ok(Val::int(found.into()))
+    Ok((mode, pattern))
+}
+
+/// 1582 for arguments that MariaDB's function does not have.
+fn mysqls_arguments(t: &Typing<'_>, own: usize) -> SqlResult<()> {
+    match t.args.len() > own && !is_mysql() {
+        true => Err(errors::WRONG_PARAMCOUNT_TO_NATIVE_FCT.with([&t.name.to_ascii_uppercase()])),
+        false => Ok(()),
+    }
+}
+
+/// Argument `i`, a number from 1 on, or `1` if it is not there.
+fn counted(c: &Call<'_, '_>, i: usize) -> i64 {
+    match c.exprs().len() > i {
+        true => c.int(i),
+        false => 1,
+    }
+}
+
+/// The byte at which character `from` begins, from 1; 3686 beyond the text.
+fn start(text: &[u8], from: i64, utf: bool) -> SqlResult<usize> {
+    let chars = usize::try_from(from.saturating_sub(1)).ok();
+    let at = chars.and_then(|n| match utf {
+        true => {
+            let at = narwal_types::collation::char_prefix(text, n).len();
+            (narwal_types::collation::char_count(&text[..at]) == n).then_some(at)
+        }
+        false => (n <= text.len()).then_some(n),
+    });
+    at.ok_or_else(|| errors::REGEXP_INDEX_OUTOFBOUNDS_ERROR.plain())
 }
 
 /// Collation of the text and the pattern of a call.
@@ -169,36 +211,71 @@ fn position(text: &[u8], at: usize, utf: bool) -> i64 {
 }
 
 fn instr_type(t: &Typing<'_>) -> SqlResult<ExprType> {
+    mysqls_arguments(t, 2)?;
     collation_of(t.args.iter().map(|a| &a.ty), t.name)?;
     Ok(ExprType::int(t.nullable()))
 }
 
-/// The first match in the first argument.
-fn find(c: &Call<'_, '_>, text: &[u8], mode: Mode) -> SqlResult<Option<(usize, usize)>> {
-    let r = compile_for(text, &c.text(1), mode)?;
-    Ok(search(c.ctx.env, &r, text, 0)?
-        .then(|| r.group(0))
-        .flatten())
+/// The match in the first argument that is asked for: the arguments from `2` on say from which character on, the how
+/// manieth, and, as argument `how`, how to search.
+fn find(c: &Call<'_, '_>, text: &[u8], how: usize) -> SqlResult<Option<(usize, usize)>> {
+    let (mode, pattern) = told(c, how)?;
+    let r = compile_for(text, &pattern, mode)?;
+    let mut at = match counted(c, 2) {
+        1 => 0,
+        from => start(text, from, mode.utf)?,
+    };
+    let mut left = counted(c, 3);
+    while at <= text.len() {
+        let found = search(c.ctx.env, &r, text, at)?.then(|| r.group(0));
+        let Some((from, to)) = found.flatten() else {
+            break;
+        };
+        left -= 1;
+        if left <= 0 {
+            return Ok(Some((from, to)));
+        }
+        c.ctx.env.check_interrupt()?;
+        at = behind(text, (from, to), mode.utf);
+    }
+    Ok(None)
+}
+
+/// Where to go on behind a match: one that is empty is passed over.
+fn behind(text: &[u8], (from, to): (usize, usize), utf: bool) -> usize {
+    if to > from {
+        return to;
+    }
+    let rest = text.get(to..).unwrap_or_default();
+    let one = match utf {
+        true => narwal_types::collation::char_prefix(rest, 1).len(),
+        false => 1,
+    };
+    to + one.max(1)
 }
 
 fn instr<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     let mode = call_mode(c)?;
+    let behind = c.exprs().len() > 4 && c.int(4) != 0;
     with_text(c.v(0), |t| {
-        let found = find(c, t, mode)?;
-        Ok(Val::int(found.map_or(0, |m| position(t, m.0, mode.utf))))
+        let found = find(c, t, 5)?.map(|m| if behind { m.1 } else { m.0 });
+        Ok(Val::int(found.map_or(0, |at| position(t, at, mode.utf))))
     })
 }
 
 fn substr<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
-    let mode = call_mode(c)?;
     let found = with_text(c.v(0), |t| {
-        let found = find(c, t, mode)?;
-        SqlResult::Ok(found.map_or(Vec::new(), |(from, to)| t[from..to].to_vec()))
+        let found = find(c, t, 4)?;
+        SqlResult::Ok(found.map(|(from, to)| t[from..to].to_vec()))
     })?;
-    c.string(found)
+    match found {
+        None if is_mysql() => Ok(Val::NULL),
+        found => c.string(found.unwrap_or_default()),
+    }
 }
 
-/// Replaces all matches; `\1` to `\9` stand for groups, `\\` for a backslash.
+/// Replaces all matches, or the one that is asked for. In the new text `\1` to `\9` stand for groups and `\\` for a
+/// backslash; in MySQL it is `$1`, and a backslash takes the next character as it is.
 fn replace<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     replace_by(c, &c.text(2))
 }
@@ -217,42 +294,75 @@ pub(super) fn replace_by_null<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
 fn replace_by<'a>(c: &Call<'a, '_>, by: &str) -> SqlResult<Val<'a>> {
     let mut text = Vec::new();
     c.v(0).write_text(&mut text);
-    let r = compile_for(&text, &c.text(1), call_mode(c)?)?;
+    let (mode, pattern) = told(c, 5)?;
+    let r = compile_for(&text, &pattern, mode)?;
     let mut out = Vec::with_capacity(text.len());
-    let mut at = 0;
+    let mut copied = 0;
+    let mut at = match counted(c, 3) {
+        1 => 0,
+        from => start(&text, from, mode.utf)?,
+    };
+    let only = match c.exprs().len() > 4 {
+        true => c.int(4),
+        false => 0,
+    };
+    let mut n = 0;
     while at <= text.len() {
-        // An empty match ends it, as in MariaDB.
-        let found = search(c.ctx.env, &r, &text, at)?
-            .then(|| r.group(0))
-            .flatten();
-        let Some((from, to)) = found.filter(|(from, to)| from < to) else {
+        let found = search(c.ctx.env, &r, &text, at)?.then(|| r.group(0));
+        // An empty match ends it in MariaDB.
+        let Some((from, to)) = found.flatten().filter(|(a, b)| a < b || is_mysql()) else {
             break;
         };
         c.ctx.env.check_interrupt()?;
-        out.extend_from_slice(&text[at..from]);
-        let mut it = by.chars();
-        let mut buf = [0; 4];
-        while let Some(ch) = it.next() {
-            // A group may be as long as the text, and stand there often.
-            if !c.may_be(out.len() as u64)? {
-                return Ok(Val::NULL);
-            }
-            if ch != '\\' {
-                out.extend_from_slice(ch.encode_utf8(&mut buf).as_bytes());
-                continue;
-            }
-            match it.next() {
-                Some(d) if d.is_ascii_digit() => {
-                    if let Some((s, e)) = r.group(d as usize - '0' as usize) {
-                        out.extend_from_slice(&text[s..e]);
-                    }
-                }
-                Some(ch) => out.extend_from_slice(ch.encode_utf8(&mut buf).as_bytes()),
-                None => {}
-            }
+        n += 1;
+        at = behind(&text, (from, to), mode.utf);
+        if only > 0 && n != only {
+            continue;
         }
-        at = to;
+        out.extend_from_slice(&text[copied..from]);
+        copied = to;
+        if !push_new(c, &r, &text, by, &mut out)? {
+            return Ok(Val::NULL);
+        }
+        if only > 0 {
+            break;
+        }
     }
-    out.extend_from_slice(&text[at.min(text.len())..]);
+    out.extend_from_slice(&text[copied.min(text.len())..]);
     c.string(out)
+}
+
+/// Puts what replaces a match. False if the result is longer than it may be.
+fn push_new(
+    c: &Call<'_, '_>,
+    r: &Regex,
+    text: &[u8],
+    by: &str,
+    out: &mut Vec<u8>,
+) -> SqlResult<bool> {
+    let group = if is_mysql() { '$' } else { '\\' };
+    let mut it = by.chars().peekable();
+    let mut buf = [0; 4];
+    while let Some(ch) = it.next() {
+        // A group may be as long as the text, and stand there often.
+        if !c.may_be(out.len() as u64)? {
+            return Ok(false);
+        }
+        let digit = it.peek().and_then(|d| d.to_digit(10));
+        match (ch, digit) {
+            (_, Some(d)) if ch == group => {
+                it.next();
+                if let Some((s, e)) = r.group(d as usize) {
+                    out.extend_from_slice(&text[s..e]);
+                }
+            }
+            ('\\', _) => {
+                if let Some(ch) = it.next() {
+                    out.extend_from_slice(ch.encode_utf8(&mut buf).as_bytes());
+                }
+            }
+            _ => out.extend_from_slice(ch.encode_utf8(&mut buf).as_bytes()),
+        }
+    }
+    Ok(true)
 }

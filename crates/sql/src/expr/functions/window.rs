@@ -6,6 +6,7 @@ use crate::expr::node::Typing;
 use crate::expr::types::BIGINT_CHARS;
 use crate::expr::window::WindowFunc;
 use narwal_types::SqlResult;
+use narwal_types::face::is_mysql;
 
 /// What the clauses of a window mean to a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -174,7 +175,11 @@ fn number(_: &Typing<'_>) -> SqlResult<ExprType> {
 
 /// A number with ten digits behind the point.
 fn share(_: &Typing<'_>) -> SqlResult<ExprType> {
-    Ok(ExprType::double_with(10, true))
+    // MySQL shows all digits.
+    Ok(match is_mysql() {
+        true => ExprType::double(true),
+        false => ExprType::double_with(10, true),
+    })
 }
 
 /// The first argument's: of NULL they have no type either, but one that counts.

@@ -184,7 +184,7 @@ pub fn settle(
             && !having.as_ref().is_some_and(|h| marked(h))
             && !order.iter().any(|k| volatile(&k.expr));
         let items = if late { &mut [][..] } else { &mut *items };
-        let behind = g.aggregates.len() + if g.rollup { g.keys.len() } else { 0 };
+        let behind = g.aggregates.len() + g.rolled();
         for (n, e) in items.iter_mut().enumerate() {
             // Window functions come behind the groups.
             if !volatile(e) || e.has_window() {

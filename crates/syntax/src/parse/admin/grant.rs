@@ -88,6 +88,7 @@ impl Parser<'_> {
             }
         } else if self.grants_role(Kw::TO) {
             let role = self.role_name()?;
+            self.refuse_in_mysql(Tok::Comma, "GRANT of several roles")?;
             self.expect(Kw::TO)?;
             let users = self.user_specs()?;
             let admin_option = self.eat(Kw::WITH);
@@ -257,6 +258,7 @@ impl Parser<'_> {
 
     fn revoke_role(&mut self, admin_option: bool) -> SqlResult<Revoke> {
         let role = self.role_name()?;
+        self.refuse_in_mysql(Tok::Comma, "REVOKE of several roles")?;
         self.expect(Kw::FROM)?;
         let users = self.comma_separated(Self::user_or_role)?;
         Ok(Revoke::Role {

@@ -331,6 +331,7 @@ impl Parser<'_> {
 
     pub(super) fn reset(&mut self) -> SqlResult<Admin> {
         self.bump();
+        self.refuse_word_in_mysql("PERSIST", "RESET PERSIST")?;
         let items = self.comma_separated(|p| {
             if p.eat(Kw::MASTER) {
                 return Ok(Reset::Master(match p.eat(Kw::TO) {

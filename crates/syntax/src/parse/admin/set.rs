@@ -8,6 +8,7 @@ use crate::keyword::Kw;
 use crate::parser::Parser;
 use crate::token::Tok;
 use narwal_types::SqlResult;
+use narwal_types::face::is_mysql;
 
 impl Parser<'_> {
     pub(super) fn set(&mut self) -> SqlResult<Admin> {
@@ -19,6 +20,9 @@ impl Parser<'_> {
                 self.bump();
             }
             return self.set_transaction(scope.unwrap_or(Scope::Default));
+        }
+        for word in ["PERSIST", "PERSIST_ONLY"] {
+            self.refuse_word_in_mysql(word, "SET PERSIST")?;
         }
         let mut sticky = Scope::Default;
         let mut items = self.comma_separated(|p| p.set_item(&mut sticky))?;
@@ -265,7 +269,9 @@ impl Parser<'_> {
                     true => Some("CURRENT_ROLE".to_string()),
                     false => self.role_or_none()?,
                 };
-                let user = match self.eat(Kw::FOR) {
+                self.refuse_in_mysql(Tok::Comma, "a default of several roles")?;
+                let for_user = self.eat(Kw::FOR) || (is_mysql() && self.eat(Kw::TO));
+                let user = match for_user {
                     true => Some(self.user_name()?),
                     false => None,
                 };

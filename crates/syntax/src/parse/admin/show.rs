@@ -148,7 +148,11 @@ impl Parser<'_> {
             Kw::COUNT => self.show_count()?,
             Kw::PROCESSLIST => Show::ProcessList { full },
             Kw::GRANTS => Show::Grants(match self.eat(Kw::FOR) {
-                true => Some(self.user_or_role()?),
+                true => {
+                    let of = self.user_or_role()?;
+                    self.refuse_in_mysql(Tok::Word(Kw::USING), "SHOW GRANTS ... USING")?;
+                    Some(of)
+                }
                 false => None,
             }),
             Kw::COLLATION => Show::Collation(self.filter()?),

@@ -36,11 +36,13 @@ impl Parser<'_> {
     /// `CHECK (...)`
     pub(super) fn check(&mut self, name: Option<String>) -> SqlResult<Check> {
         self.expect(Kw::CHECK)?;
-        Ok(Check {
+        let check = Check {
             name,
             if_not_exists: false,
             expr: self.in_parentheses()?,
-        })
+        };
+        self.enforced()?;
+        Ok(check)
     }
 
     /// `FOREIGN KEY [IF NOT EXISTS] [name] (columns) REFERENCES ...`

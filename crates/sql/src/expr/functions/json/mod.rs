@@ -53,7 +53,34 @@ pub(crate) static SCALAR: Function = Function::new(
     scalar,
 );
 
+/// `value MEMBER OF (array)`.
+static MEMBER_OF: Function = Function::new(
+    "member of",
+    "value, array",
+    "Whether a value is an element of a JSON array, or equals a JSON value that is no array.",
+    int_or_null,
+    member_of,
+)
+.predicate();
+
+/// `CAST(value AS JSON)`.
+static CAST_AS_JSON: Function = Function::new(
+    "cast_as_json",
+    "value",
+    "A text read as JSON, and other values as JSON says them.",
+    |t| {
+        Ok(ExprType {
+            json: true,
+            ..like_first(t)?
+        })
+    },
+    cast_as_json,
+)
+.json();
+
 pub(super) static FUNCTIONS: &[&Function] = &[
+    &MEMBER_OF,
+    &CAST_AS_JSON,
     &Function::new(
         "json_array",
         "[value, ...]",
@@ -671,6 +698,38 @@ fn contains<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
         return Ok(Val::NULL);
     };
     Ok(Val::int(within.is_some_and(|n| holds(n, &w)) as i64))
+}
+
+fn member_of<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    let mut wanted = String::new();
+    append_arg(c, 0, &mut wanted);
+    let text = c.text(1);
+    let Ok(array) = Node::parse(&text) else {
+        return Err(errors::INVALID_JSON_TEXT_IN_PARAM.with([&2, &"member of"]));
+    };
+    let Ok(wanted) = Node::parse(&wanted) else {
+        return Ok(Val::NULL);
+    };
+    let wanted = wanted.normalize();
+    let found = match array.kind {
+        Kind::Array(elements) => elements.into_iter().any(|e| e.normalize() == wanted),
+        _ => array.normalize() == wanted,
+    };
+    Ok(Val::int(found.into()))
+}
+
+fn cast_as_json<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    let mut text = String::new();
+    match c.exprs().first() {
+        Some(e) if e.ty.ty.is_string() => text = c.text(0).to_string(),
+        _ => append_arg(c, 0, &mut text),
+    }
+    let Ok(n) = Node::parse(&text) else {
+        return Err(errors::INVALID_JSON_TEXT_IN_PARAM.with([&1, &"cast_as_json"]));
+    };
+    let mut out = String::new();
+    n.write(true, &mut out);
+    c.string(out.into_bytes())
 }
 
 /// True if a value contains another: arrays their elements, objects their members.

@@ -1,0 +1,16 @@
+SET sql_mode = 'ONLY_FULL_GROUP_BY';
+CREATE TABLE fg (id INT PRIMARY KEY, a INT, b INT);
+INSERT INTO fg VALUES (1, 2, 3), (2, 2, 4);
+SELECT a, COUNT(*) FROM fg;
+SELECT a, b FROM fg GROUP BY a;
+SELECT id, a FROM fg GROUP BY id;
+SELECT a + b FROM fg GROUP BY a;
+SELECT a + 1, MAX(b) FROM fg GROUP BY a + 1;
+SELECT x.a, MAX(b) + a FROM fg x;
+SELECT x.b FROM (SELECT a, b FROM fg WHERE id = 1) x GROUP BY a;
+SELECT *, COUNT(*) FROM fg;
+SELECT a AS q, COUNT(*) FROM fg GROUP BY q;
+SELECT REGEXP_REPLACE('abc', 'b', 'X', 1);
+SELECT REGEXP_SUBSTR('abc', 'x'), REGEXP_REPLACE('abc', '(b)', '[\\1$1]'), REGEXP_REPLACE('abc', 'x*', '-');
+DROP TABLE fg;
+SET sql_mode = DEFAULT;
