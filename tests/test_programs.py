@@ -553,6 +553,24 @@ PROGRAMS = {
         "CREATE TRIGGER a AFTER UPDATE ON t FOR EACH ROW INSERT INTO l VALUES ('after')", "INSERT INTO t VALUES (1, 1)",
         "INSERT INTO t VALUES (1, 1) ON DUPLICATE KEY UPDATE v = 1", "SELECT * FROM l", "INSERT INTO t VALUES (1, 1) ON DUPLICATE KEY UPDATE v = 2", "SELECT * FROM l",
     ],
+    "writes to grant tables": [
+        "CREATE USER wgu", "CREATE PROCEDURE p1() INSERT INTO mysql.db (host, db, user, select_priv) VALUES ('%', 'wgd', 'wgu', 'Y')", "CALL p1()",
+        "SELECT host, db, user, select_priv FROM mysql.db WHERE db = 'wgd'", "PREPARE s FROM 'UPDATE mysql.db SET select_priv = ?, insert_priv = ''Y'' WHERE db = ?'",
+        "SET @n = 'N', @d = 'wgd'", "EXECUTE s USING @n, @d",
+        "SELECT select_priv, insert_priv FROM mysql.db WHERE db = 'wgd'", "PREPARE s FROM 'DELETE FROM mysql.db WHERE db = ?'", "EXECUTE s USING @d", "EXECUTE s USING @d",
+        "SELECT host, db FROM mysql.db WHERE db = 'wgd'", "DROP USER wgu",
+    ],
+    "values that are not as they should be": [
+        "CREATE PROCEDURE p1() BEGIN DECLARE x INT; SELECT 1 / 0 INTO x; SELECT x; END", "CALL p1()", "CREATE PROCEDURE p2() BEGIN SELECT 1 / 0 INTO @x; SELECT @x; END", "CALL p2()",
+        "CREATE FUNCTION f1() RETURNS INT BEGIN DECLARE x INT; SELECT CAST('x' AS INT) INTO x; RETURN x; END", "SELECT f1()",
+        "CREATE FUNCTION f2() RETURNS INT BEGIN DECLARE CONTINUE HANDLER FOR SQLSTATE '42000' SET @a = 1; RETURN nosuch(); END", "SELECT f2()",
+        "CREATE PROCEDURE p3() SET sql_mode = ''", "CALL p3()", "SELECT @@sql_mode", "CREATE FUNCTION f3(a TINYINT) RETURNS INT RETURN a", "SELECT f3(1000)",
+        "CREATE PROCEDURE p4() BEGIN SELECT 1 /*! , 2 */ /*!999999 , 3 */ /* c */; SELECT '/*! x */'; END", "SELECT routine_definition FROM information_schema.routines WHERE routine_name = 'p4'"
+        " AND routine_schema = DATABASE()", "CALL p4()", "CREATE TABLE t (a INT PRIMARY KEY)", "CREATE PROCEDURE p5() INSERT INTO t VALUES (2), (1)", "INSERT INTO t VALUES (1)", "CALL p5()",
+        "GET DIAGNOSTICS CONDITION 1 @n = ROW_NUMBER, @m = MESSAGE_TEXT", "SELECT @n, @m", "SELECT CAST('a' AS INT)",
+        "BEGIN NOT ATOMIC DECLARE m TEXT; GET DIAGNOSTICS CONDITION 1 m = MESSAGE_TEXT; SELECT m, @@warning_count; END", "SHOW WARNINGS",
+        "CREATE TEMPORARY TABLE tt (a INT)", "LOCK TABLES tt WRITE", "CREATE PROCEDURE p6() SELECT 1", "INSERT INTO tt VALUES (1)", "SELECT * FROM t", "UNLOCK TABLES",
+    ],
     "SET ROLE in programs": [
         "CREATE ROLE sra", "CREATE USER sru@localhost", "GRANT sra TO sru@localhost", "CREATE PROCEDURE p1() SELECT CURRENT_ROLE()", "CREATE PROCEDURE p2() SET ROLE sra",
         "CREATE PROCEDURE p3() SQL SECURITY INVOKER SET ROLE NONE", "CALL p2()", "SELECT CURRENT_ROLE()", "CALL p1()", "CALL p3()", "SELECT CURRENT_ROLE()",

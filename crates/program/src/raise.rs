@@ -307,7 +307,12 @@ impl<'p> Run<'p, '_> {
                 "RETURNED_SQLSTATE" => Value::str(String::from_utf8_lossy(&state).as_ref()),
                 "MYSQL_ERRNO" => Value::Int(i64::from(c.code)),
                 "MESSAGE_TEXT" => Value::str(&*c.message),
-                "ROW_NUMBER" => Value::Int(c.row as i64),
+                "ROW_NUMBER" => {
+                    let items = c.raised.iter().flat_map(|r| &r.items);
+                    let said = items.into_iter().find(|(i, _)| *i == "ROW_NUMBER");
+                    let said = said.and_then(|(_, text)| text.trim().parse::<i64>().ok());
+                    Value::Int(said.unwrap_or(c.row as i64))
+                }
                 item => {
                     let items = c.raised.iter().flat_map(|r| &r.items);
                     let said = items.into_iter().find(|(i, _)| *i == item);

@@ -170,7 +170,7 @@ fn run_with(
         run.trace(e);
     }
     let flow = flow?;
-    if program.kind == Kind::Function && flow != Flow::Return {
+    if program.kind == Kind::Function && flow != Flow::Return && run.result.is_none() {
         return Err(errors::SP_NORETURNEND.with([&program.name]));
     }
     let mut values = run.values;
@@ -218,16 +218,17 @@ impl<'p> Run<'p, '_> {
     /// Converts a value to a type, as into a column.
     fn converted(&self, v: Value, ty: &ColumnType, name: &str) -> SqlResult<Value> {
         let strict = self.host.env().sql_mode.strict();
-        self.converted_as(v, ty, name, strict)
+        self.converted_as(v, ty, name, strict, 0)
     }
 
-    /// The same. `strict`: what does not fit is an error.
+    /// The same. `strict`: what does not fit is an error. `row`: what errors say.
     fn converted_as(
         &self,
         v: Value,
         ty: &ColumnType,
         name: &str,
         strict: bool,
+        row: u64,
     ) -> SqlResult<Value> {
         if fits(v.as_ref(), ty, true) {
             return Ok(v);
@@ -243,14 +244,15 @@ impl<'p> Run<'p, '_> {
         let mut mode = store_mode(env, false, false);
         mode.strict = strict;
         let mut warn = WarnWith(|w: SqlWarning| push_warning(env, w));
-        store(v.as_ref(), &target, 0, &mode, &mut warn)
+        store(v.as_ref(), &target, row, &mode, &mut warn)
     }
 
     /// Puts an argument in its place: what fits is a question of the caller's sql_mode.
     fn take_argument(&mut self, slot: usize, v: Value) -> SqlResult<()> {
         let s = &self.program.slots[slot];
         let strict = self.host.env().caller_mode.strict();
-        self.values[slot] = self.converted_as(v, &s.ty, &s.name, strict)?;
+        let row = u64::from(self.program.kind == Kind::Function);
+        self.values[slot] = self.converted_as(v, &s.ty, &s.name, strict, row)?;
         Ok(())
     }
 
@@ -597,6 +599,8 @@ impl<'p> Run<'p, '_> {
                     // As in MariaDB, a function's earlier warnings end with it.
                     self.host.env().clear_conditions();
                 }
+                // If a handler deals with an error of its value, the result is NULL, as in MariaDB.
+                self.result.get_or_insert(Value::Null);
                 let v = self.stored(c)?;
                 let v = match &self.program.returns {
                     Some(ty) => {
@@ -906,6 +910,10 @@ impl<'p> Run<'p, '_> {
         };
         let rows = Rows::Take(&mut take);
         self.planned(step, rows)?;
+        if targets.iter().any(|t| !matches!(t, Target::User(_))) {
+            // What goes into variables of the program is stored.
+            self.host.env().refuse_last_warning()?;
+        }
         match found {
             Some(row) => {
                 self.host.found_row();

@@ -11,7 +11,9 @@ use crate::system_schemas::MYSQL;
 use narwal_engine::{CatalogChange, Table, TemporaryTables, TxnOptions};
 use narwal_sql::ast::{TableName, TableRef};
 use narwal_sql::{Needs, Outcome, Privilege, SqlMode, Stmt};
+use narwal_syntax::{Tok, glance};
 use narwal_types::errors;
+use narwal_types::errors::codes;
 use narwal_types::{
     Collation, OkInfo, ResultColumn, ResultSink, SqlError, SqlResult, Value, ValueRef,
 };
@@ -288,9 +290,9 @@ fn follow(drafts: &mut Drafts, table: &Table, before: &Texts, after: &Texts) -> 
     Ok(())
 }
 
-/// An INSERT of rows into the copy.
-fn insert_text(rows: &[Vec<Value>]) -> String {
-    let literal = |v: &Value| match v {
+/// A value as SQL text that means the same under every mode and character set.
+fn literal(v: &Value) -> String {
+    match v {
         Value::Null => "NULL".to_string(),
         Value::Int(n) => n.to_string(),
         Value::UInt(n) => n.to_string(),
@@ -299,7 +301,11 @@ fn insert_text(rows: &[Vec<Value>]) -> String {
             let hex: String = text.bytes().map(|b| format!("{b:02x}")).collect();
             format!("X'{hex}'")
         }
-    };
+    }
+}
+
+/// An INSERT of rows into the copy.
+fn insert_text(rows: &[Vec<Value>]) -> String {
     let row = |r: &Vec<Value>| {
         let list: Vec<String> = r.iter().map(literal).collect();
         format!("({})", list.join(","))
@@ -317,6 +323,32 @@ impl ClientSession {
             true => system_table(&name.name),
             false => None,
         }
+    }
+
+    /// The grant table that a statement writes to, where planning it has failed with `e` because it is no table of the store's.
+    pub(crate) fn writes_grants(&self, stmt: &Stmt, e: &SqlError) -> Option<&'static Arc<Table>> {
+        match e.code {
+            codes::NO_SUCH_TABLE | codes::TABLEACCESS_DENIED_ERROR => self.grant_table(stmt),
+            _ => None,
+        }
+    }
+
+    /// The text with the values of a prepared statement in the place of its `?`, for replicas.
+    fn with_values(&self, text: &str) -> String {
+        let values = self.env.bound_params.borrow();
+        let mut out = String::with_capacity(text.len());
+        let mut done = 0;
+        for t in glance::tokens(text, self.env.sql_mode) {
+            if let Tok::Param(n) = t.tok
+                && let Some(v) = values.get(usize::from(n))
+            {
+                out.push_str(&text[done..t.start as usize]);
+                out.push_str(&literal(v));
+                done = t.end as usize;
+            }
+        }
+        out.push_str(&text[done..]);
+        out
     }
 
     /// Runs a statement that writes to a grant table.
@@ -378,7 +410,7 @@ impl ClientSession {
         dropped?;
         let mut drafts = Drafts::new(instance.acl());
         follow(&mut drafts, table, &before, &after)?;
-        self.store(text.to_string(), drafts.changes())?;
+        self.store(self.with_values(text), drafts.changes())?;
         match outcome {
             Outcome::Done { affected, info, .. } => Ok((affected, info)),
             _ => Err(SqlError::unsupported("RETURNING of grant tables")),
@@ -427,7 +459,9 @@ impl ClientSession {
         let db = self.instance.database().clone();
         let mut txn = db.begin(options.clone());
         txn.begin_statement(self.env.timestamp(), None);
-        let outcome = narwal_sql::execute(&plan, &[], &mut txn, &db, &mut self.env, sink)?;
+        // What a prepared statement was given is part of the plan.
+        let values = vec![Value::Null; plan.params()];
+        let outcome = narwal_sql::execute(&plan, &values, &mut txn, &db, &mut self.env, sink)?;
         txn.end_statement();
         txn.commit()?;
         Ok(outcome)

@@ -9,7 +9,7 @@ use crate::statement::{Source, empty_query, keeps_diagnostics, table_changed, tr
 use crate::status;
 use narwal_sql::{ParamType, Prepared, SqlMode, Stmt};
 use narwal_syntax::ast::program::Program;
-use narwal_syntax::{Statement, glance};
+use narwal_syntax::{Statement, Tok, glance};
 use narwal_types::errors;
 use narwal_types::{ResultColumn, ResultSink, SqlError, SqlResult, Value, ValueRef};
 use std::sync::Arc;
@@ -117,7 +117,20 @@ impl ClientSession {
             let kind = SlotKind::Ddl(Arc::new(*d), counter);
             return Ok((kind, PreparedInfo::default()));
         }
-        let mut plan = self.plan(&stmt, text)?;
+        let mut plan = match self.plan(&stmt, text) {
+            Err(e) if self.writes_grants(&stmt, &e).is_some() => {
+                let whole = narwal_syntax::parse_statement(text, &options)?;
+                let tokens = glance::tokens(text, self.env.sql_mode);
+                let is_param = |t: &&narwal_syntax::Token| matches!(t.tok, Tok::Param(_));
+                let count = tokens.iter().filter(is_param).count();
+                let info = PreparedInfo {
+                    params: u16::try_from(count).map_err(|_| errors::PS_MANY_PARAM.plain())?,
+                    ..PreparedInfo::default()
+                };
+                return Ok((SlotKind::Other(Arc::new(whole), count), info));
+            }
+            plan => plan?,
+        };
         let mut types = Vec::new();
         if plan.depends_on_param_types() {
             // What is told of it now is what it would be with NULLs.

@@ -377,19 +377,17 @@ impl ClientSession {
         }
         let plan = match self.plan(stmt, text) {
             Ok(p) => p,
-            Err(e)
-                if matches!(
-                    e.code,
-                    codes::NO_SUCH_TABLE | codes::TABLEACCESS_DENIED_ERROR
-                ) =>
-            {
-                return match self.grant_table(stmt) {
+            Err(e) => {
+                return match self.writes_grants(stmt, &e) {
                     Some(table) => self.write_grants(table, stmt, text, out, more),
                     None => self.fail(e),
                 };
             }
-            Err(e) => return self.fail(e),
         };
+        if plan.calls_stored() {
+            // As if they opened tables.
+            self.take_inherited();
+        }
         if let Stmt::Explain(inner, ExplainForm::Extended) = stmt {
             self.note_in_full(inner);
         }

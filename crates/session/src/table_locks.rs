@@ -124,6 +124,11 @@ impl ClientSession {
         let mut views = Vec::new();
         let mut of_system = 0;
         for t in tables {
+            let db = t.table.db.as_deref().or(self.env.db.as_deref());
+            if db.is_some_and(|db| self.env.temporary_table(db, &t.table.name).is_some()) {
+                // Nobody else has it.
+                continue;
+            }
             let (db, name) = self.lockable(&t.table)?;
             let catalog = self.instance.database().catalog();
             if db == "mysql" && crate::information_schema::system_table(&name).is_some() {

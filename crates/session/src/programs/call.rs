@@ -11,6 +11,7 @@ use crate::set_statement::Before;
 use crate::statement::{Source, keeps_diagnostics};
 use crate::status;
 use crate::variables::VarValue;
+use narwal_engine::Table;
 use narwal_program::{Head, Host, Kind, PackageValues, Program, Rows, SqlStep, compile};
 use narwal_sql::{Prepared, Programs, SqlMode, StatementEnv, StoredFunction, WarningLevel};
 use narwal_syntax::Statement;
@@ -41,7 +42,7 @@ impl<'a> AtSession<'a> {
 /// What a procedure's surroundings were before it.
 struct Around {
     db: Option<Arc<str>>,
-    mode: Option<SqlMode>,
+    mode: SqlMode,
     collation: Collation,
     /// Who ran it, if another account does now.
     account: Option<Rights>,
@@ -124,10 +125,7 @@ impl ClientSession {
         let rows_before = std::mem::take(&mut self.program_rows);
         let inner = |s: &Self| s.env.inner_changed.take() + s.env.inner_found.take();
         inner(self);
-        let earlier = match runs {
-            true => self.take_inherited(),
-            false => Vec::new(),
-        };
+        let earlier = self.env.conditions().len();
         let clears = self.env.clears.get();
         self.in_program += 1;
         let mut done = self.run_body(body, text, out);
@@ -139,14 +137,15 @@ impl ClientSession {
             self.program_rows += inner(self);
         }
         let affected = std::mem::replace(&mut self.program_rows, rows_before);
+        if runs {
+            // The list of before is there if nothing has looked at a table.
+            self.inherited = match self.env.clears.get() == clears {
+                true => earlier,
+                false => 0,
+            };
+        }
         match done {
-            Ok(()) => {
-                // Nothing in it has looked at a table.
-                if runs && self.env.clears.get() == clears {
-                    self.leave_inherited(earlier);
-                }
-                self.finish_ok(affected, 0, String::new(), out, more)
-            }
+            Ok(()) => self.finish_ok(affected, 0, String::new(), out, more),
             Err(e) => {
                 if diagnostics {
                     // Its error joins the conditions that it asked about.
@@ -166,11 +165,12 @@ impl ClientSession {
             })
         };
         if last {
-            let all = self.env.conditions().clone();
+            let mut all = self.env.conditions().clone();
             self.env.clear_conditions();
-            for c in &all[..all.len() - 1] {
-                self.env.push(c.clone());
-            }
+            let own = all.pop();
+            all.into_iter().for_each(|c| self.env.push(c));
+            // The row that it is about.
+            self.env.row_number.set(own.map_or(0, |c| c.row));
         }
         self.fail(e)
     }
@@ -248,7 +248,7 @@ impl ClientSession {
         let def = &unit.def;
         let mut around = Around {
             db: self.env.db.clone(),
-            mode: None,
+            mode: self.env.sql_mode,
             collation: self.env.collation,
             account: None,
         };
@@ -273,7 +273,6 @@ impl ClientSession {
         }
         self.env.caller_mode = self.env.sql_mode;
         if self.env.sql_mode != def.mode() {
-            around.mode = Some(self.env.sql_mode);
             self.change_mode(def.mode());
         }
         if let Some(c) = Collation::from_name(&def.charset.1) {
@@ -284,8 +283,9 @@ impl ClientSession {
     }
 
     fn leave_program(&mut self, around: Around) {
-        if let Some(mode) = around.mode {
-            self.change_mode(mode);
+        // It may have set another one.
+        if self.env.sql_mode != around.mode {
+            self.change_mode(around.mode);
         }
         self.stand_in(around.db);
         self.env.collation = around.collation;
@@ -321,6 +321,21 @@ impl AtSession<'_> {
     fn count_rows(&mut self) {
         let rows = u64::try_from(self.session.env.row_count).unwrap_or(0);
         self.session.program_rows += rows;
+    }
+
+    /// A statement that writes to a grant table. Replicas get its text, in which no variable may be.
+    fn write_grants(&mut self, table: &'static Arc<Table>, step: &SqlStep) -> SqlResult<()> {
+        let s = &mut *self.session;
+        let alone = narwal_sql::parse_statement(&step.text, &s.parse_options());
+        if alone.as_ref() != Ok(&step.stmt) {
+            let what = "a program's variable in a statement that writes to grant tables";
+            return s.fail(SqlError::unsupported(what));
+        }
+        let mut sink = Forward(&mut *self.out);
+        s.write_grants(table, &step.stmt, &step.text, &mut sink, true)?;
+        s.inherited = 0;
+        self.count_rows();
+        Ok(())
     }
 
     fn plan(&mut self, program: &Program, step: &SqlStep) -> SqlResult<Arc<Prepared>> {
@@ -362,7 +377,12 @@ impl Host for AtSession<'_> {
         self.session.begin_statement(counter, keeps);
         let plan = match self.plan(program, step) {
             Ok(p) => p,
-            Err(e) => return self.session.fail(e),
+            Err(e) => {
+                return match self.session.writes_grants(stmt, &e) {
+                    Some(table) => self.write_grants(table, step),
+                    None => self.session.fail(e),
+                };
+            }
         };
         let (mut forward, mut taken);
         let sink: &mut dyn ResultSink = match rows {

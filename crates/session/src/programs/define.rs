@@ -83,6 +83,7 @@ impl ClientSession {
         let mut def = self.definition(kind, db, &r.name.name, r.definer.as_ref())?;
         // With the white space that stands around them, as SHOW CREATE has it: a function's not in front.
         let parameters = text.get(r.parameters_at.clone()).unwrap_or_default();
+        let parameters = &*definition::without_marks(parameters);
         def.parameters = match kind {
             Stored::Function => parameters.trim_start().to_string(),
             _ => parameters.to_string(),
@@ -485,6 +486,21 @@ impl ClientSession {
         let _writer = (kind == Stored::Event).then(|| instance.events.writer());
         let catalog = self.instance.database().catalog();
         let Some(def) = definition::find(&catalog, kind, &db, &d.name.name)? else {
+            if let Some(routine) = kind.routine() {
+                // Who may not drop it is not told that there is none.
+                let account = self.account();
+                let have = account.on_routine(routine, &db, &d.name.name);
+                if !have.has(PrivilegeSet::ALTER_ROUTINE) && !self.internal {
+                    let full = format!("{db}.{}", d.name.name);
+                    let (user, host) = (&account.user, &account.host);
+                    return Err(errors::PROCACCESS_DENIED_ERROR.with([
+                        &"alter routine",
+                        user,
+                        host,
+                        &full,
+                    ]));
+                }
+            }
             let e = match kind {
                 Stored::Trigger => errors::TRG_DOES_NOT_EXIST.plain(),
                 // The note is that of routines, the error an own one.

@@ -274,7 +274,7 @@ pub(crate) fn quoted(text: &str) -> String {
 
 /// A body as it is kept: with a comment behind it, but without what ends the statement.
 pub(crate) fn body_text(text: &str, at: &std::ops::Range<usize>) -> String {
-    let body = text.get(at.clone()).unwrap_or_default().trim();
+    let body = without_marks(text.get(at.clone()).unwrap_or_default().trim());
     let behind = text.get(at.end..).unwrap_or_default();
     let behind = behind.split(';').next().unwrap_or_default().trim_end();
     // The end of an executable comment that the whole statement stands in is no comment.
@@ -283,8 +283,65 @@ pub(crate) fn body_text(text: &str, at: &std::ops::Range<usize>) -> String {
         && behind.matches("/*").count() == behind.matches("*/").count();
     match is_comment {
         true => format!("{body}{behind}"),
-        false => body.to_string(),
+        false => body,
     }
+}
+
+/// A text whose executable comments have become part of it, or are gone if they are for later versions.
+pub(crate) fn without_marks(text: &str) -> String {
+    const VERSION: u32 = 101_199;
+    if !text.contains("/*!") && !text.contains("/*M!") {
+        return text.to_string();
+    }
+    let bytes = text.as_bytes();
+    let mut out = String::new();
+    let (mut done, mut i) = (0, 0);
+    // The quote that a string or a name ends with; inside of an executable comment.
+    let (mut quote, mut inside) = (None, false);
+    while i < bytes.len() {
+        // Every byte that is looked for begins a character.
+        let rest = text.get(i..).unwrap_or_default();
+        match (quote, bytes[i]) {
+            (Some(b'\'' | b'"'), b'\\') => i += 1,
+            (Some(q), b) if q == b => quote = None,
+            (Some(_), _) => {}
+            (None, b @ (b'\'' | b'"' | b'`')) => quote = Some(b),
+            (None, b'*') if inside && rest.starts_with("*/") => {
+                out.push_str(&text[done..i]);
+                (inside, done) = (false, i + 2);
+                i += 1;
+            }
+            (None, b'/') if rest.starts_with("/*!") || rest.starts_with("/*M!") => {
+                let start = i + rest.find('!').unwrap_or(0) + 1;
+                let digits = bytes[start..]
+                    .iter()
+                    .take(6)
+                    .take_while(|b| b.is_ascii_digit());
+                let digits = match digits.count() {
+                    n @ (5 | 6) => n,
+                    _ => 0,
+                };
+                let version: u32 = text[start..start + digits].parse().unwrap_or(0);
+                out.push_str(&text[done..i]);
+                done = start + digits;
+                inside = version <= VERSION;
+                if !inside {
+                    done = text[done..].find("*/").map_or(text.len(), |n| done + n + 2);
+                }
+                i = done;
+                continue;
+            }
+            (None, b'/') if rest.starts_with("/*") => {
+                i += rest.find("*/").map_or(rest.len(), |n| n + 1);
+            }
+            (None, b'#') => i += rest.find('\n').unwrap_or(rest.len()),
+            (None, b'-') if rest.starts_with("-- ") => i += rest.find('\n').unwrap_or(rest.len()),
+            _ => {}
+        }
+        i += 1;
+    }
+    out.push_str(text.get(done..).unwrap_or_default());
+    out
 }
 
 /// The key of a program. Names of routines have no case.
