@@ -410,6 +410,33 @@ impl Binder<'_> {
         })
     }
 
+    /// TRIM with words between its arguments.
+    fn trim(&self, s: &Special) -> SqlResult<Expr> {
+        let Special::Trim {
+            side,
+            what,
+            text,
+            oracle,
+        } = s
+        else {
+            return Err(SqlError::unknown("TRIM"));
+        };
+        let mut args = vec![self.expr(text)?];
+        if let Some(w) = what {
+            args.push(self.expr(w)?);
+        }
+        let f = match side {
+            Some(TrimSide::Leading) => Func::TrimLeading,
+            Some(TrimSide::Trailing) => Func::TrimTrailing,
+            _ => Func::Trim,
+        };
+        let trimmed = self.call(f, args)?;
+        match oracle {
+            true => self.named_call(functions::oracle::NULL_IF_EMPTY, vec![trimmed]),
+            false => Ok(trimmed),
+        }
+    }
+
     /// Calls whose arguments have words between them.
     fn special(&self, s: &Special) -> SqlResult<Expr> {
         let number = |n: i64| Expr::literal(Value::Int(n));
@@ -425,27 +452,7 @@ impl Binder<'_> {
                 }
                 self.call(Func::Substring, args)?
             }
-            Special::Trim {
-                side,
-                what,
-                text,
-                oracle,
-            } => {
-                let mut args = vec![self.expr(text)?];
-                if let Some(w) = what {
-                    args.push(self.expr(w)?);
-                }
-                let f = match side {
-                    Some(TrimSide::Leading) => Func::TrimLeading,
-                    Some(TrimSide::Trailing) => Func::TrimTrailing,
-                    _ => Func::Trim,
-                };
-                let trimmed = self.call(f, args)?;
-                match oracle {
-                    true => self.named_call(functions::oracle::NULL_IF_EMPTY, vec![trimmed])?,
-                    false => trimmed,
-                }
-            }
+            Special::Trim { .. } => self.trim(s)?,
             Special::Extract(u, e) => {
                 let e = self.expr(e)?;
                 self.call(Func::Extract, vec![number(unit(*u)?.number()), e])?

@@ -249,6 +249,11 @@ fn printed_name(name: &str) -> &str {
     }
 }
 
+/// A TRIM as Oracle has it.
+fn is_oracle(s: &Special) -> bool {
+    matches!(s, Special::Trim { oracle: true, .. })
+}
+
 fn qualified(q: &Qualified) -> String {
     let names = [q.db.as_deref(), Some(&q.table), Some(&q.column)];
     let names: Vec<String> = names
@@ -656,11 +661,8 @@ impl Printer<'_> {
         let whole = |text: String| Printed::whole(text);
         match s {
             Special::Trim {
-                side,
-                what,
-                text,
-                oracle,
-            } => self.trim(*side, what.as_ref(), text, *oracle),
+                side, what, text, ..
+            } => self.trim(*side, what.as_ref(), text, is_oracle(s)),
             Special::Extract(unit, e) => {
                 whole(format!("extract({} from {})", unit.name(), self.text(e)))
             }
