@@ -21,7 +21,6 @@ use narwal_syntax::ast::{
 };
 use narwal_syntax::ast::{LockWait as Wait, UnaryOp};
 use narwal_types::errors;
-use narwal_types::face::is_mysql;
 use narwal_types::{ResultColumn, SqlResult, TypeKind, Value};
 use smallvec::SmallVec;
 use std::cell::RefCell;
@@ -383,17 +382,8 @@ impl Resolver<'_> {
             order = merged.order;
         }
         if env.sql_mode.has(narwal_syntax::SqlMode::ONLY_FULL_GROUP_BY) {
-            let groups = Grouped {
-                keys: &keys,
-                sources: &sources,
-                body: &body,
-                filter: filter.as_ref(),
-            };
-            if grouped {
-                groups.check(&list.items)?;
-            } else if s.distinct && is_mysql() {
-                groups.check_distinct(&list.items, &order)?;
-            }
+            let groups = Grouped::new(&keys, &sources, &body, filter.as_ref());
+            groups.check(grouped, s.distinct, &list.items, &order)?;
         }
         let limit = self.limit(s.limit.as_ref())?;
         let all_rows = grouped

@@ -10,16 +10,45 @@ use narwal_types::{SqlError, SqlResult, errors, mysql_errors};
 
 /// What a SELECT says of its groups.
 pub(super) struct Grouped<'a> {
-    pub(super) keys: &'a [SortKey],
-    pub(super) sources: &'a [Source],
-    pub(super) body: &'a Body,
+    keys: &'a [SortKey],
+    sources: &'a [Source],
+    body: &'a Body,
     /// WHERE.
-    pub(super) filter: Option<&'a Expr>,
+    filter: Option<&'a Expr>,
 }
 
-impl Grouped<'_> {
+impl<'a> Grouped<'a> {
+    pub(super) fn new(
+        keys: &'a [SortKey],
+        sources: &'a [Source],
+        body: &'a Body,
+        filter: Option<&'a Expr>,
+    ) -> Self {
+        Grouped {
+            keys,
+            sources,
+            body,
+            filter,
+        }
+    }
+
+    /// Looks at the select list of a SELECT with groups, or at what one with DISTINCT is sorted by.
+    pub(super) fn check(
+        &self,
+        grouped: bool,
+        distinct: bool,
+        items: &[Expr],
+        order: &[SortKey],
+    ) -> SqlResult<()> {
+        match grouped {
+            true => self.check_items(items),
+            false if distinct && is_mysql() => self.check_order(items, order),
+            false => Ok(()),
+        }
+    }
+
     /// 1055, or 1140 without GROUP BY, for an item with a column that differs within a group.
-    pub(super) fn check(&self, items: &[Expr]) -> SqlResult<()> {
+    fn check_items(&self, items: &[Expr]) -> SqlResult<()> {
         // MariaDB wants the columns themselves in GROUP BY; MySQL also takes those that these determine.
         let determined = match is_mysql() {
             true => self.determined(),
@@ -34,7 +63,7 @@ impl Grouped<'_> {
     }
 
     /// 3065, in MySQL: DISTINCT leaves one of several rows, and what it is sorted by need not be the same in all of them.
-    pub(super) fn check_distinct(&self, items: &[Expr], order: &[SortKey]) -> SqlResult<()> {
+    fn check_order(&self, items: &[Expr], order: &[SortKey]) -> SqlResult<()> {
         for (n, key) in order.iter().enumerate() {
             if let Some((source, column)) = first_other(&key.expr, items) {
                 let name = self.name_of(source, column);

@@ -75,6 +75,15 @@ impl Parser<'_> {
         Ok(table)
     }
 
+    fn show_grants(&mut self) -> SqlResult<Show> {
+        if !self.eat(Kw::FOR) {
+            return Ok(Show::Grants(None));
+        }
+        let of = self.user_or_role()?;
+        self.refuse_in_mysql(Tok::Word(Kw::USING), "SHOW GRANTS ... USING")?;
+        Ok(Show::Grants(Some(of)))
+    }
+
     fn show_what(&mut self) -> SqlResult<Show> {
         let full = self.eat(Kw::FULL);
         let Tok::Word(word) = self.peek() else {
@@ -147,14 +156,7 @@ impl Parser<'_> {
             },
             Kw::COUNT => self.show_count()?,
             Kw::PROCESSLIST => Show::ProcessList { full },
-            Kw::GRANTS => Show::Grants(match self.eat(Kw::FOR) {
-                true => {
-                    let of = self.user_or_role()?;
-                    self.refuse_in_mysql(Tok::Word(Kw::USING), "SHOW GRANTS ... USING")?;
-                    Some(of)
-                }
-                false => None,
-            }),
+            Kw::GRANTS => self.show_grants()?,
             Kw::COLLATION => Show::Collation(self.filter()?),
             Kw::CHARSET => Show::CharacterSet(self.filter()?),
             Kw::CHARACTER | Kw::CHAR => {
