@@ -104,6 +104,17 @@ SELECT nope FROM p
 SELECT * FROM p WHERE nope = 1
 SELECT STD(total), VARIANCE(total), STDDEV_SAMP(total) FROM o
 SELECT CUME_DIST() OVER (ORDER BY id), PERCENT_RANK() OVER (ORDER BY id) FROM o
+SELECT p.name, t.total FROM p, LATERAL (SELECT o.total FROM o WHERE o.p_id = p.id ORDER BY o.total DESC LIMIT 1) t ORDER BY 1
+SELECT p.name, t.n, t.s FROM p LEFT JOIN LATERAL (SELECT COUNT(*) n, SUM(total) s FROM o WHERE o.p_id = p.id + 1) AS t ON t.n > 0 ORDER BY 1
+SELECT p.id, t.* FROM p CROSS JOIN LATERAL (SELECT p.id * 2 AS a UNION ALL SELECT p.id * 3) AS t WHERE t.a > 2 ORDER BY 1, 2
+SELECT p.id, t.a, u2.b FROM p JOIN LATERAL (SELECT p.id + 1 AS a) t ON TRUE JOIN LATERAL (SELECT t.a * p.id AS b FROM o WHERE o.id = t.a) AS u2 ON u2.b > 0 ORDER BY 1
+SELECT id, (SELECT SUM(t.x + p.id) FROM o, LATERAL (SELECT o.total + p.id AS x) t WHERE t.x > p.id + 6) s FROM p ORDER BY id
+SELECT * FROM LATERAL (SELECT 1 AS a) x
+SELECT x.id FROM p x, LATERAL (SELECT nope FROM o WHERE o.p_id = x.id) t
+SELECT o.id FROM o, LATERAL (SELECT p.name FROM p WHERE p.id = o.p_id AND EXISTS (SELECT 1 FROM o o2 WHERE o2.p_id = p.id AND o2.total < o.total)) t ORDER BY 1
+UPDATE p JOIN LATERAL (SELECT MAX(total) m FROM o WHERE o.p_id = p.id) t ON TRUE SET p.name = t.m
+SELECT id, name FROM p ORDER BY id
+SELECT t.a FROM (SELECT id FROM p) x, LATERAL (SELECT COUNT(*) a FROM o WHERE o.p_id = x.id) t ORDER BY 1
 SELECT 1
 SHOW WARNINGS
 SET NAMES utf8mb4 COLLATE utf8mb4_0900_ai_ci
@@ -301,7 +312,13 @@ def test_what_is_not_there_is_refused_by_name(face):
     c = fresh(face)
     c.ok("CREATE TABLE t (a INT)")
     for statement in (
-        "SELECT * FROM t, LATERAL (SELECT t.a) AS l",
+        "CREATE VIEW v AS SELECT l.b FROM t, LATERAL (SELECT t.a AS b) AS l",
+        "SELECT * FROM t RIGHT JOIN LATERAL (SELECT 1) AS l ON TRUE",
+        "SELECT t.a FROM t JOIN t AS x ON TRUE FOR UPDATE OF t",
+        "CREATE TABLE c (a INT, CHECK (a > 0) NOT ENFORCED)",
+        "SET PERSIST max_connections = 5",
+        "LOCK INSTANCE FOR BACKUP",
+        "GRANT r1, r2 TO root@localhost",
         "CREATE INDEX i ON t ((a + 1))",
         "SET GLOBAL sql_require_primary_key = ON",
         "SET SESSION gtid_next = '3e11fa47-0000-0000-0000-000000000000:1'",

@@ -6,7 +6,7 @@ use crate::charset;
 use crate::replica::filter::{FilterList, ReplicaFilter};
 use crate::session::ClientSession;
 use crate::session_vars::SessionVars;
-use crate::variables::parts::{Facts, ServerParts, SessionParts, SessionView};
+use crate::variables::parts::{SessionParts, SessionView};
 use crate::variables::{self, Accepted, Effect, VARIABLES, VarValue, VariableDef};
 use narwal_sql::{StatementEnv, VariableSource};
 use narwal_types::errors;
@@ -343,25 +343,11 @@ pub(crate) fn names(charset: Option<&str>, collation: Option<&str>) -> SqlResult
     Ok(coll)
 }
 
-impl SessionView for ClientSession {
-    fn server(&self) -> &dyn ServerParts {
-        &*self.instance
-    }
-
-    fn facts(&self) -> &Facts {
-        &self.vars.facts
-    }
-
-    fn value(&self, name: &str) -> VarValue {
-        self.vars.value(name)
-    }
-
-    fn database_collation(&self) -> Collation {
-        self.vars.database_collation()
-    }
-}
-
 impl SessionParts for ClientSession {
+    fn view(&self) -> &dyn SessionView {
+        &*self.vars
+    }
+
     fn autocommit(&self) -> bool {
         self.settings.autocommit
     }

@@ -7,7 +7,7 @@ use crate::replica::{Which, no_connection};
 use crate::session_vars::SessionVars;
 use crate::set::{accepted, accepted_state, may_set};
 use crate::settings::Settings;
-use crate::variables::parts::{Facts, ServerParts, SessionParts, SessionView};
+use crate::variables::parts::{SessionParts, SessionView};
 use crate::variables::{self, Effect, Inside, VARIABLES, VarValue};
 use narwal_sql::{SqlMode, StatementEnv};
 use narwal_syntax::ast::admin::{Isolation, Scope, SetTransaction};
@@ -20,25 +20,11 @@ struct Within<'a> {
     env: &'a mut StatementEnv,
 }
 
-impl SessionView for Within<'_> {
-    fn server(&self) -> &dyn ServerParts {
-        self.vars.server()
-    }
-
-    fn facts(&self) -> &Facts {
-        &self.vars.facts
-    }
-
-    fn value(&self, name: &str) -> VarValue {
-        self.vars.value(name)
-    }
-
-    fn database_collation(&self) -> Collation {
-        self.vars.database_collation()
-    }
-}
-
 impl SessionParts for Within<'_> {
+    fn view(&self) -> &dyn SessionView {
+        self.vars
+    }
+
     fn autocommit(&self) -> bool {
         self.vars.value("autocommit").as_bool()
     }

@@ -133,7 +133,19 @@ pub(crate) trait SessionView {
 }
 
 /// A session whose variables are set.
-pub(crate) trait SessionParts: SessionView {
+pub(crate) trait SessionParts {
+    /// What is read of it.
+    fn view(&self) -> &dyn SessionView;
+    fn server(&self) -> &dyn ServerParts {
+        self.view().server()
+    }
+    fn facts(&self) -> &Facts {
+        self.view().facts()
+    }
+    /// The session's value of a variable.
+    fn value(&self, name: &str) -> VarValue {
+        self.view().value(name)
+    }
     fn autocommit(&self) -> bool;
     fn in_transaction(&self) -> bool;
     /// Under LOCK TABLES.

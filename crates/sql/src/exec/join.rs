@@ -106,8 +106,9 @@ impl JoinPlan {
         for (i, leaf) in self.leaves.iter().enumerate() {
             if let Some(kept) = &leaf.kept
                 && leaf.plan.is_derived()
+                && leaf.lateral().is_none()
             {
-                run.caches[i] = Some(Rc::new(run.fill(txn, i, kept)?));
+                run.caches[i] = Some(Rc::new(run.fill(txn, ctx, i, kept)?));
             }
         }
         // The wanted columns, and whether their bytes are in the sources' rows as they are in those of the join.
@@ -252,7 +253,11 @@ impl<'p> Run<'p> {
     ) -> SqlResult<bool> {
         let leaf = &self.plan.leaves[i];
         if let Some(kept) = &leaf.kept {
-            return self.kept(txn, i, kept, next);
+            let build = match leaf.lateral() {
+                Some(seen) => self.lateral(txn, i, kept, seen)?,
+                None => self.read_once(txn, i, kept)?,
+            };
+            return self.kept(txn, i, kept, &build, next);
         }
         let mut params = std::mem::take(&mut self.params[i]);
         let mut ctx = *self.ctx;
@@ -343,29 +348,50 @@ impl<'p> Run<'p> {
         Ok(more)
     }
 
+    /// The rows of a source that is read once.
+    fn read_once(&mut self, txn: &mut Transaction, i: usize, kept: &Kept) -> SqlResult<Rc<Build>> {
+        if let Some(c) = &self.caches[i] {
+            return Ok(c.clone());
+        }
+        let c = Rc::new(self.fill(txn, self.ctx, i, kept)?);
+        self.caches[i] = Some(c.clone());
+        Ok(c)
+    }
+
+    /// The rows of a LATERAL derived table for the current rows before it, of which it has these values.
+    fn lateral(
+        &mut self,
+        txn: &mut Transaction,
+        i: usize,
+        kept: &Kept,
+        seen: &[Expr],
+    ) -> SqlResult<Rc<Build>> {
+        self.step()?;
+        let row = self.joined();
+        let values = seen.iter().map(|e| e.eval(self.ctx, &row));
+        let values = values.collect::<SqlResult<Vec<_>>>()?;
+        let mut ctx = *self.ctx;
+        ctx.eval.outer = &values;
+        Ok(Rc::new(self.fill(txn, &ctx, i, kept)?))
+    }
+
+    /// Joins the rows of a source that fit the current ones. False if `next` had enough.
     fn kept(
         &mut self,
         txn: &mut Transaction,
         i: usize,
         kept: &'p Kept,
+        build: &Rc<Build>,
         next: &mut Next<'_, 'p>,
     ) -> SqlResult<bool> {
-        let build = match &self.caches[i] {
-            Some(c) => c.clone(),
-            None => {
-                let c = Rc::new(self.fill(txn, i, kept)?);
-                self.caches[i] = Some(c.clone());
-                c
-            }
-        };
         let mut key = Vec::with_capacity(if kept.hash.is_some() { 32 } else { 0 });
         if let Some(hash) = &kept.hash
             && !self.hash_key(hash, &mut key)?
         {
             return Ok(true);
         }
-        let Build::Memory(cache) = &*build else {
-            return self.spilled(txn, i, kept, &build, &key, next);
+        let Build::Memory(cache) = &**build else {
+            return self.spilled(txn, i, kept, build, &key, next);
         };
         let mut at = match (&kept.hash, cache.rows.len()) {
             (_, 0) => NONE,
@@ -401,7 +427,13 @@ impl<'p> Run<'p> {
     }
 
     /// Reads the rows of a kept source.
-    fn fill(&mut self, txn: &mut Transaction, i: usize, kept: &Kept) -> SqlResult<Build> {
+    fn fill(
+        &mut self,
+        txn: &mut Transaction,
+        ctx: &RunCtx<'_>,
+        i: usize,
+        kept: &Kept,
+    ) -> SqlResult<Build> {
         let leaf = &self.plan.leaves[i];
         let plan = &leaf.plan;
         let mut cache = Cache::default();
@@ -433,9 +465,9 @@ impl<'p> Run<'p> {
         };
         match self.lock_of(leaf) {
             Some(spec) if plan.is_stored() => {
-                plan.lock(txn, self.ctx, spec, true, &mut |_, pk, row| take(row, pk))?;
+                plan.lock(txn, ctx, spec, true, &mut |_, pk, row| take(row, pk))?;
             }
-            _ => plan.read(txn, self.ctx, false, &mut |_, row| take(row, &[]))?,
+            _ => plan.read(txn, ctx, false, &mut |_, row| take(row, &[]))?,
         }
         match overflow {
             None => Ok(Build::Memory(cache)),

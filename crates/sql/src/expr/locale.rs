@@ -4,7 +4,8 @@ use crate::env::{StatementEnv, VariableScope};
 use narwal_types::Value;
 use std::sync::OnceLock;
 
-/// A line for each language: its name, twelve months, their short names, seven days from Monday on, their short names.
+/// What `MONTHNAME`, `DAYNAME` and `DATE_FORMAT` of a running MariaDB 10.11 give under each language of `lc_time_names`.
+/// A line for each: its name, twelve months, their short names, seven days from Monday on, their short names.
 const LINES: &str = include_str!("locales.tsv");
 
 /// The names of one language.

@@ -114,6 +114,16 @@ pub struct Leaf {
     pub keyed: bool,
 }
 
+impl Leaf {
+    /// What a LATERAL derived table sees of the sources before it.
+    pub fn lateral(&self) -> Option<&[Expr]> {
+        match &self.plan.rows {
+            Rows::Query(p) => p.lateral.as_deref(),
+            _ => None,
+        }
+    }
+}
+
 /// In place of a column's position: the row's clustered key.
 pub const ROW_KEY: usize = usize::MAX;
 
@@ -325,6 +335,8 @@ pub struct SelectPlan {
     pub numbers_rows: bool,
     /// The conditions of WHERE that no row has a say in: where one does not hold, no row is read.
     pub row_free: Vec<Expr>,
+    /// Of a LATERAL derived table: what it sees of the tables before it, for each of whose rows it runs.
+    pub lateral: Option<Vec<Expr>>,
 }
 
 /// Calls that one sort of the rows serves.
@@ -529,6 +541,7 @@ impl JoinPlan {
         self.root.for_each_condition(&mut add);
         for leaf in &self.leaves {
             leaf.outer.iter().for_each(&mut add);
+            leaf.lateral().into_iter().flatten().for_each(&mut add);
             if let Some(kept) = &leaf.kept {
                 kept.on.iter().for_each(&mut add);
                 let others = kept.hash.iter().flat_map(|h| &h.others);

@@ -21,9 +21,10 @@ use crate::planner::resolve::Resolver;
 use crate::planner::rules::join_order::{Inputs, uses_others};
 use crate::planner::zero_date::null_is_zero;
 use crate::star::{At, joined};
-use narwal_syntax::ast::{Expr as AstExpr, From, IndexHint, JoinKind, JoinOn, Qualified};
+use narwal_syntax::ast::{Expr as AstExpr, From, IndexHint, JoinKind, JoinOn, Qualified, Select};
 use narwal_types::errors;
 use narwal_types::{BlobSize, Collation, ColumnType, SqlError, SqlResult, TypeKind};
+use std::cell::RefCell;
 
 impl Resolver<'_> {
     /// Finds the tables of a FROM and binds the conditions of its joins.
@@ -76,10 +77,12 @@ impl Resolver<'_> {
                 Some(r) => (r, Vec::new()),
                 None => (self.table(t)?, t.hints.clone()),
             },
+            // A LATERAL one with nothing before it is one like others.
             From::Query {
                 query,
                 alias,
                 columns,
+                ..
             } => (
                 self.derived(self.select(query)?, "", alias, columns)?,
                 Vec::new(),
@@ -88,6 +91,29 @@ impl Resolver<'_> {
             From::Join(_) => return Err(SqlError::unsupported("this join")),
             From::JsonTable(_) => return Err(SqlError::unsupported("JSON_TABLE")),
         })
+    }
+
+    /// A LATERAL derived table behind these sources.
+    fn lateral(
+        &self,
+        (query, alias, columns): (&Select, &str, &[String]),
+        sources: &[Source],
+        around: &Around<'_>,
+    ) -> SqlResult<Resolved> {
+        let scope = Scope {
+            sources,
+            clause: Clause::Where,
+            planner: Some(around.planner),
+            outer: around.outer,
+            ..Scope::empty(self.env)
+        };
+        let outer = OuterScope {
+            scope: &scope,
+            frame: RefCell::default(),
+        };
+        let mut plan = self.select_within(query, Some(&outer))?;
+        plan.lateral = Some(outer.frame.into_inner());
+        self.derived(plan, "", alias, columns)
     }
 
     /// A SELECT as a table. `db`: of the view that it is; `names`: of its columns, or none.
@@ -136,6 +162,9 @@ impl Resolver<'_> {
             }
             None => return Err(SqlError::unsupported("a join of nothing")),
         };
+        if join.kind == JoinKind::Right && (join.left.has_lateral() || join.right.has_lateral()) {
+            return Err(SqlError::unsupported("LATERAL in a RIGHT JOIN"));
+        }
         let side = |nullable| Around {
             nullable: around.nullable || join.kind == nullable,
             ..*around
@@ -233,7 +262,18 @@ impl Resolver<'_> {
                 }
                 (self.view_rows(&def, &select, t)?, Vec::new())
             }
-            None => self.one(from, around.outer)?,
+            None => match from {
+                From::Query {
+                    query,
+                    alias,
+                    columns,
+                    lateral: true,
+                } if !sources.is_empty() => {
+                    let of = (&**query, alias.as_str(), columns.as_slice());
+                    (self.lateral(of, sources, around)?, Vec::new())
+                }
+                _ => self.one(from, around.outer)?,
+            },
         };
         r.source.base = sources.last().map_or(0, |s| s.base + s.width());
         sources.push(r.source.clone());
@@ -314,7 +354,9 @@ impl Resolver<'_> {
             owner.extend((0..s.table.columns().len()).map(|c| (i, c)));
         }
         let where_: Vec<Expr> = filter.iter().flat_map(conjuncts).cloned().collect();
-        let tree = if straight {
+        // What a LATERAL table sees is read before it.
+        let lateral = |r: &Resolved| matches!(&r.rows, Rows::Query(p) if p.lateral.is_some());
+        let tree = if straight || leaves.iter().any(|(r, _)| lateral(r)) {
             tree
         } else {
             let inputs = Inputs {
@@ -425,6 +467,7 @@ impl Resolver<'_> {
         } else {
             Access::full(0)
         };
+        let lateral = matches!(&r.rows, Rows::Query(p) if p.lateral.is_some());
         let plan = |access, filter| TablePlan {
             table: source.table.clone(),
             access,
@@ -445,17 +488,18 @@ impl Resolver<'_> {
                 keyed: false,
             });
         }
-        // Read once and kept.
-        let (mine, joined): (Vec<Expr>, Vec<Expr>) = conds.into_iter().partition(|e| is_own(e));
+        // Read once and kept. What a LATERAL table gives is looked at by the query around, which sees other outer values.
+        let (mine, joined): (Vec<Expr>, Vec<Expr>) =
+            conds.into_iter().partition(|e| !lateral && is_own(e));
         let mut hash = Hash::default();
         let mut on = Vec::new();
         for e in joined {
             match hash_key(&e, &own, &is_own) {
-                Some((column, other, collation)) => {
+                Some((column, other, collation)) if !lateral => {
                     hash.columns.push((column - own.start, collation));
                     hash.others.push(other);
                 }
-                None => on.push(e),
+                _ => on.push(e),
             }
         }
         let mine = mine

@@ -127,6 +127,7 @@ impl Resolver<'_> {
             digits: Digits::Shown,
             numbers_rows: self.env.numbers_rows.get(),
             row_free,
+            lateral: None,
         };
         plan.row_wise = runs_each_row(&plan);
         Ok(plan)

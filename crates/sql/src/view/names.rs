@@ -12,7 +12,7 @@ use narwal_syntax::ast::{
     Cte, Expr as AstExpr, From, Join, JoinKind, JoinOn, Limit, Literal, Qualified, Select,
     SelectItem, TableName, TableRef, With,
 };
-use narwal_types::SqlResult;
+use narwal_types::{SqlError, SqlResult};
 use std::cell::RefCell;
 use std::sync::Arc;
 
@@ -327,7 +327,11 @@ impl Writer<'_, '_> {
                 query,
                 alias,
                 columns,
+                lateral,
             } => {
+                if *lateral {
+                    return Err(SqlError::unsupported("LATERAL in a view"));
+                }
                 let (query, names) = self.query(query, None, Naming::All)?;
                 sources.push(Source {
                     name: alias.clone(),
@@ -344,6 +348,7 @@ impl Writer<'_, '_> {
                     query: Box::new(query),
                     alias: alias.clone(),
                     columns: columns.clone(),
+                    lateral: false,
                 }
             }
             From::Set { .. } | From::JsonTable(_) => f.clone(),

@@ -104,6 +104,8 @@ pub enum From {
         alias: String,
         /// Names of its columns, if they are given.
         columns: Vec<String>,
+        /// LATERAL: it is read anew for each row of the tables before it, whose columns it may name.
+        lateral: bool,
     },
     /// SELECTs put together; the SELECT around them carries ORDER BY and LIMIT.
     Set {
@@ -129,6 +131,15 @@ impl From {
                 j.right.names(out);
             }
             From::Set { .. } | From::JsonTable(_) => {}
+        }
+    }
+
+    /// True if a LATERAL derived table is among its tables.
+    pub fn has_lateral(&self) -> bool {
+        match self {
+            From::Query { lateral, .. } => *lateral,
+            From::Join(j) => j.left.has_lateral() || j.right.has_lateral(),
+            From::Table(_) | From::Set { .. } | From::JsonTable(_) => false,
         }
     }
 

@@ -165,9 +165,12 @@ impl Parser<'_> {
         if self.tables > MAX_TABLES {
             return Err(errors::TOO_MANY_TABLES.with([&MAX_TABLES]));
         }
-        self.refuse_lateral()?;
+        let lateral = self.eat_lateral();
         if self.query_in_parens(0, true) {
-            return self.derived_table();
+            return self.derived_table(lateral);
+        }
+        if lateral {
+            return Err(self.error());
         }
         if self.peek() == Tok::LBrace {
             // ODBC's way to mark outer joins; the word means nothing.
@@ -191,7 +194,7 @@ impl Parser<'_> {
         Ok(From::Table(self.table_ref()?))
     }
 
-    fn derived_table(&mut self) -> SqlResult<From> {
+    fn derived_table(&mut self, lateral: bool) -> SqlResult<From> {
         let mut query = self.query_in_parentheses(true)?;
         // A table of the past may be asked for of views and derived tables too.
         let time = self.system_time()?;
@@ -214,6 +217,7 @@ impl Parser<'_> {
             query: Box::new(query),
             alias,
             columns: Vec::new(),
+            lateral,
         })
     }
 

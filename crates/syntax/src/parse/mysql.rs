@@ -211,15 +211,9 @@ impl Parser<'_> {
         is_mysql() && self.at_word_nth(1, "INSTANCE")
     }
 
-    /// LATERAL, which is not supported.
-    pub(super) fn refuse_lateral(&self) -> SqlResult<()> {
-        let lateral = is_mysql()
-            && self.peek_at(1) == Tok::LParen
-            && self.next_text().eq_ignore_ascii_case("LATERAL");
-        match lateral {
-            true => Err(SqlError::unsupported("LATERAL")),
-            false => Ok(()),
-        }
+    /// LATERAL in front of a derived table, if it is next.
+    pub(super) fn eat_lateral(&mut self) -> bool {
+        is_mysql() && self.peek_at(1) == Tok::LParen && self.eat_word("LATERAL")
     }
 }
 
