@@ -115,6 +115,14 @@ SELECT o.id FROM o, LATERAL (SELECT p.name FROM p WHERE p.id = o.p_id AND EXISTS
 UPDATE p JOIN LATERAL (SELECT MAX(total) m FROM o WHERE o.p_id = p.id) t ON TRUE SET p.name = t.m
 SELECT id, name FROM p ORDER BY id
 SELECT t.a FROM (SELECT id FROM p) x, LATERAL (SELECT COUNT(*) a FROM o WHERE o.p_id = x.id) t ORDER BY 1
+WITH x AS (SELECT 1 a) UPDATE p JOIN x ON p.id = x.a SET p.name = 'cte'
+WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < 3) UPDATE p SET name = (SELECT MAX(n) FROM r) WHERE id = 2
+SELECT id, name FROM p ORDER BY id
+WITH x AS (SELECT 2 a), y AS (SELECT a + 1 b FROM x) DELETE FROM o WHERE id IN (SELECT b FROM y)
+WITH x AS (SELECT 1 a) DELETE o FROM o JOIN x ON o.id = x.a
+SELECT id FROM o ORDER BY id
+WITH x AS (SELECT 1 a) UPDATE p SET name = nope
+SHOW TABLE STATUS LIKE 'nope'
 SELECT 1
 SHOW WARNINGS
 SET NAMES utf8mb4 COLLATE utf8mb4_0900_ai_ci
@@ -316,6 +324,7 @@ def test_what_is_not_there_is_refused_by_name(face):
         "SELECT * FROM t RIGHT JOIN LATERAL (SELECT 1) AS l ON TRUE",
         "SELECT t.a FROM t JOIN t AS x ON TRUE FOR UPDATE OF t",
         "CREATE TABLE c (a INT, CHECK (a > 0) NOT ENFORCED)",
+        "CREATE TABLE c (a INT, b INT AS (a) VIRTUAL NOT NULL)",
         "SET PERSIST max_connections = 5",
         "LOCK INSTANCE FOR BACKUP",
         "GRANT r1, r2 TO root@localhost",

@@ -208,9 +208,12 @@ impl ClientSession {
             .text_null("Collation", 64)
             .uint("Checksum", true)
             .text_null("Create_options", 2048)
-            .text("Comment", 2048)
-            .uint("Max_index_length", true)
-            .text_null("Temporary", 1);
+            .text("Comment", 2048);
+        // MariaDB's columns.
+        let more = !is_mysql();
+        if more {
+            g.uint("Max_index_length", true).text_null("Temporary", 1);
+        }
         let zone = self.env.time_zone;
         let mut rows: Vec<(String, Vec<Value>)> = Vec::new();
         for t in self.tables_of(&db) {
@@ -235,6 +238,7 @@ impl ClientSession {
         for (name, status) in rows {
             let mut row = vec![Value::str(name)];
             row.extend(status);
+            row.truncate(g.columns.len());
             g.row(row);
         }
         filter.apply_to_tables(&mut g)?;

@@ -7,6 +7,7 @@
 //! | `query.rs` | queries: WITH, set operations, SELECT's clauses |
 //! | `from.rs` | FROM: tables, joins, derived tables, JSON_TABLE |
 //! | `dml.rs` | INSERT, REPLACE, UPDATE, DELETE |
+//! | `change_with.rs` | WITH in front of UPDATE and DELETE |
 //! | `load.rs` | LOAD, and INTO OUTFILE's clauses |
 //! | `ddl/` | CREATE, ALTER, DROP, RENAME, TRUNCATE |
 //! | `program/` | stored programs |
@@ -14,6 +15,7 @@
 
 mod admin;
 mod call;
+mod change_with;
 mod ddl;
 mod dml;
 mod expr;
@@ -93,6 +95,7 @@ impl Parser<'_> {
         match self.peek() {
             Tok::LParen => self.query_statement(),
             Tok::Word(k) => match k {
+                Kw::WITH if self.at_change_behind_with() => self.change_with(),
                 Kw::SELECT | Kw::WITH | Kw::VALUES => self.query_statement(),
                 Kw::TABLE if is_mysql() => self.query_statement(),
                 Kw::INSERT | Kw::REPLACE => self.insert(),

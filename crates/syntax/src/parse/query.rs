@@ -311,7 +311,7 @@ impl Parser<'_> {
         })
     }
 
-    fn with_clause(&mut self) -> SqlResult<Option<With>> {
+    pub(super) fn with_clause(&mut self) -> SqlResult<Option<With>> {
         if !self.eat(Kw::WITH) {
             return Ok(None);
         }

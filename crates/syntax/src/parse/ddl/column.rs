@@ -203,6 +203,7 @@ impl Parser<'_> {
         if self.eat(Kw::INVISIBLE) {
             return Ok(Some(ColumnAttribute::Invisible));
         }
+        self.refuse_in_mysql(Tok::Word(Kw::NOT), "NOT NULL of a generated column")?;
         Ok(None)
     }
 
