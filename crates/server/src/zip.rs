@@ -3,15 +3,14 @@
 //! Source of the format: MySQL client/server protocol documentation, "Compressed Packet".
 
 use crate::socket::is_stopped;
-use flate2::Compression;
-use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
+use flate2::{Compression, Decompress, FlushDecompress, Status};
 use std::io::{self, Read, Write};
 
 /// 3 bytes length of what follows, 1 byte number, 3 bytes length before compression (0: not compressed).
 const HEADER: usize = 7;
 const MAX_FRAME: usize = 0xFF_FFFF;
-/// Bytes of a frame's contents for which the memory is kept until the next one comes.
+/// Bytes of a frame for which the memory is kept until the next one comes.
 const KEPT: usize = 256 << 10;
 /// Shorter pieces (bytes) are not worth it.
 const SHORTEST: usize = 50;
@@ -21,12 +20,16 @@ const SHORTEST: usize = 50;
 pub struct Zipped<S> {
     /// What it goes over.
     pub under: S,
-    /// Bytes of frames that are not complete.
+    /// The frame that is being read, as far as it has come.
     raw: Vec<u8>,
-    /// Bytes of frames that are.
-    plain: Vec<u8>,
-    /// Bytes of `plain` that were read.
-    read: usize,
+    /// Bytes of `raw` that were taken.
+    taken: usize,
+    /// Bytes that the frame still has for the reader. They are unpacked as they are asked for, so what a frame says of
+    /// itself takes no memory.
+    left: usize,
+    /// The frame is not compressed.
+    stored: bool,
+    inflate: Box<Decompress>,
     /// Number of the next frame.
     number: u8,
     /// Frames on their way, of which so many bytes were sent: a write that is stopped leaves the rest to the next one.
@@ -40,8 +43,10 @@ impl<S: Read + Write> Zipped<S> {
         Zipped {
             under,
             raw: Vec::new(),
-            plain: Vec::new(),
-            read: 0,
+            taken: 0,
+            left: 0,
+            stored: false,
+            inflate: Box::new(Decompress::new(true)),
             number: 0,
             unsent: Vec::new(),
             sent: 0,
@@ -64,7 +69,7 @@ impl<S: Read + Write> Zipped<S> {
 
     /// True if there are bytes that the socket knows nothing of.
     pub fn has_rest(&self) -> bool {
-        self.read < self.plain.len()
+        self.left > 0
     }
 
     /// Reads until `raw` holds so many bytes; false at the end of the stream.
@@ -96,32 +101,72 @@ impl<S: Read + Write> Zipped<S> {
         let (len, full) = (size(0), size(4));
         self.number = self.raw[3].wrapping_add(1);
         self.fill(HEADER + len)?;
-        self.read = 0;
-        if self.plain.capacity() > KEPT {
-            self.plain = Vec::new();
+        self.taken = HEADER;
+        self.stored = full == 0;
+        self.left = if self.stored { len } else { full };
+        match self.stored {
+            true => {}
+            false => self.inflate.reset(true),
         }
-        self.plain.clear();
-        // What a frame says of itself is only a bound: memory is taken as bytes come out of it, twice of them while it grows.
-        if full > KEPT && narwal_memory::reserve(2 * full as u64).is_err() {
-            return Err(io::ErrorKind::OutOfMemory.into());
+        if self.left == 0 {
+            self.done();
         }
-        if full == 0 {
-            self.plain.extend_from_slice(&self.raw[HEADER..]);
-        } else {
-            // Never more than was said.
-            let body = ZlibDecoder::new(&self.raw[HEADER..]);
-            let mut body = body.take(full as u64 + 1);
-            body.read_to_end(&mut self.plain)?;
-            if self.plain.len() != full {
-                return Err(io::Error::new(
-                    io::ErrorKind::InvalidData,
-                    "a compressed packet is not as long as it says",
-                ));
-            }
-        }
+        Ok(true)
+    }
+
+    /// The frame was read to its end.
+    fn done(&mut self) {
         self.raw.clear();
         self.raw.shrink_to(KEPT);
-        Ok(true)
+        self.taken = 0;
+    }
+
+    /// Unpacks as much as is there and `buf` takes: at least a byte.
+    fn unpack(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let wrong = || {
+            io::Error::new(
+                io::ErrorKind::InvalidData,
+                "a compressed packet is not as long as it says",
+            )
+        };
+        let wanted = self.left.min(buf.len());
+        loop {
+            let (n, ended) = self.inflate(&mut buf[..wanted])?;
+            if n == 0 && ended.is_some() {
+                return Err(wrong());
+            }
+            if n == 0 {
+                continue;
+            }
+            // Never more than was said, and what was said is checked before the last bytes count.
+            if n == self.left && ended != Some(true) {
+                loop {
+                    match self.inflate(&mut [0])? {
+                        (0, Some(true)) => break,
+                        (0, None) => {}
+                        _ => return Err(wrong()),
+                    }
+                }
+            }
+            return Ok(n);
+        }
+    }
+
+    /// One step: the bytes that came out, and whether it can go on: not behind the end (true), nor without more input.
+    fn inflate(&mut self, buf: &mut [u8]) -> io::Result<(usize, Option<bool>)> {
+        let before = (self.inflate.total_in(), self.inflate.total_out());
+        let input = &self.raw[self.taken..];
+        let status = (self.inflate)
+            .decompress(input, buf, FlushDecompress::None)
+            .map_err(|e| io::Error::new(io::ErrorKind::InvalidData, e))?;
+        let taken = (self.inflate.total_in() - before.0) as usize;
+        let n = (self.inflate.total_out() - before.1) as usize;
+        self.taken += taken;
+        Ok(match status {
+            Status::StreamEnd => (n, Some(true)),
+            _ if taken == 0 && n == 0 => (n, Some(false)),
+            _ => (n, None),
+        })
     }
 
     /// Makes a frame, to be sent by `send_rest`.
@@ -151,14 +196,27 @@ impl<S: Read + Write> Zipped<S> {
 
 impl<S: Read + Write> Read for Zipped<S> {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        if buf.is_empty() {
+            return Ok(0);
+        }
         // A frame may be empty.
         while !self.has_rest() {
             if !self.frame()? {
                 return Ok(0);
             }
         }
-        let n = (&self.plain[self.read..]).read(buf)?;
-        self.read += n;
+        let n = match self.stored {
+            true => {
+                let n = (&self.raw[self.taken..]).read(buf)?;
+                self.taken += n;
+                n
+            }
+            false => self.unpack(buf)?,
+        };
+        self.left -= n;
+        if self.left == 0 {
+            self.done();
+        }
         Ok(n)
     }
 }
@@ -186,18 +244,54 @@ mod tests {
     use super::*;
     use std::io::Cursor;
 
-    #[test]
-    fn a_claimed_length_costs_no_memory() {
-        let body = {
-            let mut zip = ZlibEncoder::new(Vec::new(), Compression::fast());
-            zip.write_all(b"short").unwrap();
-            zip.finish().unwrap()
-        };
-        let mut wire = vec![body.len() as u8, 0, 0, 0, 0xFF, 0xFF, 0xFF];
+    /// A frame with these bytes packed, that says it has `full` of them.
+    fn frame(plain: &[u8], full: usize) -> Vec<u8> {
+        let mut zip = ZlibEncoder::new(Vec::new(), Compression::fast());
+        zip.write_all(plain).unwrap();
+        let body = zip.finish().unwrap();
+        let mut wire = (body.len() as u32).to_le_bytes()[..3].to_vec();
+        wire.push(0);
+        wire.extend_from_slice(&(full as u32).to_le_bytes()[..3]);
         wire.extend_from_slice(&body);
+        wire
+    }
+
+    fn read_all(wire: Vec<u8>, piece: usize) -> io::Result<Vec<u8>> {
         let mut stream = Zipped::new(Cursor::new(wire));
-        let answer = stream.read(&mut [0; 10]);
-        assert_eq!(answer.unwrap_err().kind(), io::ErrorKind::InvalidData);
-        assert!(stream.plain.capacity() <= KEPT);
+        let (mut all, mut buf) = (Vec::new(), vec![0; piece]);
+        loop {
+            match stream.read(&mut buf)? {
+                0 => return Ok(all),
+                n => all.extend_from_slice(&buf[..n]),
+            }
+        }
+    }
+
+    #[test]
+    fn frames_are_read_in_pieces_of_any_size() {
+        let text: Vec<u8> = (0..100_000u32).map(|n| (n.wrapping_mul(n) >> 7) as u8).collect();
+        let mut wire = frame(&text, text.len());
+        wire.extend_from_slice(&[3, 0, 0, 1, 0, 0, 0, b'a', b'b', b'c']);
+        wire.extend_from_slice(&[0, 0, 0, 2, 0, 0, 0]);
+        wire.extend(frame(b"end", 3));
+        let expected = [&text[..], b"abcend"].concat();
+        for piece in [1, 7, 4096, 200_000] {
+            assert_eq!(read_all(wire.clone(), piece).unwrap(), expected);
+        }
+    }
+
+    #[test]
+    fn a_frame_is_as_long_as_it_says_and_whole() {
+        for (plain, full) in [(&b"short"[..], 4), (b"short", 6), (b"short", 0xFF_FFFF)] {
+            for piece in [1, 100] {
+                let e = read_all(frame(plain, full), piece).unwrap_err();
+                assert_eq!(e.kind(), io::ErrorKind::InvalidData, "{full} {piece}");
+            }
+        }
+        let mut wire = frame(b"a text with a checksum", 22);
+        let last = wire.len() - 1;
+        wire[last] ^= 1;
+        let e = read_all(wire, 100).unwrap_err();
+        assert_eq!(e.kind(), io::ErrorKind::InvalidData);
     }
 }

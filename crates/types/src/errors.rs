@@ -340,12 +340,12 @@ errors! {
         "Can't open shared library '{}' (errno: {}, {128})";
     CANT_FIND_DL_ENTRY: 1 = 1127, b"HY000", "ER_CANT_FIND_DL_ENTRY",
         "Can't find symbol '{128}' in library";
+    FUNCTION_NOT_DEFINED: 1 = 1128, b"HY000", "ER_FUNCTION_NOT_DEFINED",
+        "Function '{}' is not defined";
     PASSWORD_NO_MATCH: 0 = 1133, b"28000", "ER_PASSWORD_NO_MATCH",
         "Can't find any matching row in the user table";
     CANT_CREATE_THREAD: 1 = 1135, b"HY000", "ER_CANT_CREATE_THREAD",
         "Can't create a new thread ({})";
-    FUNCTION_NOT_DEFINED: 1 = 1128, b"HY000", "ER_FUNCTION_NOT_DEFINED",
-        "Function '{}' is not defined";
     WRONG_VALUE_COUNT_ON_ROW: 1 = 1136, b"21S01", "ER_WRONG_VALUE_COUNT_ON_ROW",
         "Column count doesn't match value count at row {}";
     CANT_REOPEN_TABLE: 1 = 1137, b"HY000", "ER_CANT_REOPEN_TABLE",
