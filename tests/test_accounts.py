@@ -229,6 +229,20 @@ def test_a_dropped_accounts_session_keeps_its_global_privileges(server):
     assert refused(server, "u") == 1045
 
 
+def test_current_role_in_a_list_opens_no_door(server):
+    """CURRENT_ROLE can't be made; those beside it still want CREATE USER."""
+    root = login(server)
+    for sql in ("CREATE ROLE kept", "GRANT SELECT ON mysql.* TO kept", "CREATE USER nobody_much@localhost"):
+        assert run(root, sql) == ()
+    session = login(server, "nobody_much")
+    for sql in ("CREATE ROLE CURRENT_ROLE, mine", "CREATE OR REPLACE ROLE CURRENT_ROLE, kept", "DROP ROLE CURRENT_ROLE, kept"):
+        assert run(session, sql) in (1227, 1396), sql
+    grants = run(root, "SHOW GRANTS FOR kept")
+    assert any("SELECT" in g for (g,) in grants)
+    assert run(root, "DROP ROLE mine") == 1396
+    assert run(root, "DROP ROLE kept") == () and run(root, "DROP USER nobody_much@localhost") == ()
+
+
 def test_forms_are_shown_as_mariadb_shows_them(lab):
     servers = [lab.narwal([]), lab.mariadb([])]
     answers = []

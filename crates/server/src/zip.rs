@@ -269,7 +269,9 @@ mod tests {
 
     #[test]
     fn frames_are_read_in_pieces_of_any_size() {
-        let text: Vec<u8> = (0..100_000u32).map(|n| (n.wrapping_mul(n) >> 7) as u8).collect();
+        let text: Vec<u8> = (0..100_000u32)
+            .map(|n| (n.wrapping_mul(n) >> 7) as u8)
+            .collect();
         let mut wire = frame(&text, text.len());
         wire.extend_from_slice(&[3, 0, 0, 1, 0, 0, 0, b'a', b'b', b'c']);
         wire.extend_from_slice(&[0, 0, 0, 2, 0, 0, 0]);
