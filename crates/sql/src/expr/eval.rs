@@ -135,7 +135,7 @@ impl Expr {
             ExprKind::SystemVariable { scope, name } => {
                 Ok(Val::Owned(ctx.env.system_variable(*scope, name)?))
             }
-            ExprKind::UserVariable(name) => Ok(Val::Owned(ctx.env.variables.user(name))),
+            ExprKind::UserVariable(name) => user_variable(name, ctx),
             ExprKind::SetUserVariable(name, e) => {
                 // With all digits that a quotient has.
                 let v = e.eval_unrounded(ctx, row)?.into_value();
@@ -362,6 +362,20 @@ impl Expr {
             ..e
         }
     }
+}
+
+/// `@name`: a copy, which may be long, and of which a statement may want thousands.
+fn user_variable<'a>(name: &str, ctx: &EvalCtx<'_>) -> SqlResult<Val<'a>> {
+    let mut value = Ok(Value::Null);
+    ctx.env.variables.with_user(name, &mut |v, _| {
+        let bytes = match v.as_ref() {
+            ValueRef::Str(s) | ValueRef::Bytes(s) => s.len() as u64,
+            _ => 0,
+        };
+        // With room for what is made of it.
+        value = narwal_memory::reserve(4 * bytes).map(|()| v.clone());
+    });
+    Ok(Val::Owned(value?))
 }
 
 /// A value that is stored in another form than it is seen in.
