@@ -104,9 +104,8 @@ impl<S: Read + Write> Zipped<S> {
         self.taken = HEADER;
         self.stored = full == 0;
         self.left = if self.stored { len } else { full };
-        match self.stored {
-            true => {}
-            false => self.inflate.reset(true),
+        if !self.stored {
+            self.inflate.reset(true);
         }
         if self.left == 0 {
             self.done();

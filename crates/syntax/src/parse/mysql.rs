@@ -206,7 +206,7 @@ impl Parser<'_> {
         is_mysql() && (self.at(Kw::CHECK) || self.at(Kw::CONSTRAINT))
     }
 
-    /// `FOR INSTANCE` in MySQL's backups: `LOCK INSTANCE FOR BACKUP` is next, or `UNLOCK INSTANCE`.
+    /// `LOCK INSTANCE FOR BACKUP` is next, or `UNLOCK INSTANCE`.
     pub(super) fn at_instance(&self) -> bool {
         is_mysql() && self.at_word_nth(1, "INSTANCE")
     }
