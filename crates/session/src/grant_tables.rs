@@ -1,29 +1,26 @@
-//! INSERT, UPDATE and DELETE of the grant tables in the schema `mysql`, as older tools write them. What is stored are the
-//! accounts (`acl.rs`); these tables are made of them. So a statement runs on a copy of its table, and what it has changed
-//! there is then changed in the accounts, in one commit. It holds at once, without FLUSH PRIVILEGES.
+//! INSERT, UPDATE, DELETE and LOAD DATA of the grant tables in the schema `mysql`, as older tools write them, and of `proc`
+//! and `event`. What is stored are the accounts (`acl.rs`) and the programs' definitions; these tables are made of them. So a statement runs on a copy of its table, and what it has changed
+//! there is then changed in those, in one commit. It holds at once, without FLUSH PRIVILEGES.
 
 use crate::acl::{Account, Lifetime, RoutineKind, TlsNeed};
 use crate::drafts::Drafts;
 use crate::information_schema::{privilege_of_column, system_rows, system_table};
 use crate::privileges::PrivilegeSet;
+use crate::programs::written;
 use crate::session::ClientSession;
-use crate::system_schemas::MYSQL;
+use crate::system_schemas::{Home, MYSQL, fault, home};
+use crate::written_rows::{Row, Texts, insert_text, literal, without};
 use narwal_engine::{CatalogChange, Table, TemporaryTables, TxnOptions};
 use narwal_sql::ast::{TableName, TableRef};
 use narwal_sql::{Needs, Outcome, Privilege, SqlMode, Stmt};
 use narwal_syntax::{Tok, glance};
 use narwal_types::errors;
 use narwal_types::errors::codes;
-use narwal_types::{
-    Collation, OkInfo, ResultColumn, ResultSink, SqlError, SqlResult, Value, ValueRef,
-};
+use narwal_types::{ResultSink, SqlError, SqlResult, Value, Zone};
 use std::sync::Arc;
 
-/// The name of the copy.
-const COPY: &str = "#grants";
-
-/// The tables that may be written to.
-const TABLES: [&str; 8] = [
+/// The grant tables that may be written to.
+const GRANT_TABLES: [&str; 8] = [
     "user",
     "global_priv",
     "db",
@@ -34,46 +31,8 @@ const TABLES: [&str; 8] = [
     "proxies_priv",
 ];
 
-/// Rows as texts; NULL is empty.
-#[derive(Default)]
-struct Texts(Vec<Vec<String>>);
-
-impl ResultSink for Texts {
-    fn begin_rows(&mut self, _: &[ResultColumn]) -> SqlResult<()> {
-        Ok(())
-    }
-
-    fn row(&mut self, values: &[ValueRef<'_>]) -> SqlResult<()> {
-        let texts = values.iter().map(ValueRef::to_text);
-        self.0.push(texts.map(|t| t.to_string()).collect());
-        Ok(())
-    }
-
-    fn end_rows(&mut self, _: u16, _: u16, _: bool) -> SqlResult<()> {
-        Ok(())
-    }
-
-    fn ok(&mut self, _: &OkInfo, _: u16, _: bool) -> SqlResult<()> {
-        Ok(())
-    }
-
-    fn set_results(&mut self, _: Option<Collation>) {}
-}
-
-/// The rows of `all` that are not in `others`, each as often as it is there more often.
-fn without(all: &Texts, others: &Texts) -> Vec<Vec<String>> {
-    let mut rest: Vec<&Vec<String>> = others.0.iter().collect();
-    let mut more = Vec::new();
-    for row in &all.0 {
-        match rest.iter().position(|r| *r == row) {
-            Some(at) => {
-                rest.swap_remove(at);
-            }
-            None => more.push(row.clone()),
-        }
-    }
-    more
-}
+/// The name of the copy.
+const COPY: &str = "#grants";
 
 /// What a statement writes to, with the privilege that this needs.
 fn target(stmt: &Stmt) -> Option<(&TableName, Privilege)> {
@@ -81,6 +40,7 @@ fn target(stmt: &Stmt) -> Option<(&TableName, Privilege)> {
         Stmt::Insert(i) => Some((&i.table, Privilege::Insert)),
         Stmt::Update(u) => Some((&u.table.name, Privilege::Update)),
         Stmt::Delete(d) => Some((&d.table.name, Privilege::Delete)),
+        Stmt::LoadData(l) => Some((&l.table, Privilege::Insert)),
         _ => None,
     }
 }
@@ -98,6 +58,7 @@ fn on_copy(stmt: &Stmt) -> Stmt {
     let mut stmt = stmt.clone();
     match &mut stmt {
         Stmt::Insert(i) => i.table = copy,
+        Stmt::LoadData(l) => l.table = copy,
         Stmt::Update(u) => named(&mut u.table, copy),
         Stmt::Delete(d) => named(&mut d.table, copy),
         _ => {}
@@ -105,20 +66,17 @@ fn on_copy(stmt: &Stmt) -> Stmt {
     stmt
 }
 
-/// A row with the names of its columns.
-struct Row<'a> {
-    table: &'a Table,
-    values: &'a [String],
+/// What a row of a grant table says.
+trait Grants {
+    /// The privileges that a SET lists.
+    fn listed(&self, column: &str) -> PrivilegeSet;
+    /// The privileges whose columns say Y.
+    fn by_column(&self) -> PrivilegeSet;
+    /// Its database and table.
+    fn key(&self) -> (String, String);
 }
 
-impl Row<'_> {
-    fn get(&self, column: &str) -> &str {
-        let columns = &self.table.def.columns;
-        let at = columns.iter().position(|c| c.name == column);
-        at.and_then(|at| self.values.get(at)).map_or("", |v| v)
-    }
-
-    /// The privileges that a SET lists.
+impl Grants for Row<'_> {
     fn listed(&self, column: &str) -> PrivilegeSet {
         let names = self.get(column).split(',').map(|n| match n {
             "Grant" => "GRANT OPTION".to_string(),
@@ -127,7 +85,6 @@ impl Row<'_> {
         PrivilegeSet::from_names(&names.collect::<Vec<_>>())
     }
 
-    /// The privileges whose columns say Y.
     fn by_column(&self) -> PrivilegeSet {
         let columns = self.table.def.columns.iter().zip(self.values);
         columns
@@ -136,7 +93,6 @@ impl Row<'_> {
             .fold(PrivilegeSet::NONE, PrivilegeSet::with)
     }
 
-    /// Its database and table.
     fn key(&self) -> (String, String) {
         (self.get("Db").into(), self.get("Table_name").into())
     }
@@ -290,39 +246,21 @@ fn follow(drafts: &mut Drafts, table: &Table, before: &Texts, after: &Texts) -> 
     Ok(())
 }
 
-/// A value as SQL text that means the same under every mode and character set.
-fn literal(v: &Value) -> String {
-    match v {
-        Value::Null => "NULL".to_string(),
-        Value::Int(n) => n.to_string(),
-        Value::UInt(n) => n.to_string(),
-        v => {
-            let text = v.as_ref().to_text();
-            let hex: String = text.bytes().map(|b| format!("{b:02x}")).collect();
-            format!("X'{hex}'")
-        }
-    }
-}
-
-/// An INSERT of rows into the copy.
-fn insert_text(rows: &[Vec<Value>]) -> String {
-    let row = |r: &Vec<Value>| {
-        let list: Vec<String> = r.iter().map(literal).collect();
-        format!("({})", list.join(","))
-    };
-    let rows: Vec<String> = rows.iter().map(row).collect();
-    format!("INSERT INTO `{MYSQL}`.`{COPY}` VALUES {}", rows.join(","))
-}
-
 impl ClientSession {
     /// The grant table that a statement writes to.
     pub(crate) fn grant_table(&self, stmt: &Stmt) -> Option<&'static Arc<Table>> {
         let (name, _) = target(stmt)?;
         let db = name.db.as_deref().or(self.env.db.as_deref())?;
-        match db == MYSQL && TABLES.contains(&name.name.as_str()) {
-            true => system_table(&name.name),
-            false => None,
+        if db != MYSQL {
+            return None;
         }
+        let table = system_table(&name.name)?;
+        let writable = match home(&name.name) {
+            Home::Shown => GRANT_TABLES.contains(&name.name.as_str()),
+            Home::Programs => fault(&self.instance.database().catalog(), &name.name).is_none(),
+            Home::Stored => false,
+        };
+        writable.then_some(table)
     }
 
     /// The grant table that a statement writes to, where planning it has failed with `e` because it is no table of the store's.
@@ -388,6 +326,7 @@ impl ClientSession {
         }
         let instance = self.instance.clone();
         let _one_writer = instance.acl_writer.lock();
+        let _events = instance.events.writer();
         if let Some(o) = &mut self.tx.open {
             o.txn.lend_temporary();
         }
@@ -408,9 +347,19 @@ impl ClientSession {
         self.plan_generation += 1;
         let (before, after, outcome) = done?;
         dropped?;
-        let mut drafts = Drafts::new(instance.acl());
-        follow(&mut drafts, table, &before, &after)?;
-        self.store(self.with_values(text), drafts.changes())?;
+        let changes = match home(&table.def.name) {
+            Home::Programs => {
+                let catalog = instance.database().catalog();
+                written::changes(&catalog, table, &before, &after)?
+            }
+            _ => {
+                let mut drafts = Drafts::new(instance.acl());
+                follow(&mut drafts, table, &before, &after)?;
+                drafts.changes()
+            }
+        };
+        self.store(self.with_values(text), changes)?;
+        instance.events.ring();
         match outcome {
             Outcome::Done { affected, info, .. } => Ok((affected, info)),
             _ => Err(SqlError::unsupported("RETURNING of grant tables")),
@@ -431,21 +380,28 @@ impl ClientSession {
         tables.ddl(self.instance.database(), make, options, None)?;
         let rows = system_rows(&self.view(), table)?;
         if !rows.is_empty() {
-            // Some of them have no date.
-            let mode = std::mem::replace(&mut self.env.sql_mode, SqlMode(0));
-            let filled = narwal_sql::parse_statement(&insert_text(&rows), &self.parse_options())
-                .and_then(|s| self.run_on_copy(&s, options, &mut Texts::default()));
-            self.env.sql_mode = mode;
-            filled?;
+            let fill =
+                narwal_sql::parse_statement(&insert_text(COPY, &rows), &self.parse_options())?;
+            self.as_stored(|s| s.run_on_copy(&fill, options, &mut Texts::default()))?;
             self.env.clear_conditions();
         }
         let all = format!("SELECT * FROM `{MYSQL}`.`{COPY}`");
         let all = narwal_sql::parse_statement(&all, &self.parse_options())?;
         let (mut before, mut after) = (Texts::default(), Texts::default());
-        self.run_on_copy(&all, options, &mut before)?;
+        self.as_stored(|s| s.run_on_copy(&all, options, &mut before))?;
         let outcome = self.run_on_copy(&on_copy(stmt), options, &mut Texts::default())?;
-        self.run_on_copy(&all, options, &mut after)?;
+        self.as_stored(|s| s.run_on_copy(&all, options, &mut after))?;
         Ok((before, after, outcome))
+    }
+
+    /// Runs what reads or writes rows of a system table as they are: some have no date, and their times are in UTC.
+    pub(crate) fn as_stored<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> T {
+        let mode = std::mem::replace(&mut self.env.sql_mode, SqlMode(0));
+        let zone = std::mem::replace(&mut self.env.time_zone, Zone::UTC);
+        let done = run(self);
+        self.env.sql_mode = mode;
+        self.env.time_zone = zone;
+        done
     }
 
     fn run_on_copy(

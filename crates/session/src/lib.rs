@@ -105,6 +105,7 @@ mod statement;
 mod statement_format;
 mod status;
 mod system_schemas;
+mod system_tables;
 mod system_thread;
 mod table_locks;
 mod text_plans;
@@ -117,6 +118,7 @@ pub mod variables;
 mod view;
 mod views;
 mod words;
+mod written_rows;
 mod xa;
 mod xa_branch;
 

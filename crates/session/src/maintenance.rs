@@ -2,10 +2,11 @@
 
 use crate::acl;
 use crate::admin::{Maintenance, TableRef};
-use crate::information_schema::Definitions;
+use crate::information_schema::{Definitions, is_view, system_table};
 use crate::privileges::PrivilegeSet;
 use crate::rows::Grid;
 use crate::session::ClientSession;
+use crate::system_schemas::{MYSQL, is_shown};
 use narwal_engine::{Isolation, Table, Transaction, ViewDef};
 use narwal_sql::{VirtualTables, view};
 use narwal_types::errors::codes;
@@ -36,6 +37,18 @@ impl Report<'_> {
     fn failed(&mut self, why: &str) {
         self.line("Error", why);
         self.line("status", "Operation failed");
+    }
+}
+
+/// What there is to say of a table of `mysql` that is only shown: it is as it should be.
+fn maintain_shown(op: Maintenance, table: &Table, report: &mut Report<'_>) {
+    match op {
+        Maintenance::Check => report.ok(),
+        _ if is_view(table) => {
+            report.failed(&view::wrong_kind(MYSQL, &table.def.name, "BASE TABLE").message);
+        }
+        Maintenance::Repair => report.ok(),
+        _ => report.line("status", "Table is already up to date"),
     }
 }
 
@@ -76,6 +89,14 @@ impl ClientSession {
                 && let Some(v) = catalog.view(&db, &t.name)
             {
                 self.maintain_view(op, v, &mut report);
+                continue;
+            }
+            if temporary.is_none()
+                && db == MYSQL
+                && let Some(table) = system_table(&t.name)
+                && is_shown(&catalog, MYSQL, &t.name)
+            {
+                maintain_shown(op, table, &mut report);
                 continue;
             }
             match temporary.or_else(|| catalog.table(&db, &t.name).cloned()) {

@@ -264,6 +264,9 @@ impl ClientSession {
         let plan = match plan {
             Ok(p) => p,
             Err(e) => {
+                if self.stores_system_table(stmt, &e)? {
+                    return self.plan(stmt, text);
+                }
                 // An account that may not see a table is not told whether it exists.
                 if matches!(
                     e.code,
@@ -750,6 +753,10 @@ impl ClientSession {
             Some(instance.read_lock.enter(true, &self.patience())?)
         };
         self.process.stage(Stage::Ddl);
+        let defined = match temporary {
+            true => Vec::new(),
+            false => self.bring_out(ddl, &needs)?,
+        };
         let options = self.txn_options(self.settings.isolation, false);
         self.env.locking_reads =
             select.is_some() && self.settings.isolation == Isolation::Serializable;
@@ -768,7 +775,9 @@ impl ClientSession {
         }
         let written = self.env.gtid_written.take();
         self.note_gtid(written.unwrap_or_default());
+        let taken = self.settle_defined(&defined);
         let outcome = outcome?;
+        taken?;
         if let DdlStmt::DropDatabase { name, .. }
         | DdlStmt::CreateDatabase {
             or_replace: true,

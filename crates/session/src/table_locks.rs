@@ -10,6 +10,7 @@ use crate::privileges::PrivilegeSet;
 use crate::process::Stage;
 use crate::read_lock::{Patience, SLICE};
 use crate::session::{ClientSession, is_virtual};
+use crate::system_schemas::{MYSQL, is_shown};
 use narwal_engine::{Isolation, TableLocks, TxnOptions};
 use narwal_sql::{Needs, Privilege};
 use narwal_types::errors;
@@ -131,7 +132,10 @@ impl ClientSession {
             }
             let (db, name) = self.lockable(&t.table)?;
             let catalog = self.instance.database().catalog();
-            if db == "mysql" && crate::information_schema::system_table(&name).is_some() {
+            if db == MYSQL
+                && crate::information_schema::system_table(&name).is_some()
+                && is_shown(&catalog, MYSQL, &name)
+            {
                 // It shows what the server has: there is nothing to lock.
                 of_system += usize::from(t.write);
                 continue;

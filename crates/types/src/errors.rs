@@ -732,12 +732,16 @@ errors! {
         "Variable '{}' must be quoted with `...`, or renamed";
     SP_RECURSION_LIMIT: 2 = 1456, b"HY000", "ER_SP_RECURSION_LIMIT",
         "Recursive limit {} (as set by the max_sp_recursion_depth variable) was exceeded for routine {}";
+    SP_PROC_TABLE_CORRUPT: 2 = 1457, b"HY000", "ER_SP_PROC_TABLE_CORRUPT",
+        "Failed to load routine {} (internal code {}). For more details, run SHOW WARNINGS";
     SP_WRONG_NAME: 1 = 1458, b"42000", "ER_SP_WRONG_NAME",
         "Incorrect routine name '{}'";
     MAX_PREPARED_STMT_COUNT_REACHED: 1 = 1461, b"42000", "ER_MAX_PREPARED_STMT_COUNT_REACHED",
         "Can't create more than max_prepared_stmt_count statements (current value: {})";
     VIEW_RECURSIVE: 2 = 1462, b"HY000", "ER_VIEW_RECURSIVE",
         "`{}`.`{}` contains view recursion";
+    NO_TRIGGERS_ON_SYSTEM_SCHEMA: 0 = 1465, b"HY000", "ER_NO_TRIGGERS_ON_SYSTEM_SCHEMA",
+        "Triggers can not be created on system tables";
     REMOVED_SPACES: 1 = 1466, b"HY000", "ER_REMOVED_SPACES",
         "Leading spaces are removed from name '{}'";
     AUTOINC_READ_FAILED: 0 = 1467, b"HY000", "ER_AUTOINC_READ_FAILED",
@@ -770,6 +774,8 @@ errors! {
         "ENDS is either invalid or before STARTS";
     EVENT_EXEC_TIME_IN_THE_PAST: 0 = 1544, b"HY000", "ER_EVENT_EXEC_TIME_IN_THE_PAST",
         "Event execution time is in the past. Event has been disabled";
+    EVENT_OPEN_TABLE_FAILED: 0 = 1545, b"HY000", "ER_EVENT_OPEN_TABLE_FAILED",
+        "Failed to open mysql.event";
     EVENT_SAME_NAME: 0 = 1551, b"HY000", "ER_EVENT_SAME_NAME",
         "Same old and new event name";
     DROP_INDEX_FK: 1 = 1553, b"HY000", "ER_DROP_INDEX_FK",
@@ -870,6 +876,8 @@ errors! {
         "{}";
     PLUGIN_DELETE_BUILTIN: 0 = 1721, b"HY000", "ER_PLUGIN_DELETE_BUILTIN",
         "Built-in plugins cannot be deleted";
+    CANNOT_LOAD_FROM_TABLE: 2 = 1728, b"HY000", "ER_CANNOT_LOAD_FROM_TABLE_V2",
+        "Cannot load from {}.{}. The table is probably corrupted";
     MASTER_DELAY_VALUE_OUT_OF_RANGE: 2 = 1729, b"HY000", "ER_MASTER_DELAY_VALUE_OUT_OF_RANGE",
         "The requested value {} for the master delay exceeds the maximum {}";
     NETWORK_READ_EVENT_CHECKSUM_FAILURE: 1 = 1743, b"HY000", "ER_NETWORK_READ_EVENT_CHECKSUM_FAILURE",
@@ -889,6 +897,8 @@ errors! {
         "Unknown ALGORITHM '{}'";
     UNKNOWN_ALTER_LOCK: 1 = 1801, b"HY000", "ER_UNKNOWN_ALTER_LOCK",
         "Unknown LOCK type '{}'";
+    COL_COUNT_DOESNT_MATCH_CORRUPTED: 4 = 1805, b"HY000", "ER_COL_COUNT_DOESNT_MATCH_CORRUPTED_V2",
+        "Column count of {}.{} is wrong. Expected {}, found {}. The table is probably corrupted";
     NOT_VALID_PASSWORD: 1 = 1819, b"HY000", "ER_NOT_VALID_PASSWORD",
         "Your password does not satisfy the current policy requirements ({})";
     MUST_CHANGE_PASSWORD: 0 = 1820, b"HY000", "ER_MUST_CHANGE_PASSWORD",

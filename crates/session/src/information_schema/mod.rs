@@ -42,7 +42,7 @@ use crate::programs::events::show::events;
 use crate::programs::show as programs;
 use crate::replica::show;
 use crate::session::ClientSession;
-use crate::system_schemas::MYSQL;
+use crate::system_schemas::{MYSQL, is_shown};
 pub(crate) use crate::view::View;
 use definitions::REPLICA_STATUS;
 pub(crate) use definitions::{Definitions, all, definition};
@@ -120,6 +120,9 @@ impl VirtualTables for InformationSchema<'_> {
     fn table(&self, db: &str, name: &str) -> Option<(Arc<Table>, VirtualRows)> {
         if db == MYSQL {
             let table = mysql::definition(name)?.clone();
+            if !is_shown(&self.0.instance.database().catalog(), MYSQL, name) {
+                return None;
+            }
             let (view, of) = (self.0.view(), table.clone());
             let make: VirtualRows = Arc::new(move |_, _| match of.def.name.as_str() {
                 "innodb_table_stats" => innodb::kept_table_stats(&view),

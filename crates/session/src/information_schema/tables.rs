@@ -6,7 +6,7 @@ use crate::acl::Account;
 use crate::instance::Instance;
 use crate::privileges::PrivilegeSet;
 use crate::rows::type_facts;
-use crate::system_schemas::{system_schema, system_schemas};
+use crate::system_schemas::{is_shown, system_schema, system_schemas};
 use crate::view::View;
 use narwal_engine::{ColumnDef, ForeignKeyDef, IndexDef, IndexMethod, Table, ViewDef};
 use narwal_sql::StatementEnv;
@@ -46,9 +46,10 @@ pub(crate) fn visible_databases(instance: &Instance, account: &Account) -> Vec<S
 pub(crate) fn visible_tables(instance: &Instance, account: &Account, db: &str) -> Vec<Arc<Table>> {
     let catalog = instance.database().catalog();
     let system = system_schema(&catalog, db).map(system_tables);
+    let system = system.into_iter().flatten();
     catalog
         .tables(db)
-        .chain(system.into_iter().flatten())
+        .chain(system.filter(|t| is_shown(&catalog, db, &t.def.name)))
         .filter(|t| !account.about_table(db, &t.def.name).is_empty())
         .cloned()
         .collect()

@@ -12,11 +12,12 @@ use narwal_program::{
 use narwal_sql::ast::TableName;
 use narwal_sql::{
     ParamType, ParseOptions, ProgramEnv, RowEvent, SqlMode, StatementEnv, Stmt, StoredFunction,
-    VariableScope,
+    VariableScope, WarningLevel,
 };
 use narwal_syntax::Statement;
 use narwal_syntax::ast::program as ast;
 use narwal_types::errors;
+use narwal_types::errors::codes;
 use narwal_types::{Collation, ColumnType, ResultColumn, SqlError, SqlResult, TypeKind, Value};
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -397,6 +398,27 @@ pub(crate) fn env_of(def: &Definition) -> ProgramEnv {
     }
 }
 
+/// Error 1457 for a routine whose definition is no program of the language: somebody has written it into `mysql.proc`.
+/// The reason stands before it among the conditions.
+fn load_error(def: &Definition, env: &StatementEnv, e: SqlError) -> SqlError {
+    let no_program = matches!(
+        e.code,
+        codes::PARSE_ERROR
+            | codes::SP_NORETURN
+            | codes::SP_BADRETURN
+            | codes::SP_NO_RETSET
+            | codes::SP_BADSTATEMENT
+            | codes::SP_LILABEL_MISMATCH
+    );
+    if def.kind.routine().is_none() || !no_program {
+        return e;
+    }
+    let name = format!("{}.{}", def.db, def.name);
+    env.push_condition(WarningLevel::Error, e.code, e.message);
+    // MariaDB's number for a body that it can't parse.
+    errors::SP_PROC_TABLE_CORRUPT.with([&name, &-6])
+}
+
 impl SessionPrograms {
     pub(crate) fn new(db: narwal_engine::Database, vars: Arc<SessionVars>) -> Self {
         SessionPrograms {
@@ -522,6 +544,7 @@ impl SessionPrograms {
             None => Ok(None),
         };
         let program = columns.and_then(|c| compile_definition(&def, &env, &now, c));
+        let program = program.map_err(|e| load_error(&def, outer, e));
         self.end(&mark);
         Ok(Arc::new(Unit {
             program: Arc::new(program?),

@@ -373,6 +373,9 @@ impl ClientSession {
     /// CREATE TRIGGER.
     pub(super) fn create_trigger(&mut self, t: &CreateTrigger, text: &str) -> SqlResult<()> {
         let db = self.program_db(&t.table)?;
+        if db == MYSQL {
+            return Err(errors::NO_TRIGGERS_ON_SYSTEM_SCHEMA.plain());
+        }
         let table = &t.table.name;
         if let Some(d) = t.name.db.as_ref().filter(|d| **d != db) {
             // The trigger's database is looked at first.

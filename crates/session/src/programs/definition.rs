@@ -3,6 +3,7 @@
 
 use super::every::Every;
 use crate::acl::RoutineKind;
+use crate::system_schemas::fault;
 use narwal_engine::{Catalog, CatalogChange};
 use narwal_sql::show::quote_ident;
 use narwal_sql::{RowEvent, SqlMode};
@@ -353,8 +354,39 @@ pub(crate) fn key(kind: Stored, db: &str, name: &str) -> String {
     format!("{}{db}/{name}", kind.folder())
 }
 
+/// The table of the schema `mysql` that lists programs of a kind.
+fn table_of(kind: Stored) -> Option<&'static str> {
+    match kind {
+        Stored::Trigger => None,
+        Stored::Event => Some("event"),
+        _ => Some("proc"),
+    }
+}
+
+/// Refuses what needs the table that lists such programs, where somebody has damaged it: 1146, 1545, 1728, 1805.
+pub(crate) fn check_table(catalog: &Catalog, kind: Stored) -> SqlResult<()> {
+    match table_of(kind).and_then(|t| Some((t, fault(catalog, t)?))) {
+        Some((table, fault)) => Err(fault.error(table)),
+        None => Ok(()),
+    }
+}
+
 /// A program's definition.
+///
+/// # Errors
+/// Those of [`check_table`].
 pub(crate) fn find(
+    catalog: &Catalog,
+    kind: Stored,
+    db: &str,
+    name: &str,
+) -> SqlResult<Option<Definition>> {
+    check_table(catalog, kind)?;
+    read_object(catalog, kind, db, name)
+}
+
+/// The same, whatever has become of the table that lists it.
+pub(super) fn read_object(
     catalog: &Catalog,
     kind: Stored,
     db: &str,

@@ -55,6 +55,11 @@ impl Every {
             return Err(wrong("NULL"));
         }
         let text = || v.as_ref().to_text().to_string();
+        // Beyond that an interval has other limits.
+        let beyond = |n: f64| n.abs() > MOST as f64;
+        if text().parse().is_ok_and(beyond) {
+            return Err(errors::EVENT_INTERVAL_NOT_POSITIVE_OR_TOO_BIG.plain());
+        }
         let interval = Interval::from_value(v.as_ref(), unit).ok_or_else(|| wrong(&text()))?;
         let amount = match part(unit) {
             None if unit == IntervalUnit::Year => interval.months / 12,
@@ -71,6 +76,14 @@ impl Every {
             amount,
             unit: unit.name().to_uppercase(),
         })
+    }
+
+    /// Error 1235 for a unit that no statement takes: only a row of `mysql.event` that somebody has written has it.
+    pub(crate) fn check_unit(&self) -> SqlResult<()> {
+        match IntervalUnit::from_name(&self.unit) {
+            Some(unit) if unit.has_micros() => Err(SqlError::unsupported("MICROSECOND")),
+            _ => Ok(()),
+        }
     }
 
     /// The amount as it is written in front of the unit.
@@ -108,6 +121,10 @@ impl Every {
     pub(crate) fn first_from(&self, starts: i64, from: i64, zone: Zone) -> Option<i64> {
         if from <= starts {
             return Some(starts);
+        }
+        // Rows of `mysql.event` may say what no statement does.
+        if self.amount < 1 || self.check_unit().is_err() {
+            return None;
         }
         let guess = match self.step() {
             Step::Seconds(n) => (from - starts) / n,
@@ -180,6 +197,7 @@ mod tests {
         assert_eq!(code(Value::Int(0), "day"), 1542);
         assert_eq!(code(Value::Int(-1), "day"), 1542);
         assert_eq!(code(Value::Int(10_000_000_000), "day"), 1542);
+        assert_eq!(code(Value::str("222222222222222222222"), "year"), 1542);
         assert_eq!(code(Value::Null, "day"), 1525);
         assert_eq!(code(Value::str("1 2 3"), "year_month"), 1525);
         assert_eq!(code(Value::Int(1), "microsecond"), 1235);

@@ -16,6 +16,7 @@
 //! | `out.rs` | what a prepared CALL gives to its `?` |
 //! | `rights.rs` | with whose privileges |
 //! | `show.rs` | SHOW and the virtual tables |
+//! | `written.rs` | programs out of rows of `mysql.proc` and `mysql.event` that somebody has written |
 //! | `events/` | events: their statements, and what runs them |
 
 mod call;
@@ -33,6 +34,7 @@ mod settings;
 pub(crate) mod show;
 mod sinks;
 mod store;
+pub(crate) mod written;
 
 pub(crate) use compiled::SessionPrograms;
 pub(crate) use definition::routine_exists;

@@ -185,6 +185,7 @@ impl ClientSession {
             .text("collation_connection", 64)
             .text("Database Collation", 64);
         let zone = self.env.time_zone;
+        definition::check_table(&catalog, kind)?;
         for def in definition::all(&catalog, kind) {
             if !sees(&account, &def) || !filter.may_match(&def.name) {
                 continue;
@@ -316,19 +317,20 @@ pub(crate) fn triggers(view: &View, env: &StatementEnv) -> SqlResult<Rows> {
     Ok(rows)
 }
 
-fn routines_of(view: &View) -> Vec<Definition> {
+fn routines_of(view: &View) -> SqlResult<Vec<Definition>> {
     let catalog = view.instance.database().catalog();
+    definition::check_table(&catalog, Stored::Procedure)?;
     let kinds = [
         Stored::Function,
         Stored::Procedure,
         Stored::Package,
         Stored::PackageBody,
     ];
-    kinds
+    Ok(kinds
         .into_iter()
         .flat_map(|k| definition::all(&catalog, k))
         .filter(|d| sees(&view.account, d))
-        .collect()
+        .collect())
 }
 
 /// The word that a type begins with.
@@ -352,7 +354,7 @@ fn data_type(ty: &str) -> String {
 pub(crate) fn routines(view: &View, env: &StatementEnv) -> SqlResult<Rows> {
     let zone = env.time_zone;
     let mut rows = Rows::new();
-    for def in routines_of(view) {
+    for def in routines_of(view)? {
         let function = def.kind == Stored::Function;
         let returns = match function {
             true => text(def.returns.split(" CHARSET ").next().unwrap_or_default()),
@@ -412,7 +414,7 @@ fn facts(ty: Option<ColumnType>) -> [Value; 7] {
 /// information_schema.PARAMETERS: a function's result is its parameter 0.
 pub(crate) fn parameters(view: &View, _: &StatementEnv) -> SqlResult<Rows> {
     let mut rows = Rows::new();
-    for def in routines_of(view) {
+    for def in routines_of(view)? {
         if !matches!(def.kind, Stored::Function | Stored::Procedure) {
             continue;
         }

@@ -11,7 +11,7 @@ use crate::privileges::PrivilegeSet;
 use crate::rows::{Grid, opt};
 use crate::session::{ClientSession, is_virtual, unknown_database};
 use crate::show::title;
-use crate::system_schemas::{MYSQL, system_schema};
+use crate::system_schemas::{MYSQL, is_shown, system_schema};
 use narwal_engine::{Catalog, Table, ViewDef};
 use narwal_sql::virtual_tables::{INFORMATION_SCHEMA, PERFORMANCE_SCHEMA};
 use narwal_sql::{show, view};
@@ -90,6 +90,7 @@ impl ClientSession {
         }
         if let Some(schema) = system_schema(&catalog, &db)
             && let Some(table) = information_schema::table_of_system(schema, &t.name)
+            && is_shown(&catalog, schema, &t.name)
         {
             return Ok(table.clone());
         }
@@ -111,8 +112,7 @@ impl ClientSession {
         names.push(INFORMATION_SCHEMA.into());
         // Tools that dump all databases ask for all names: a dump must not put this server's accounts in the place of another's.
         if matches!(filter, Filter::None) {
-            let catalog = self.instance.database().catalog();
-            names.retain(|n| n != MYSQL || catalog.database(n).is_some());
+            names.retain(|n| n != MYSQL);
         }
         names.sort_unstable();
         let mut g = Grid::new();

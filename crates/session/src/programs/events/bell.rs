@@ -70,7 +70,7 @@ impl EventBell {
     }
 
     /// A statement that changes events holds this.
-    pub(in crate::programs) fn writer(&self) -> MutexGuard<'_, ()> {
+    pub(crate) fn writer(&self) -> MutexGuard<'_, ()> {
         self.writer.lock()
     }
 

@@ -37,6 +37,10 @@ fn interval(part: &EventPart) -> [Value; 2] {
     }
 }
 
+fn check_unit(part: &EventPart) -> SqlResult<()> {
+    part.every.as_ref().map_or(Ok(()), |e| e.check_unit())
+}
+
 fn kind(part: &EventPart) -> Value {
     text(if part.at.is_some() {
         "ONE TIME"
@@ -76,6 +80,7 @@ impl ClientSession {
         let unknown = || errors::EVENT_DOES_NOT_EXIST.with([&name.name]);
         let def = found.ok_or_else(unknown)?;
         let part = def.event.as_ref().ok_or_else(unknown)?;
+        check_unit(part)?;
         let mut g = Grid::new();
         g.text("Event", 64)
             .text("sql_mode", 1024)
@@ -121,11 +126,13 @@ impl ClientSession {
             .text("character_set_client", 32)
             .text("collation_connection", 64)
             .text("Database Collation", 64);
+        definition::check_table(&catalog, Stored::Event)?;
         for def in definition::all(&catalog, Stored::Event) {
             let Some(part) = &def.event else { continue };
             if def.db != db || !filter.may_match(&def.name) {
                 continue;
             }
+            check_unit(part)?;
             let zone = part.zone();
             let [amount, unit] = interval(part);
             let [a, b, c] = charsets(&def);
@@ -165,12 +172,14 @@ fn last_executed(view: &View, def: &Definition, part: &EventPart) -> Option<i64>
 /// information_schema.EVENTS.
 pub(crate) fn events(view: &View, env: &StatementEnv) -> SqlResult<Vec<Vec<Value>>> {
     let catalog = view.instance.database().catalog();
+    definition::check_table(&catalog, Stored::Event)?;
     let mut rows = Vec::new();
     for def in definition::all(&catalog, Stored::Event) {
         let Some(part) = &def.event else { continue };
         if !sees(&view.account, &def.db) {
             continue;
         }
+        check_unit(part)?;
         let zone = part.zone();
         let here = |micros: i64| time(Some(micros.div_euclid(SECOND)), env.time_zone);
         let [amount, unit] = interval(part);
