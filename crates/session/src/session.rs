@@ -113,6 +113,7 @@ impl ClientSession {
             crate::programs::SessionPrograms::new(instance.database().clone(), vars.clone());
         let programs = Arc::new(programs);
         let mut env = StatementEnv::new(vars.clone());
+        env.insert_id = vars.facts.insert_id.clone();
         env.programs = Some(programs.clone());
         env.tmp_dir = std::path::Path::new(&vars.value("tmpdir").show()).into();
         env.connection_id = u64::from(client.id);
@@ -251,6 +252,7 @@ impl ClientSession {
         if s.sql_mode != self.env.sql_mode
             || s.time_zone != self.env.time_zone
             || s.collation != self.env.collation
+            || s.div_precision != self.env.div_precision
         {
             self.plan_generation += 1;
         }
@@ -310,6 +312,7 @@ impl ClientSession {
         self.env.db = db.clone();
         self.track.schema();
         *self.vars.db.lock() = db.clone();
+        *self.vars.said_db_collation.lock() = None;
         self.process.identity.lock().db = db;
     }
 

@@ -29,6 +29,8 @@ pub(crate) struct SessionVars {
     pub user_bytes: AtomicI64,
     /// The default database's collation is asked by `collation_database`.
     pub db: Mutex<Option<Arc<str>>>,
+    /// What `collation_database` was set to, and the default database then: it holds until the next USE.
+    pub(crate) said_db_collation: Mutex<Option<(Option<Arc<str>>, Collation)>>,
     /// A function or a trigger has set variables that the session's settings do not know of.
     pub(crate) changed_inside: AtomicBool,
     /// The role that a function or a trigger has set, `Some(None)` for none, which the session does not know of.
@@ -61,6 +63,7 @@ impl SessionVars {
             }),
             user_bytes: AtomicI64::new(0),
             db: Mutex::new(None),
+            said_db_collation: Mutex::new(None),
             changed_inside: AtomicBool::new(false),
             role_inside: Mutex::default(),
         }
@@ -77,6 +80,7 @@ impl SessionVars {
         self.user_bytes.store(0, Ordering::Relaxed);
         self.facts.reset();
         self.last_values.lock().clear();
+        *self.said_db_collation.lock() = None;
     }
 
     /// The session value of a stored variable.
@@ -118,9 +122,20 @@ impl SessionVars {
         }
     }
 
+    /// `SET collation_database`.
+    pub(crate) fn say_database_collation(&self, collation: Collation) {
+        let db = self.db.lock().clone();
+        *self.said_db_collation.lock() = Some((db, collation));
+    }
+
     /// The default database's collation.
     pub(crate) fn database_collation(&self) -> Collation {
         let db = self.db.lock().clone();
+        if let Some((of, said)) = &*self.said_db_collation.lock()
+            && *of == db
+        {
+            return *said;
+        }
         db.and_then(|db| {
             self.instance
                 .database()

@@ -248,6 +248,7 @@ pub(crate) fn accepted(
         mut value,
         truncated,
     } = match given {
+        None if d.hooks.no_default => return Err(errors::NO_DEFAULT.with([&d.name])),
         None => Accepted {
             value: match global {
                 true => d.default_value(),
@@ -370,6 +371,10 @@ impl SessionParts for ClientSession {
 
     fn set_last_insert_id(&mut self, id: u64) {
         self.env.last_insert_id = id;
+    }
+
+    fn set_database_collation(&mut self, collation: Collation) {
+        self.vars.say_database_collation(collation);
     }
 
     fn need_connection(&self, connection: &str) -> SqlResult<()> {

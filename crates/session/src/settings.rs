@@ -1,8 +1,9 @@
 //! A session's settings in the form that statements need: fields, made from the session variables whenever those change.
 //! Each variable's row in the table writes its field.
 
-use narwal_engine::{Isolation, RowImage};
+use narwal_engine::{Isolation, RowImage, Steps};
 use narwal_sql::{SqlMode, StatementEnv};
+use narwal_types::decimal::DIV_PRECISION_INCREMENT;
 use narwal_types::{Charset, Collation, Zone};
 use std::time::Duration;
 
@@ -159,6 +160,12 @@ pub(crate) struct Settings {
     pub select_limit: u64,
     /// `sql_safe_updates`.
     pub safe_updates: bool,
+    /// `sql_notes`.
+    pub notes: bool,
+    /// `auto_increment_increment` and `auto_increment_offset`.
+    pub auto_increment: Steps,
+    /// `div_precision_increment`.
+    pub div_precision: u8,
     /// `check_constraint_checks`.
     pub check_constraints: bool,
     pub foreign_key_checks: bool,
@@ -201,6 +208,9 @@ impl Default for Settings {
             max_error_count: 0,
             select_limit: u64::MAX,
             safe_updates: false,
+            notes: true,
+            auto_increment: Steps::default(),
+            div_precision: DIV_PRECISION_INCREMENT,
             check_constraints: true,
             foreign_key_checks: true,
             track: Tracking::default(),
@@ -221,6 +231,9 @@ impl Settings {
         env.max_error_count = self.max_error_count;
         env.select_limit = self.select_limit;
         env.safe_updates = self.safe_updates;
+        env.notes = self.notes;
+        env.auto_increment = self.auto_increment;
+        env.div_precision = self.div_precision;
         env.check_constraints = self.check_constraints;
         env.foreign_key_checks = self.foreign_key_checks;
         env.max_memory = (self.memory / ROWS_SHARE).max(LEAST_MEMORY);

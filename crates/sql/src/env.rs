@@ -6,15 +6,16 @@ use crate::privilege::Needs;
 use crate::user_kind::{UserKind, as_kept};
 use crate::{ParamDefault, ParamType};
 use narwal_binlog::GtidSet;
-use narwal_engine::{CatalogChange, EngineError, Table, TableFill, Transaction};
+use narwal_engine::{CatalogChange, EngineError, Steps, Table, TableFill, Transaction};
 use narwal_syntax::sql_mode::SqlMode;
+use narwal_types::decimal::DIV_PRECISION_INCREMENT;
 use narwal_types::errors;
 use narwal_types::errors::codes;
 use narwal_types::{Collation, ColumnType, SqlError, SqlResult, Value};
 use std::cell::{Cell, RefCell};
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// How grave a condition in the diagnostics area is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -310,6 +311,14 @@ pub struct SessionEnv {
     pub client_found_rows: bool,
     /// `sql_safe_updates`: UPDATE and DELETE need a key or a LIMIT.
     pub safe_updates: bool,
+    /// `sql_notes`: notes are kept among the conditions.
+    pub notes: bool,
+    /// `auto_increment_increment` and `auto_increment_offset`.
+    pub auto_increment: Steps,
+    /// `insert_id`: the AUTO_INCREMENT value that the next INSERT begins with; 0 for the table's own.
+    pub insert_id: Arc<AtomicU64>,
+    /// `div_precision_increment`: digits that a division adds.
+    pub div_precision: u8,
     /// `check_constraint_checks`.
     pub check_constraints: bool,
     /// `foreign_key_checks`.
@@ -355,6 +364,10 @@ impl SessionEnv {
             version: "".into(),
             client_found_rows: false,
             safe_updates: false,
+            notes: true,
+            auto_increment: Steps::default(),
+            insert_id: Arc::default(),
+            div_precision: DIV_PRECISION_INCREMENT,
             check_constraints: true,
             foreign_key_checks: true,
             max_allowed_packet: 16 << 20,
@@ -672,6 +685,9 @@ impl StatementEnv {
             self.refused
                 .borrow_mut()
                 .get_or_insert_with(|| SqlError::new(code, state, message));
+            return;
+        }
+        if level == WarningLevel::Note && !self.notes {
             return;
         }
         self.warning_count.set(self.warning_count.get() + 1);

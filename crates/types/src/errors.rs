@@ -706,6 +706,8 @@ errors! {
         "Trigger in wrong schema";
     STACK_OVERRUN_NEED_MORE: 1 = 1436, b"HY000", "ER_STACK_OVERRUN_NEED_MORE",
         "Thread stack overrun: {}";
+    CANT_DROP_DEFAULT_KEYCACHE: 0 = 1438, b"HY000", "ER_WARN_CANT_DROP_DEFAULT_KEYCACHE",
+        "Cannot drop default keycache";
     TOO_BIG_DISPLAYWIDTH: 2 = 1439, b"42000", "ER_TOO_BIG_DISPLAYWIDTH",
         "Display width out of range for '{}' (max = {})";
     XAER_DUPID: 0 = 1440, b"XAE08", "ER_XAER_DUPID",
@@ -944,6 +946,8 @@ errors! {
         "Dynamic column implementation limit reached";
     DYN_COL_DATA: 0 = 1921, b"22007", "ER_DYN_COL_DATA",
         "Illegal value used as argument of dynamic column function";
+    QUERY_CACHE_IS_GLOBALY_DISABLED: 0 = 1925, b"HY000", "ER_QUERY_CACHE_IS_GLOBALY_DISABLED",
+        "Query cache is globally disabled and you can't enable it only for this session";
     CONNECTION_KILLED: 0 = 1927, b"70100", "ER_CONNECTION_KILLED",
         "Connection was killed";
     STORED_FUNCTION_PREVENTS_SWITCH_SKIP_REPLICATION: 0 = 1930, b"HY000", "ER_STORED_FUNCTION_PREVENTS_SWITCH_SKIP_REPLICATION",

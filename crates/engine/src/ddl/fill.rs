@@ -6,6 +6,7 @@
 //! local events, which replicas do not see: they run the statement. Those of CREATE TABLE ... SELECT are part of its group.
 
 use crate::apply::applier::RowApplier;
+use crate::catalog::counters::Steps;
 use crate::catalog::names::Catalog;
 use crate::catalog::table::Table;
 use crate::key::{KeyRange, full_key};
@@ -136,7 +137,7 @@ impl<'a> TableFill<'a> {
 
     /// The next value of a made table's AUTO_INCREMENT counter, taken.
     pub fn next_auto_increment(&mut self, table: &Arc<Table>) -> Result<u64> {
-        self.txn.reserve_auto_increment(table, 1)
+        Ok(self.txn.reserve_auto_increment(table, 1, Steps::default()))
     }
 
     /// Tells that counter about a value.

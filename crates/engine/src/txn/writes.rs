@@ -2,6 +2,7 @@
 
 use crate::EngineError;
 use crate::Result;
+use crate::catalog::counters::Steps;
 use crate::catalog::table::Table;
 use crate::catalog::table::not_for_sequences;
 use crate::error::binlog_err;
@@ -454,12 +455,15 @@ impl Transaction {
     }
 
     /// Reserves `n` AUTO_INCREMENT values; returns the first. Never handed out twice, not even after a rollback.
-    pub fn reserve_auto_increment(&mut self, table: &Arc<Table>, n: u64) -> Result<u64> {
+    pub fn reserve_auto_increment(&mut self, table: &Arc<Table>, n: u64, steps: Steps) -> u64 {
         let counter = &table.counters.auto_increment;
         // At its end the counter stays there: values would begin anew.
-        let further = |at: u64| Some(at.saturating_add(n));
-        let first = counter.fetch_update(Ordering::Relaxed, Ordering::Relaxed, further);
-        Ok(first.unwrap_or(u64::MAX))
+        let further = |at: u64| {
+            let first = steps.first_from(at);
+            Some(first.saturating_add(n.saturating_mul(steps.step)))
+        };
+        let before = counter.fetch_update(Ordering::Relaxed, Ordering::Relaxed, further);
+        before.map_or(u64::MAX, |at| steps.first_from(at))
     }
 
     /// Tells the counter about an explicit value.

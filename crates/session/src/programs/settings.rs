@@ -49,6 +49,10 @@ impl SessionParts for Within<'_> {
         self.env.last_insert_id = id;
     }
 
+    fn set_database_collation(&mut self, collation: Collation) {
+        self.vars.say_database_collation(collation);
+    }
+
     fn need_connection(&self, connection: &str) -> SqlResult<()> {
         if connection.is_empty() {
             return Ok(());

@@ -5,7 +5,7 @@ use super::value::VarValue;
 use narwal_sql::expr::locale::Locale;
 use narwal_sql::{SqlMode, engine_name};
 use narwal_types::errors;
-use narwal_types::{SqlError, SqlResult, Value};
+use narwal_types::{Collation, SqlError, SqlResult, Value};
 
 /// A value that was accepted, with the warning that it was changed to fit.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,6 +56,9 @@ fn fit(d: &VariableDef, given: &str, v: u64, clipped: bool) -> Accepted {
 impl VariableDef {
     /// The default value.
     pub fn default_value(&self) -> VarValue {
+        if self.hooks.null_default {
+            return VarValue::Null;
+        }
         let text = match self.hooks.mysql_default {
             Some(mysqls) if narwal_types::face::is_mysql() => mysqls,
             _ => self.default,
@@ -81,6 +84,15 @@ impl VariableDef {
             _ => None,
         };
         let value = text.as_ref().unwrap_or(value);
+        // A DECIMAL without digits behind the point is an integer here.
+        let whole = match value {
+            Value::Decimal(d) if d.scale() == 0 && matches!(self.kind, Kind::UInt(..)) => {
+                d.to_i128()
+            }
+            _ => None,
+        };
+        let whole = whole.map(|n| Value::Int(n.clamp(i64::MIN.into(), i64::MAX.into()) as i64));
+        let value = whole.as_ref().unwrap_or(value);
         if value.is_null() {
             return if self.hooks.takes_null {
                 ok(VarValue::Null)
@@ -112,9 +124,13 @@ impl VariableDef {
                     Value::Int(_) | Value::UInt(_) => show_value(value),
                     _ => return Err(wrong_type(self.name)),
                 };
-                match set_of(names, &given) {
-                    Some(v) => ok(VarValue::text(v)),
-                    None => Err(wrong_value(self.name, &given)),
+                let members = match value {
+                    Value::Str(s) => set_named(names, s).map_err(str::to_string),
+                    _ => set_numbered(names, &given).ok_or(given),
+                };
+                match members {
+                    Ok(v) => ok(VarValue::text(v)),
+                    Err(bad) => Err(wrong_value(self.name, &bad)),
                 }
             }
             Kind::Locale => {
@@ -130,6 +146,9 @@ impl VariableDef {
                         Err(errors::UNKNOWN_LOCALE.with([&format!("Unknown locale: '{given}'")]))
                     }
                 }
+            }
+            Kind::Charset | Kind::Collation if matches!(value, Value::Int(_) | Value::UInt(_)) => {
+                self.collation_numbered(&show_value(value))
             }
             Kind::Charset | Kind::Collation | Kind::TimeZone | Kind::Engine | Kind::Text => {
                 match value {
@@ -202,12 +221,15 @@ impl VariableDef {
     }
 
     fn switch(&self, value: &Value) -> SqlResult<Accepted> {
-        let is = |s: &str, words: [&str; 2]| words.iter().any(|w| s.eq_ignore_ascii_case(w));
         match value {
             Value::Int(0) | Value::UInt(0) => ok(VarValue::Bool(false)),
             Value::Int(1) | Value::UInt(1) => ok(VarValue::Bool(true)),
-            Value::Str(s) if is(s, ["on", "true"]) => ok(VarValue::Bool(true)),
-            Value::Str(s) if is(s, ["off", "false"]) => ok(VarValue::Bool(false)),
+            Value::Str(s) if s.eq_ignore_ascii_case("on") => ok(VarValue::Bool(true)),
+            Value::Str(s) if s.eq_ignore_ascii_case("off") => ok(VarValue::Bool(false)),
+            // MariaDB's engines take the beginning of a word.
+            Value::Str(s) if s.eq_ignore_ascii_case("of") && self.is_of_an_engine() => {
+                ok(VarValue::Bool(false))
+            }
             Value::Int(_) | Value::UInt(_) | Value::Str(_) => {
                 Err(wrong_value(self.name, &show_value(value)))
             }
@@ -230,6 +252,27 @@ impl VariableDef {
             truncated: (fitted != v)
                 .then(|| format!("Truncated incorrect {} value: '{v}'", self.name)),
         })
+    }
+
+    /// A variable of one of MariaDB's engines.
+    fn is_of_an_engine(&self) -> bool {
+        let of = |engine: &str| self.name.starts_with(engine);
+        of("innodb_") || of("aria_") || of("myisam_")
+    }
+
+    /// A collation by its number, or the character set whose default collation has it.
+    fn collation_numbered(&self, given: &str) -> SqlResult<Accepted> {
+        let id = given.parse().ok();
+        let found = id.and_then(Collation::from_id);
+        let found = found.filter(|c| Some(c.id()) == id && c.is_here());
+        match (self.kind, found) {
+            (Kind::Collation, Some(c)) => ok(VarValue::text(c.name())),
+            (Kind::Collation, None) => Err(errors::UNKNOWN_COLLATION.with([&given])),
+            (_, Some(c)) if c.charset().default_collation() == c => {
+                ok(VarValue::text(c.charset().name()))
+            }
+            _ => Err(errors::UNKNOWN_CHARACTER_SET.with([&given])),
+        }
     }
 
     /// A name of a list, or its position there.
@@ -309,7 +352,7 @@ impl VariableDef {
             (Kind::Double(..), Some(t)) => {
                 Value::Double(t.trim().parse().map_err(|_| bad("it must be a number"))?)
             }
-            (Kind::Enum(_) | Kind::SqlMode, Some(t)) if t.parse::<u32>().is_ok() => {
+            (Kind::Enum(_) | Kind::Set(_) | Kind::SqlMode, Some(t)) if t.parse::<u32>().is_ok() => {
                 Value::Int(t.parse().unwrap_or(0))
             }
             (_, Some(t)) => Value::str(t),
@@ -318,26 +361,31 @@ impl VariableDef {
     }
 }
 
-/// Members of a set by their names (with commas between) or as a bit mask, in the set's order.
-fn set_of(names: &[&str], given: &str) -> Option<String> {
+/// Members of a set by their names, with commas between, in the set's order; or the name that is none.
+fn set_named<'g>(names: &[&str], given: &'g str) -> Result<String, &'g str> {
     let mut mask = 0u64;
-    if let Ok(bits) = given.parse::<u64>() {
-        mask = bits;
-    } else {
-        for part in given.split(',').map(str::trim).filter(|p| !p.is_empty()) {
-            mask |= 1 << names.iter().position(|n| n.eq_ignore_ascii_case(part))?;
-        }
+    for part in given.split(',').filter(|p| !p.is_empty()) {
+        let at = names.iter().position(|n| n.eq_ignore_ascii_case(part));
+        mask |= 1 << at.ok_or(part)?;
     }
-    if mask >> names.len() != 0 {
-        return None;
-    }
+    Ok(members(names, mask))
+}
+
+/// Members of a set as a bit mask.
+fn set_numbered(names: &[&str], given: &str) -> Option<String> {
+    let mask = given.parse::<u64>().ok()?;
+    (mask >> names.len() == 0).then(|| members(names, mask))
+}
+
+/// The names of a mask's bits.
+fn members(names: &[&str], mask: u64) -> String {
     let members: Vec<&str> = names
         .iter()
         .enumerate()
         .filter(|(i, _)| mask >> i & 1 == 1)
         .map(|(_, n)| *n)
         .collect();
-    Some(members.join(","))
+    members.join(",")
 }
 
 fn show_value(v: &Value) -> String {

@@ -1,6 +1,6 @@
 //! Variables: accounts, passwords and plugins.
 
-use super::def::Effect::{Computed, Fixed, Live, Startup};
+use super::def::Effect::{Computed, Fixed, Inert, Live, Startup};
 use super::def::Kind::{Bool, Text, UInt};
 use super::def::Scope::{Both, Global, Session};
 use super::def::{AtStart, VariableDef, row};
@@ -117,8 +117,8 @@ pub(super) static ROWS: &[VariableDef] = &[
         Global,
         Bool,
         "ON",
-        Fixed,
-        "Refuses passwords as MySQL 4.0 stored them; only ON.",
+        Inert,
+        "Refuses passwords as MySQL 4.0 stored them; there are none.",
     ),
     row(
         "simple_password_check_digits",

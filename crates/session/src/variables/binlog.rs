@@ -1,6 +1,6 @@
 //! Variables: the log: what goes into it, how it is synced, how long it is kept.
 
-use super::def::Effect::{Computed, Fixed, Live, Startup};
+use super::def::Effect::{Computed, Fixed, Inert, Live, Startup};
 use super::def::Kind::{Bool, Double, Enum, Text, UInt};
 use super::def::Scope::{Both, Global, Session};
 use super::def::{AtStart, VariableDef, inert, row};
@@ -18,8 +18,8 @@ pub(super) static ROWS: &[VariableDef] = &[
         Both,
         Bool,
         "OFF",
-        Fixed,
-        "MariaDB's ALTER TABLE in two events; only OFF.",
+        Inert,
+        "MariaDB's ALTER TABLE in two events; here it is one.",
     )
     .needs(PrivilegeSet::BINLOG_ADMIN)
     .session_needs(PrivilegeSet::BINLOG_ADMIN),
@@ -194,11 +194,12 @@ pub(super) static ROWS: &[VariableDef] = &[
     .needs(PrivilegeSet::BINLOG_ADMIN)
     .option(|o, v| o.oob_threshold = v.as_u64())
     .global(|s, v| s.database().set_oob_threshold(v.as_u64())),
-    inert(
+    row(
         "binlog_optimize_thread_scheduling",
         Global,
         Bool,
         "ON",
+        Startup,
         "MariaDB's order of threads in a group commit.",
     ),
     row(

@@ -1,6 +1,6 @@
 //! Variables: character sets and collations.
 
-use super::def::Effect::{Computed, Inert, Live, Startup};
+use super::def::Effect::{Inert, Live, Startup};
 use super::def::Scope::{Both, Global};
 use super::def::{Kind, VariableDef, row};
 use super::parts::SessionParts;
@@ -51,10 +51,19 @@ pub(super) static ROWS: &[VariableDef] = &[
         Both,
         Kind::Charset,
         "utf8mb4",
-        Computed,
-        "Character set of the default database.",
+        Live,
+        "Character set of the default database; what is set holds until the next USE.",
     )
-    .read_session(|s| VarValue::text(s.database_collation().charset().name())),
+    .not_for_one_statement()
+    .read_session(|s| VarValue::text(s.database_collation().charset().name()))
+    .before(|s, v| {
+        s.set_database_collation(charset(v.as_str())?.default_collation());
+        Ok(())
+    })
+    .twin(|v| {
+        let collation = charset(v.as_str())?.default_collation();
+        Ok(("collation_database", VarValue::text(collation.name())))
+    }),
     row(
         "character_set_filesystem",
         Both,
@@ -116,11 +125,20 @@ pub(super) static ROWS: &[VariableDef] = &[
         Both,
         Kind::Collation,
         "utf8mb4_general_ci",
-        Computed,
-        "Collation of the default database.",
+        Live,
+        "Collation of the default database; what is set holds until the next USE.",
     )
     .mysql_default("utf8mb4_0900_ai_ci")
-    .read_session(|s| VarValue::text(s.database_collation().name())),
+    .not_for_one_statement()
+    .read_session(|s| VarValue::text(s.database_collation().name()))
+    .before(|s, v| {
+        s.set_database_collation(collation(v.as_str())?);
+        Ok(())
+    })
+    .twin(|v| {
+        let charset = collation(v.as_str())?.charset();
+        Ok(("character_set_database", VarValue::text(charset.name())))
+    }),
     row(
         "collation_server",
         Both,

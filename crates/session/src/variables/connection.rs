@@ -1,12 +1,13 @@
 //! Variables: connections: addresses, TLS, limits, time-outs.
 
-use super::def::Effect::{Computed, Fixed, Live, Startup};
+use super::def::Effect::{Computed, Fixed, Inert, Live, Startup, State};
 use super::def::Kind::{Bool, Enum, Text, UInt};
 use super::def::Scope::{Both, Global, Session};
-use super::def::{VariableDef, inert, row};
+use super::def::{AtStart, VariableDef, inert, row};
 use super::rules::global_only;
 use super::value::VarValue;
 use crate::privileges::PrivilegeSet;
+use std::sync::atomic::Ordering;
 
 /// The rows.
 pub(super) static ROWS: &[VariableDef] = &[
@@ -191,12 +192,25 @@ pub(super) static ROWS: &[VariableDef] = &[
     row(
         "pseudo_thread_id",
         Session,
-        UInt(0, MAX, 1),
+        UInt(0, 4_294_967_295, 1),
         "0",
-        Computed,
-        "The connection's id.",
+        State,
+        "The connection's id, or one that a statement of MariaDB's log had.",
     )
-    .read_session(|s| VarValue::UInt(u64::from(s.facts().connection_id))),
+    .session_needs(PrivilegeSet::BINLOG_REPLAY)
+    .no_plan()
+    .not_for_one_statement()
+    .read_session(
+        |s| match s.facts().pseudo_thread_id.load(Ordering::Relaxed) {
+            0 => VarValue::UInt(u64::from(s.facts().connection_id)),
+            said => VarValue::UInt(said),
+        },
+    )
+    .assign(|s, v| {
+        let id = v.map_or(0, VarValue::as_u64);
+        s.facts().pseudo_thread_id.store(id, Ordering::Relaxed);
+        Ok(())
+    }),
     row(
         "require_secure_transport",
         Global,
@@ -244,15 +258,18 @@ pub(super) static ROWS: &[VariableDef] = &[
         "",
         Startup,
         "File of certificates that clients' own are judged by.",
-    ),
+    )
+    .null(),
     row(
         "ssl_capath",
         Global,
         Text,
         "",
-        Fixed,
+        Startup,
         "Folder of such certificates; only none.",
-    ),
+    )
+    .null()
+    .at_start(AtStart::Refused("certificates come from a file")),
     row(
         "ssl_cert",
         Global,
@@ -260,15 +277,18 @@ pub(super) static ROWS: &[VariableDef] = &[
         "",
         Startup,
         "File of the server's certificate.",
-    ),
+    )
+    .null(),
     row(
         "ssl_cipher",
         Global,
         Text,
         "",
-        Fixed,
+        Startup,
         "Ciphers that are offered; only the default.",
-    ),
+    )
+    .null()
+    .at_start(AtStart::Refused("the offered ciphers are fixed")),
     row(
         "ssl_crl",
         Global,
@@ -276,15 +296,18 @@ pub(super) static ROWS: &[VariableDef] = &[
         "",
         Startup,
         "File of revoked certificates.",
-    ),
+    )
+    .null(),
     row(
         "ssl_crlpath",
         Global,
         Text,
         "",
-        Fixed,
+        Startup,
         "Folder of revoked certificates; only none.",
-    ),
+    )
+    .null()
+    .at_start(AtStart::Refused("revoked certificates come from a file")),
     row(
         "ssl_key",
         Global,
@@ -292,15 +315,17 @@ pub(super) static ROWS: &[VariableDef] = &[
         "",
         Startup,
         "File of the server's private key.",
-    ),
+    )
+    .null(),
     row(
         "tcp_nodelay",
         Both,
         Bool,
         "ON",
-        Fixed,
-        "Sends packets without delay; only ON.",
-    ),
+        Inert,
+        "Sends packets without delay, which is always so.",
+    )
+    .global_is_1238(),
     inert(
         "thread_cache_size",
         Global,
@@ -316,11 +341,12 @@ pub(super) static ROWS: &[VariableDef] = &[
         Startup,
         "How connections get threads: one each.",
     ),
-    inert(
+    row(
         "thread_stack",
         Global,
         UInt(131_072, MAX, 1024),
         "8388608",
+        Startup,
         "MariaDB's stack of a thread.",
     ),
     row(

@@ -136,6 +136,7 @@ pub(crate) struct Hooks {
     pub kept: Option<Kept>,
     pub no_default: bool,
     pub takes_null: bool,
+    pub null_default: bool,
     pub global_is_1238: bool,
     pub plans_depend_on: bool,
     pub for_one_statement: bool,
@@ -219,6 +220,7 @@ pub(super) const fn row(
             kept: None,
             no_default: false,
             takes_null: false,
+            null_default: false,
             global_is_1238: false,
             plans_depend_on: true,
             for_one_statement: true,
@@ -300,6 +302,12 @@ impl VariableDef {
     pub(super) const fn takes_null(mut self) -> Self {
         self.hooks.takes_null = true;
         self
+    }
+
+    /// It is NULL until it is set.
+    pub(super) const fn null(mut self) -> Self {
+        self.hooks.null_default = true;
+        self.takes_null()
     }
 
     /// SET GLOBAL of it is error 1238, not 1228.

@@ -4,6 +4,15 @@ use super::def::Effect::{Computed, Live, Startup};
 use super::def::Kind::{Bool, Enum, Text, UInt};
 use super::def::Scope::{Both, Global};
 use super::def::{VariableDef, inert, row};
+use super::value::VarValue;
+
+/// There is one sync for a commit, which is what 3 asks for and 1 too.
+fn flush_mode(v: &VarValue) -> u8 {
+    match v.as_u64() {
+        3 => 1,
+        mode => mode as u8,
+    }
+}
 
 /// The rows.
 pub(super) static ROWS: &[VariableDef] = &[
@@ -101,13 +110,13 @@ pub(super) static ROWS: &[VariableDef] = &[
     row(
         "innodb_flush_log_at_trx_commit",
         Global,
-        UInt(0, 2, 1),
+        UInt(0, 3, 1),
         "1",
         Live,
-        "Whether a commit waits for its sync (1), its write (2) or neither (0).",
+        "Whether a commit waits for its sync (1, 3), its write (2) or neither (0).",
     )
-    .option(|o, v| o.flush_log_at_trx_commit = v.as_u64() as u8)
-    .global(|s, v| s.database().set_flush_log_at_trx_commit(v.as_u64() as u8)),
+    .option(|o, v| o.flush_log_at_trx_commit = flush_mode(v))
+    .global(|s, v| s.database().set_flush_log_at_trx_commit(flush_mode(v))),
     row(
         "innodb_flush_method",
         Global,

@@ -1,10 +1,11 @@
 //! Variables: logs for people: there is the audit log and the error log.
 
-use super::def::Effect::{Fixed, Startup};
-use super::def::Kind::{Bool, Double, Text, UInt};
+use super::def::Effect::{Inert, Startup};
+use super::def::Kind::{Bool, Double, Set, Text, UInt};
 use super::def::Scope::{Both, Global};
 use super::def::{VariableDef, inert, row};
 use crate::privileges::PrivilegeSet;
+use narwal_types::errors;
 
 /// The rows.
 pub(super) static ROWS: &[VariableDef] = &[
@@ -13,9 +14,10 @@ pub(super) static ROWS: &[VariableDef] = &[
         Global,
         Bool,
         "OFF",
-        Fixed,
-        "Log of all statements; only OFF, see the audit log.",
-    ),
+        Inert,
+        "Log of all statements, which there is not: see the audit log.",
+    )
+    .inert("There is no general log: see the audit log"),
     inert(
         "general_log_file",
         Global,
@@ -34,17 +36,21 @@ pub(super) static ROWS: &[VariableDef] = &[
     inert(
         "log_output",
         Global,
-        Text,
+        Set(&["NONE", "FILE", "TABLE"]),
         "FILE",
         "Where the general and the slow log go, which Narwal does not have.",
-    ),
+    )
+    .check(|_, v| match v.as_str() {
+        "" => Err(errors::WRONG_VALUE_FOR_VAR.with([&"log_output", &""])),
+        _ => Ok(()),
+    }),
     row(
         "log_queries_not_using_indexes",
         Both,
         Bool,
         "OFF",
-        Fixed,
-        "Slow log of statements without an index; only OFF.",
+        Inert,
+        "Slow log of statements without an index.",
     ),
     inert(
         "log_warnings",
@@ -72,9 +78,10 @@ pub(super) static ROWS: &[VariableDef] = &[
         Both,
         Bool,
         "OFF",
-        Fixed,
-        "Log of slow statements; only OFF.",
-    ),
+        Inert,
+        "Log of slow statements, which there is not: see the audit log.",
+    )
+    .inert("There is no slow log: see the audit log"),
     inert(
         "slow_query_log_file",
         Global,

@@ -197,7 +197,7 @@ mod tests {
             .unwrap()
             .accept(&Value::Int(7))
             .unwrap();
-        assert_eq!(a.value, VarValue::UInt(2));
+        assert_eq!(a.value, VarValue::UInt(3));
         assert_eq!(
             a.truncated.as_deref(),
             Some("Truncated incorrect innodb_flush_log_at_trx_commit value: '7'")

@@ -1,9 +1,10 @@
 //! Variables: plans, and the memory and time that statements may take.
 
-use super::def::Effect::{Fixed, Live, Startup};
+use super::def::Effect::{Inert, Live, Startup};
 use super::def::Kind::{Bool, Double, Enum, Flags, UInt};
 use super::def::Scope::{Both, Global};
 use super::def::{VariableDef, inert, row};
+use narwal_types::errors;
 
 /// The switches of MariaDB's optimizer.
 const OPTIMIZER_SWITCHES: &[&str] = &[
@@ -101,10 +102,14 @@ pub(super) static ROWS: &[VariableDef] = &[
     inert(
         "key_buffer_size",
         Global,
-        UInt(0, MAX, 1),
-        "0",
+        UInt(0, MAX, 4096),
+        "134217728",
         "MyISAM's cache of indexes.",
-    ),
+    )
+    .check(|_, v| match v.as_u64() {
+        0 => Err(errors::CANT_DROP_DEFAULT_KEYCACHE.plain()),
+        _ => Ok(()),
+    }),
     row(
         "max_heap_table_size",
         Both,
@@ -252,22 +257,28 @@ pub(super) static ROWS: &[VariableDef] = &[
         "1048576",
         "MariaDB's query cache.",
     ),
-    row(
+    inert(
         "query_cache_size",
         Global,
         UInt(0, MAX, 1024),
         "0",
-        Fixed,
-        "MariaDB's query cache; only 0.",
+        "MariaDB's query cache.",
     ),
     row(
         "query_cache_type",
         Both,
         Enum(&["OFF", "ON", "DEMAND"]),
         "OFF",
-        Fixed,
-        "MariaDB's query cache; only OFF.",
+        Inert,
+        "MariaDB's query cache.",
     )
+    .before(|s, v| {
+        let off = s.server().value("query_cache_type").as_str() == "OFF";
+        match off && v.as_str() != "OFF" {
+            true => Err(errors::QUERY_CACHE_IS_GLOBALY_DISABLED.plain()),
+            false => Ok(()),
+        }
+    })
     .not_for_one_statement(),
     inert(
         "query_prealloc_size",

@@ -94,6 +94,10 @@ pub(crate) struct Facts {
     /// `SET timestamp`: microseconds since 1970, 0 if the clock counts.
     pub fixed_micros: AtomicI64,
     pub last_insert_id: AtomicU64,
+    /// `SET insert_id`: the next AUTO_INCREMENT value; 0 for the table's own. The insert that takes it clears it.
+    pub insert_id: Arc<AtomicU64>,
+    /// `SET pseudo_thread_id`; 0 for the connection's id.
+    pub pseudo_thread_id: AtomicU64,
     pub warning_count: AtomicU64,
     pub error_count: AtomicU64,
     pub in_transaction: AtomicBool,
@@ -115,6 +119,8 @@ impl Facts {
     pub(crate) fn reset(&self) {
         self.fixed_micros.store(0, Ordering::Relaxed);
         self.last_insert_id.store(0, Ordering::Relaxed);
+        self.insert_id.store(0, Ordering::Relaxed);
+        self.pseudo_thread_id.store(0, Ordering::Relaxed);
         self.warning_count.store(0, Ordering::Relaxed);
         self.error_count.store(0, Ordering::Relaxed);
         *self.last_gtid.lock() = LastGtid::None;
@@ -154,6 +160,8 @@ pub(crate) trait SessionParts {
     fn commit_open(&mut self) -> SqlResult<()>;
     fn last_insert_id(&self) -> u64;
     fn set_last_insert_id(&mut self, id: u64);
+    /// What `collation_database` is until the next USE.
+    fn set_database_collation(&mut self, collation: Collation);
     /// Error 1617 if there is no such connection to a source.
     fn need_connection(&self, connection: &str) -> SqlResult<()>;
     fn check_gtid_seq_no(&self, seq: u64) -> SqlResult<()>;

@@ -1,6 +1,6 @@
 //! Variables: the server as a replica.
 
-use super::def::Effect::{Fixed, Live, Startup, State};
+use super::def::Effect::{Fixed, Inert, Live, Startup, State};
 use super::def::Kind::{Bool, Double, Enum, Text, UInt};
 use super::def::Scope::{Both, Global, Session};
 use super::def::{AtStart, Kind, VariableDef, inert, row};
@@ -44,8 +44,8 @@ pub(super) static ROWS: &[VariableDef] = &[
         Global,
         Text,
         "",
-        Fixed,
-        "Statements that a replica's applier runs first; only none.",
+        Inert,
+        "Statements that MariaDB's applier runs first.",
     )
     .mysql("init_replica")
     .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
@@ -81,7 +81,7 @@ pub(super) static ROWS: &[VariableDef] = &[
     inert(
         "max_relay_log_size",
         Both,
-        UInt(0, 1_073_741_824, 4096),
+        UInt(4096, 1_073_741_824, 4096),
         "1073741824",
         "MariaDB's relay log, which Narwal does not have.",
     )
@@ -284,8 +284,8 @@ pub(super) static ROWS: &[VariableDef] = &[
         Global,
         Bool,
         "OFF",
-        Fixed,
-        "Compresses what a source sends; only OFF.",
+        Inert,
+        "Compresses what a source sends.",
     )
     .mysql("replica_compressed_protocol")
     .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),

@@ -1,9 +1,9 @@
 //! Variables: what statements mean.
 
-use super::def::Effect::{Computed, Fixed, Live, Startup, State};
-use super::def::Kind::{Bool, Double, Enum, Text, UInt};
+use super::def::Effect::{Computed, Fixed, Inert, Live, Startup, State};
+use super::def::Kind::{Bool, Double, Enum, Set, Text, UInt};
 use super::def::Scope::{Both, Global, Session};
-use super::def::{Kind, VariableDef, inert, row};
+use super::def::{AtStart, Kind, VariableDef, inert, row};
 use super::parts::SessionParts;
 use super::rules::count;
 use super::value::VarValue;
@@ -18,17 +18,21 @@ pub(super) static ROWS: &[VariableDef] = &[
         Both,
         UInt(1, 65535, 1),
         "1",
-        Fixed,
-        "Step between the values of AUTO_INCREMENT columns; only 1.",
-    ),
+        Live,
+        "Step between the values of AUTO_INCREMENT columns.",
+    )
+    .no_plan()
+    .session(|s, v| s.auto_increment.step = v.as_u64()),
     row(
         "auto_increment_offset",
         Both,
         UInt(1, 65535, 1),
         "1",
-        Fixed,
-        "First value of AUTO_INCREMENT columns; only 1.",
-    ),
+        Live,
+        "First value of AUTO_INCREMENT columns, which the others follow in steps of `auto_increment_increment`.",
+    )
+    .no_plan()
+    .session(|s, v| s.auto_increment.offset = v.as_u64()),
     row(
         "date_format",
         Global,
@@ -56,10 +60,11 @@ pub(super) static ROWS: &[VariableDef] = &[
     inert(
         "default_tmp_storage_engine",
         Both,
-        Text,
+        Kind::Engine,
         "",
         "Engine of temporary tables, of which there is one.",
-    ),
+    )
+    .null(),
     row(
         "default_week_format",
         Both,
@@ -73,9 +78,18 @@ pub(super) static ROWS: &[VariableDef] = &[
         Both,
         UInt(0, 38, 1),
         "4",
-        Fixed,
-        "Digits that a division adds; only 4.",
-    ),
+        Live,
+        "Digits that a division adds.",
+    )
+    .session(|s, v| s.div_precision = v.as_u64() as u8),
+    inert(
+        "enforce_storage_engine",
+        Both,
+        Kind::Engine,
+        "",
+        "The one engine of new tables; there is one store.",
+    )
+    .null(),
     row(
         "error_count",
         Session,
@@ -145,10 +159,20 @@ pub(super) static ROWS: &[VariableDef] = &[
         Session,
         UInt(0, MAX, 1),
         "0",
-        Fixed,
-        "AUTO_INCREMENT value of the next insert; only 0.",
+        State,
+        "AUTO_INCREMENT value of the next insert; 0 for the table's own.",
     )
-    .no_plan(),
+    .no_plan()
+    .read_session(|s| count(&s.facts().insert_id))
+    .assign(|s, v| {
+        let id = v.map_or(0, VarValue::as_u64);
+        s.facts().insert_id.store(id, Ordering::Relaxed);
+        Ok(())
+    })
+    .kept(
+        |s| s.facts().insert_id.load(Ordering::Relaxed),
+        |s, v| s.facts().insert_id.store(v, Ordering::Relaxed),
+    ),
     row(
         "last_insert_id",
         Session,
@@ -164,11 +188,12 @@ pub(super) static ROWS: &[VariableDef] = &[
     row(
         "lc_messages",
         Both,
-        Enum(&["en_US"]),
+        Kind::Locale,
         "en_US",
-        Live,
+        Inert,
         "Language of error messages.",
-    ),
+    )
+    .inert("Error messages are in English"),
     row(
         "lc_time_names",
         Both,
@@ -189,9 +214,10 @@ pub(super) static ROWS: &[VariableDef] = &[
         Global,
         UInt(0, 2, 1),
         "0",
-        Fixed,
+        Startup,
         "Whether names of tables ignore case; only 0.",
-    ),
+    )
+    .at_start(AtStart::Refused("names of tables are compared with their case")),
     row(
         "max_error_count",
         Both,
@@ -209,14 +235,28 @@ pub(super) static ROWS: &[VariableDef] = &[
         Live,
         "How often a stored procedure may be called within itself.",
     ),
-    inert("old_mode", Both, Text, "", "MariaDB's older behaviours."),
+    inert(
+        "old_mode",
+        Both,
+        Set(&[
+            "NO_DUP_KEY_WARNINGS_WITH_IGNORE",
+            "NO_PROGRESS_INFO",
+            "ZERO_DATE_TIME_CAST",
+            "UTF8_IS_UTF8MB3",
+            "IGNORE_INDEX_ONLY_FOR_JOIN",
+            "COMPAT_5_1_CHECKSUM",
+            "NO_NULL_COLLATION_IDS",
+        ]),
+        "UTF8_IS_UTF8MB3",
+        "MariaDB's older behaviours.",
+    ),
     row(
         "profiling",
         Both,
         Bool,
         "OFF",
-        Fixed,
-        "Times the parts of statements; only OFF.",
+        Inert,
+        "Times the parts of statements.",
     )
     .not_for_one_statement(),
     inert(
@@ -225,14 +265,16 @@ pub(super) static ROWS: &[VariableDef] = &[
         UInt(0, MAX, 1),
         "0",
         "Seed of RAND() in statements of MariaDB's log.",
-    ),
+    )
+    .no_default(),
     inert(
         "rand_seed2",
         Session,
         UInt(0, MAX, 1),
         "0",
         "Seed of RAND() in statements of MariaDB's log.",
-    ),
+    )
+    .no_default(),
     row(
         "sql_auto_is_null",
         Both,
@@ -255,13 +297,15 @@ pub(super) static ROWS: &[VariableDef] = &[
     )
     .session(|s, v| s.sql_mode = SqlMode::parse(v.as_str()).unwrap_or(SqlMode::DEFAULT))
     .of_programs(),
-    inert(
+    row(
         "sql_notes",
         Both,
         Bool,
         "ON",
-        "Whether notes count as warnings.",
-    ),
+        Live,
+        "Whether notes are among the warnings.",
+    )
+    .session(|s, v| s.notes = v.as_bool()),
     row(
         "sql_quote_show_create",
         Both,

@@ -111,7 +111,7 @@ impl Binder<'_> {
             args = args.into_iter().map(member_as_text).collect();
         }
         fixed::check_aggregate(func, f.distinct, &args[..values])?;
-        let ty = func.ty(&args[..values])?;
+        let ty = func.ty(&args[..values], self.scope.env.div_precision)?;
         let list = (func.is_list()).then(|| {
             Box::new(ListOptions {
                 order,

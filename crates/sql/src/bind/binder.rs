@@ -941,7 +941,7 @@ impl Binder<'_> {
     pub(super) fn arith(&self, op: ArithOp, l: Expr, r: Expr) -> SqlResult<Expr> {
         let (l, r) = (as_operand(l), as_operand(r));
         fixed::check_arith(op, &l.ty, &r.ty)?;
-        let ty = types::arith(op, &l.ty, &r.ty);
+        let ty = types::arith(op, &l.ty, &r.ty, self.scope.env.div_precision);
         Ok(make(
             ExprKind::Arith {
                 op,

@@ -142,7 +142,7 @@ impl Binder<'_> {
             });
         }
         fixed::check_aggregate(func, false, &args)?;
-        let ty = func.ty(&args)?;
+        let ty = func.ty(&args, self.scope.env.div_precision)?;
         Ok(Pending {
             computes: Computes::Aggregate(Box::new(Aggregate {
                 func,
@@ -195,9 +195,9 @@ impl Binder<'_> {
             Some(order) => {
                 let mut typed = args.clone();
                 typed.push(self.expr(&order.expr)?);
-                w.ty(&typed)?
+                w.ty(&typed, self.scope.env.div_precision)?
             }
-            None => w.ty(&args)?,
+            None => w.ty(&args, self.scope.env.div_precision)?,
         };
         Ok(Pending {
             computes: Computes::Func(w.func, args),

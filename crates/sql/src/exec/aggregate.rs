@@ -454,8 +454,11 @@ impl Acc {
             (State::Sum(s), _) if double => Value::Double(s.doubles / self.count as f64),
             (State::Sum(s), _) => {
                 let sum = s.exact()?;
-                sum.checked_div(&Decimal::from(self.count), quotient_digits(sum.scale(), 0))
-                    .map_or(Value::Null, |d| Value::Decimal(d.round(a.ty.decimals)))
+                sum.checked_div(
+                    &Decimal::from(self.count),
+                    quotient_digits(sum.scale(), 0, env.div_precision),
+                )
+                .map_or(Value::Null, |d| Value::Decimal(d.round(a.ty.decimals)))
             }
             (State::Best(v), _) => v.clone(),
             (State::Spread(s), f) => s.result(f, self.count),

@@ -30,6 +30,7 @@ use narwal_types::errors::codes;
 use narwal_types::{DateTime, RowLayout, SqlError, SqlResult, TypeKind, Value, ValueRef};
 use smallvec::SmallVec;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 fn warn(env: &StatementEnv, w: SqlWarning) {
     let level = if w.note {
@@ -854,8 +855,12 @@ impl RowAccess for DuplicateRow<'_> {
 struct Reserved {
     next: u64,
     left: u64,
+    /// How far the one behind `next` is.
+    step: u64,
     /// Of rows whose number is not known before: values of the block that comes next, 0 for the first.
     block: u64,
+    /// `insert_id` began these, so the table's counter does not know of them.
+    forced: bool,
     /// The row at hand came with this value; 0 if it did not.
     given: u64,
     /// Drawn for the row at hand; 0 if none was.
@@ -874,7 +879,7 @@ impl Reserved {
 
     /// The row at hand was there already: the next one gets its value.
     fn give_back(&mut self) {
-        if self.drawn != 0 && self.next == self.drawn + 1 {
+        if self.drawn != 0 && self.next == self.drawn.saturating_add(self.step) {
             self.next = self.drawn;
             self.left += 1;
         }
@@ -1350,16 +1355,7 @@ impl<'p> Inserter<'p> {
             return Ok(v);
         }
         if self.reserved.left == 0 {
-            let n = match self.counted {
-                true => self.rows_left.max(1),
-                // As MariaDB: blocks that grow.
-                false => {
-                    self.reserved.block = (self.reserved.block * 2).clamp(1, MAX_BLOCK);
-                    self.reserved.block
-                }
-            };
-            self.reserved.next = txn.reserve_auto_increment(table, n)?;
-            self.reserved.left = n;
+            self.reserve(txn);
         }
         let n = self.reserved.next;
         // The last number is never given: behind it there is none to note.
@@ -1373,15 +1369,45 @@ impl<'p> Inserter<'p> {
                 errors::AUTOINC_ERANGE.with([&table.def.columns[column].name, &self.row_no])
             );
         }
-        self.reserved.next += 1;
+        self.reserved.next = n.saturating_add(self.reserved.step);
         self.reserved.left -= 1;
         self.reserved.drawn = n;
+        if self.reserved.forced {
+            self.reserved.given = n;
+        }
         Ok(Cell::Own(match ty.kind {
             TypeKind::Float => Value::Float(n as f32),
             TypeKind::Double => Value::Double(n as f64),
             _ if ty.unsigned => Value::UInt(n),
             _ => Value::Int(n as i64),
         }))
+    }
+
+    /// Takes values for the next rows: those that `insert_id` begins, or the table's.
+    fn reserve(&mut self, txn: &mut Transaction) {
+        let env = self.ctx.env;
+        let steps = env.auto_increment;
+        self.reserved.step = steps.step;
+        let forced = match env.insert_id.load(Ordering::Relaxed) {
+            0 => 0,
+            _ => env.insert_id.swap(0, Ordering::Relaxed),
+        };
+        self.reserved.forced = forced != 0;
+        if forced != 0 {
+            self.reserved.next = forced;
+            self.reserved.left = u64::MAX;
+            return;
+        }
+        let n = match self.counted {
+            true => self.rows_left.max(1),
+            // As MariaDB: blocks that grow.
+            false => {
+                self.reserved.block = (self.reserved.block * 2).clamp(1, MAX_BLOCK);
+                self.reserved.block
+            }
+        };
+        self.reserved.next = txn.reserve_auto_increment(&self.plan.table, n, steps);
+        self.reserved.left = n;
     }
 
     fn insert(&mut self, txn: &mut Transaction, image: Vec<u8>) -> SqlResult<()> {

@@ -5,7 +5,6 @@ use crate::expr::node::{ArithOp, EvalCtx};
 use crate::expr::value::{Val, Warn};
 use narwal_syntax::sql_mode::SqlMode;
 use narwal_types::convert::{exact_to_integer, to_decimal, to_f64, to_integer};
-use narwal_types::decimal::DIV_PRECISION_INCREMENT;
 use narwal_types::errors;
 use narwal_types::errors::codes;
 use narwal_types::{DateTime, Decimal, SqlError, SqlResult, Time, ValueRef};
@@ -116,10 +115,10 @@ fn real_result<'a>(v: f64) -> SqlResult<Val<'a>> {
 
 /// How many digits behind the point a quotient of exact numbers is computed to: digits come in groups of nine, and what is
 /// beyond the last group is cut.
-pub(crate) fn quotient_digits(dividend: u8, divisor: u8) -> u8 {
+pub(crate) fn quotient_digits(dividend: u8, divisor: u8, increment: u8) -> u8 {
     let up = |n: u8| n.div_ceil(9) * 9;
     let gained = up(dividend) - dividend + up(divisor) - divisor;
-    let more = DIV_PRECISION_INCREMENT.saturating_sub(gained);
+    let more = increment.saturating_sub(gained);
     up(up(dividend) + up(divisor) + more).min(38)
 }
 
@@ -200,8 +199,9 @@ fn divide<'a>(x: &Num, y: &Num, raw: bool, ctx: &EvalCtx<'_>) -> SqlResult<Val<'
         // As it is stored in a text.
         return exact_result(Some(Decimal::ZERO));
     }
-    let digits = quotient_digits(x.scale(), y.scale());
-    let scale = (x.scale() + DIV_PRECISION_INCREMENT).min(38);
+    let increment = ctx.env.div_precision;
+    let digits = quotient_digits(x.scale(), y.scale(), increment);
+    let scale = (x.scale() + increment).min(38);
     let q = x
         .checked_div(&y, digits.max(scale))
         .ok_or_else(|| out_of_range("DECIMAL"))?;

@@ -678,6 +678,8 @@ pub(crate) struct Typing<'e> {
     pub name: &'static str,
     /// The bound arguments.
     pub args: &'e [Expr],
+    /// `div_precision_increment`; only aggregates ask for it.
+    pub div_precision: u8,
 }
 
 /// Visits the direct operands of an expression's kind: shared and mutable alike.

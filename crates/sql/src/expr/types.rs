@@ -3,7 +3,7 @@
 use crate::expr::node::NOT_FIXED;
 use crate::expr::node::{ArithOp, Coercibility, Expr, ExprType};
 use narwal_types::collation::char_count;
-use narwal_types::decimal::{DIV_PRECISION_INCREMENT, MAX_PRECISION, MAX_SCALE};
+use narwal_types::decimal::{MAX_PRECISION, MAX_SCALE};
 use narwal_types::errors::codes;
 use narwal_types::{
     BlobSize, Charset, Collation, ColumnType, SqlError, SqlResult, TypeKind, Value, ValueRef,
@@ -316,8 +316,8 @@ pub(crate) enum Class {
     Double,
 }
 
-/// Type of a binary operator's result.
-pub fn arith(op: ArithOp, a: &ExprType, b: &ExprType) -> ExprType {
+/// Type of a binary operator's result. `div_precision`: digits that a division adds.
+pub fn arith(op: ArithOp, a: &ExprType, b: &ExprType, div_precision: u8) -> ExprType {
     let nullable =
         a.nullable || b.nullable || matches!(op, ArithOp::Div | ArithOp::IntDiv | ArithOp::Mod);
     let unsigned = a.ty.unsigned || b.ty.unsigned;
@@ -334,14 +334,14 @@ pub fn arith(op: ArithOp, a: &ExprType, b: &ExprType) -> ExprType {
             ty.with_width(digits)
         }
         ArithOp::Div if class != Class::Double => {
-            let scale = a.scale() + DIV_PRECISION_INCREMENT as u32;
+            let scale = a.scale() + u32::from(div_precision);
             ExprType::decimal(a.int_digits() + b.scale(), scale, nullable)
         }
         _ => match class {
             Class::Double => {
                 // A fixed number of digits stays fixed.
                 let more = match op {
-                    ArithOp::Div => DIV_PRECISION_INCREMENT,
+                    ArithOp::Div => div_precision,
                     _ => 0,
                 };
                 ExprType::double_with(a.decimals.max(b.decimals) + more, nullable)

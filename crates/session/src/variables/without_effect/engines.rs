@@ -1,9 +1,37 @@
 //! Variables: engines that Narwal does not have, and statistics of tables.
 
-use super::super::def::Effect::{Fixed, Inert, Startup};
+use super::super::def::Effect::{Inert, Startup};
 use super::super::def::Kind::{Bool, Double, Enum, Set, Text, UInt};
 use super::super::def::Scope::{Both, Global};
 use super::super::def::{VariableDef, row, rows};
+use super::super::parts::SessionParts;
+use super::super::value::VarValue;
+use narwal_types::{SqlResult, errors};
+
+/// The fourteen characters of `ft_boolean_syntax`: operators that differ, none of them a letter or a digit; the first two
+/// may be spaces, and the quotation marks may be the same.
+fn boolean_syntax(_: &dyn SessionParts, v: &VarValue) -> SqlResult<()> {
+    let given = v.as_str().as_bytes();
+    let plain = |i: usize| !given[i].is_ascii_alphanumeric();
+    let once = |i: usize| !(0..i).any(|j| given[i] == given[j] && (i != 11 || j != 10));
+    let well = given.len() == 14
+        && given[0..].iter().all(u8::is_ascii)
+        && (given[0] == b' ' || given[2] == b' ')
+        && (0..14).all(|i| plain(i) && once(i));
+    match well {
+        true => Ok(()),
+        false => Err(errors::WRONG_VALUE_FOR_VAR.with([&"ft_boolean_syntax", &v.as_str()])),
+    }
+}
+
+/// A session has as many threads for delayed inserts as the server, or none.
+fn all_or_none(s: &mut dyn SessionParts, v: &VarValue) -> SqlResult<()> {
+    let all = s.server().value("max_delayed_threads").as_u64();
+    match v.as_u64() {
+        n if n == 0 || n == all => Ok(()),
+        n => Err(errors::WRONG_VALUE_FOR_VAR.with([&"max_delayed_threads", &n])),
+    }
+}
 
 /// The rows.
 pub(in super::super) static ROWS: &[VariableDef] = rows![
@@ -12,7 +40,7 @@ pub(in super::super) static ROWS: &[VariableDef] = rows![
     "aria_block_size" Global UInt(4096, 32_768, 1024), "8192" Startup "Aria: block size.";
     "aria_checkpoint_interval" Global UInt(0, 4_294_967_295, 1), "30" Inert "Aria: checkpoint interval.";
     "aria_checkpoint_log_activity" Global UInt(0, 4_294_967_295, 1), "1048576" Inert "Aria: checkpoint log activity.";
-    "aria_encrypt_tables" Global Bool, "OFF" Fixed "Aria: encrypt tables.";
+    "aria_encrypt_tables" Global Bool, "OFF" Inert "Aria: encrypt tables.";
     "aria_force_start_after_recovery_failures" Global UInt(0, 255, 1), "0" Startup
         "Aria: force start after recovery failures.";
     "aria_group_commit" Global Enum(&["none", "hard", "soft"]), "none" Inert "Aria: group commit.";
@@ -52,7 +80,7 @@ pub(in super::super) static ROWS: &[VariableDef] = rows![
     "delayed_queue_size" Global UInt(1, 4_294_967_295, 1), "1000" Inert "MariaDB's delayed queue size.";
     "delay_key_write" Global Enum(&["OFF", "ON", "ALL"]), "ON" Inert "MariaDB's delay key write.";
     "flush_time" Global UInt(0, 31_536_000, 1), "0" Inert "MariaDB's flush time.";
-    "ft_boolean_syntax" Global Text, "+ -><()~*:\"\"&|" Inert "MariaDB's full text boolean syntax.";
+    "ft_boolean_syntax" Global Text, "+ -><()~*:\"\"&|" Inert "MariaDB's full text boolean syntax." .check(boolean_syntax);
     "ft_max_word_len" Global UInt(10, 84, 1), "84" Startup "MariaDB's full text maximal word len.";
     "ft_query_expansion_limit" Global UInt(0, 1000, 1), "20" Startup "MariaDB's full text query expansion limit.";
     "ft_stopword_file" Global Text, "(built-in)" Startup "MariaDB's full text stopword file.";
@@ -65,8 +93,8 @@ pub(in super::super) static ROWS: &[VariableDef] = rows![
     "key_cache_division_limit" Global UInt(1, 100, 1), "100" Inert "MariaDB's key cache division limit.";
     "key_cache_file_hash_size" Global UInt(128, 16_384, 1), "512" Inert "MariaDB's key cache file hash size.";
     "key_cache_segments" Global UInt(0, 64, 1), "0" Inert "MariaDB's key cache segments.";
-    "max_delayed_threads" Both UInt(0, 16_384, 1), "20" Inert "MariaDB's maximal delayed threads.";
-    "max_insert_delayed_threads" Both UInt(0, 16_384, 1), "20" Inert "MariaDB's maximal insert delayed threads.";
+    "max_delayed_threads" Both UInt(0, 16_384, 1), "20" Inert "MariaDB's maximal delayed threads." .before(all_or_none);
+    "max_insert_delayed_threads" Both UInt(0, 16_384, 1), "20" Inert "Other name of `max_delayed_threads`." .is("max_delayed_threads");
     "myisam_block_size" Global UInt(1024, 16_384, 1024), "1024" Startup "MyISAM: block size.";
     "myisam_data_pointer_size" Global UInt(2, 7, 1), "6" Inert "MyISAM: data pointer size.";
     "myisam_max_sort_file_size" Global UInt(0, 9_223_372_036_854_775_807, 1048576), "9223372036853727232" Inert

@@ -4,6 +4,17 @@ use super::super::def::Effect::{Fixed, Inert, Startup};
 use super::super::def::Kind::{Bool, Double, Enum, Text, UInt};
 use super::super::def::Scope::{Both, Global};
 use super::super::def::{AtStart, VariableDef, row, rows};
+use super::super::parts::SessionParts;
+use super::super::value::VarValue;
+use narwal_types::{SqlResult, errors};
+
+/// The name of a table for full text, which there can't be.
+fn no_table(_: &dyn SessionParts, v: &VarValue) -> SqlResult<()> {
+    match v {
+        VarValue::Null => Ok(()),
+        given => Err(errors::WRONG_VALUE_FOR_VAR.with([&"innodb_ft_table", &given.show()])),
+    }
+}
 
 /// The rows.
 pub(in super::super) static ROWS: &[VariableDef] = rows![
@@ -43,7 +54,7 @@ pub(in super::super) static ROWS: &[VariableDef] = rows![
     "innodb_compression_level" Global UInt(0, 9, 1), "6" Inert "InnoDB: compression level.";
     "innodb_compression_pad_pct_max" Global UInt(0, 75, 1), "50" Inert "InnoDB: compression pad per cent maximal.";
     "innodb_data_file_path" Global Text, "ibdata1:12M:autoextend" Startup "InnoDB: data file path.";
-    "innodb_data_home_dir" Global Text, "" Startup "InnoDB: data home folder.";
+    "innodb_data_home_dir" Global Text, "" Startup "InnoDB: data home folder." .null();
     "innodb_deadlock_report" Global Enum(&["off", "basic", "full"]), "full" Inert "InnoDB: deadlock report.";
     "innodb_default_encryption_key_id" Both UInt(1, 4_294_967_295, 1), "1" Inert "InnoDB: default encryption key id.";
     "innodb_defragment" Global Bool, "OFF" Inert "InnoDB: defragment.";
@@ -69,7 +80,7 @@ pub(in super::super) static ROWS: &[VariableDef] = rows![
     "innodb_force_primary_key" Global Bool, "OFF" Fixed "InnoDB: force primary key.";
     "innodb_force_recovery" Global UInt(0, 6, 1), "0" Startup "InnoDB: force recovery."
         .at_start(AtStart::Refused("narwal repair is for damaged folders"));
-    "innodb_ft_aux_table" Global Text, "" Inert "InnoDB: full text aux table.";
+    "innodb_ft_aux_table" Global Text, "" Inert "InnoDB: full text aux table." .null() .check(no_table);
     "innodb_ft_cache_size" Global UInt(1_600_000, 1_099_511_627_776, 1), "8000000" Inert
         "InnoDB: full text cache size.";
     "innodb_ft_enable_diag_print" Global Bool, "OFF" Inert "InnoDB: full text enable diag print.";
@@ -79,11 +90,11 @@ pub(in super::super) static ROWS: &[VariableDef] = rows![
     "innodb_ft_num_word_optimize" Global UInt(1000, 10_000, 1), "2000" Inert "InnoDB: full text num word optimize.";
     "innodb_ft_result_cache_limit" Global UInt(1_000_000, MAX, 1), "2000000000" Inert
         "InnoDB: full text result cache limit.";
-    "innodb_ft_server_stopword_table" Global Text, "" Inert "InnoDB: full text server stopword table.";
+    "innodb_ft_server_stopword_table" Global Text, "" Inert "InnoDB: full text server stopword table." .null() .check(no_table);
     "innodb_ft_sort_pll_degree" Global UInt(1, 16, 1), "2" Startup "InnoDB: full text sort parallel degree.";
     "innodb_ft_total_cache_size" Global UInt(32_000_000, 1_099_511_627_776, 1), "640000000" Inert
         "InnoDB: full text total cache size.";
-    "innodb_ft_user_stopword_table" Both Text, "" Inert "InnoDB: full text user stopword table.";
+    "innodb_ft_user_stopword_table" Both Text, "" Inert "InnoDB: full text user stopword table." .null() .check(no_table);
     "innodb_immediate_scrub_data_uncompressed" Global Bool, "OFF" Inert "InnoDB: immediate scrub data uncompressed.";
     "innodb_instant_alter_column_allowed" Global Enum(&["never", "add_last", "add_drop_reorder"]),
         "add_drop_reorder" Inert
@@ -140,7 +151,7 @@ pub(in super::super) static ROWS: &[VariableDef] = rows![
     "innodb_sync_spin_loops" Global UInt(0, MAX, 1), "30" Inert "InnoDB: sync spin loops.";
     "innodb_table_locks" Both Bool, "ON" Inert "InnoDB: table locks.";
     "innodb_temp_data_file_path" Global Text, "ibtmp1:12M:autoextend" Startup "InnoDB: temp data file path.";
-    "innodb_tmpdir" Both Text, "" Inert "InnoDB: tmpdir.";
+    "innodb_tmpdir" Both Text, "" Inert "InnoDB: tmpdir." .null();
     "innodb_undo_directory" Global Text, "" Startup "InnoDB: undo directory.";
     "innodb_undo_log_truncate" Global Bool, "OFF" Inert "InnoDB: undo log truncate.";
     "innodb_undo_tablespaces" Global UInt(0, 127, 1), "0" Startup "InnoDB: undo tablespaces.";

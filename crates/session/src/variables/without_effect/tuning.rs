@@ -27,7 +27,7 @@ pub(in super::super) static ROWS: &[VariableDef] = rows![
     "large_pages" Global Bool, "OFF" Startup "MariaDB's large pages."
         .at_start(AtStart::Refused("memory comes in pages of the usual size"));
     "large_page_size" Global UInt(0, 4_294_967_295, 1), "0" Startup "MariaDB's large page size.";
-    "lc_messages_dir" Global Text, "" Startup "MariaDB's lc messages folder.";
+    "lc_messages_dir" Global Text, "" Startup "MariaDB's lc messages folder." .null();
     "locked_in_memory" Global Bool, "OFF" Startup "MariaDB's locked in memory.";
     "log_disabled_statements" Both Set(&["slave", "sp"]), "sp" Inert "MariaDB's log disabled statements.";
     "log_slow_admin_statements" Both Bool, "ON" Inert "MariaDB's log slow admin statements.";
@@ -42,7 +42,7 @@ pub(in super::super) static ROWS: &[VariableDef] = rows![
     "log_slow_min_examined_row_limit" Both UInt(0, 4_294_967_295, 1), "0" Inert
         "Other name of `min_examined_row_limit`."
         .is("min_examined_row_limit");
-    "log_slow_query" Both Bool, "OFF" Fixed "Other name of `slow_query_log`." .is("slow_query_log");
+    "log_slow_query" Both Bool, "OFF" Inert "Other name of `slow_query_log`." .is("slow_query_log");
     "log_slow_query_file" Global Text, "vm-slow.log" Inert "Other name of `slow_query_log_file`."
         .is("slow_query_log_file");
     "log_slow_query_time" Both Double(0.0, 31_536_000.0), "10" Inert "Other name of `long_query_time`."
@@ -61,10 +61,10 @@ pub(in super::super) static ROWS: &[VariableDef] = rows![
     "metadata_locks_cache_size" Global UInt(1, 1_048_576, 1), "1024" Startup "MariaDB's metadata locks cache size.";
     "metadata_locks_hash_instances" Global UInt(1, 1024, 1), "8" Startup "MariaDB's metadata locks hash instances.";
     "mrr_buffer_size" Both UInt(8192, 2_147_483_647, 1), "262144" Inert "MariaDB's MRR buffer size.";
-    "mysql56_temporal_format" Global Bool, "ON" Fixed "MariaDB's mysql56 temporal format.";
+    "mysql56_temporal_format" Global Bool, "ON" Inert "MariaDB's mysql56 temporal format.";
     "note_verbosity" Both Set(&["basic", "unusable_keys", "explain"]), "basic,explain" Inert
         "MariaDB's note verbosity.";
-    "old" Both Bool, "OFF" Fixed "MariaDB's old.";
+    "old" Both Bool, "OFF" Inert "MariaDB's old.";
     "old_alter_table" Both Enum(&["DEFAULT", "COPY", "INPLACE", "NOCOPY", "INSTANT"]), "DEFAULT" Inert
         "MariaDB's old alter table.";
     "optimizer_adjust_secondary_key_costs" Both Set(&["adjust_secondary_key_cost", "disable_max_seek",
@@ -91,7 +91,7 @@ pub(in super::super) static ROWS: &[VariableDef] = rows![
     "profiling_history_size" Both UInt(0, 100, 1), "15" Inert "MariaDB's profiling history size.";
     "progress_report_time" Both UInt(0, 4_294_967_295, 1), "5" Inert "MariaDB's progress report time.";
     "proxy_protocol_networks" Global Text, "" Inert "MariaDB's proxy protocol networks.";
-    "query_cache_min_res_unit" Global UInt(0, 4_294_967_295, 8), "4096" Inert
+    "query_cache_min_res_unit" Global UInt(512, 4_294_967_295, 8), "4096" Inert
         "MariaDB's query cache minimal res unit.";
     "query_cache_strip_comments" Both Bool, "OFF" Inert "MariaDB's query cache strip comments.";
     "query_cache_wlock_invalidate" Both Bool, "OFF" Inert "MariaDB's query cache wlock invalidate.";
@@ -125,7 +125,7 @@ pub(in super::super) static ROWS: &[VariableDef] = rows![
     "tmp_disk_table_size" Both UInt(1024, MAX, 1), "18446744073709551615" Inert "MariaDB's tmp disk table size.";
     "tmp_memory_table_size" Both UInt(0, MAX, 16384), "16777216" Inert "Other name of `tmp_table_size`."
         .is("tmp_table_size");
-    "userstat" Global Bool, "OFF" Fixed "MariaDB's userstat.";
+    "userstat" Global Bool, "OFF" Inert "MariaDB's userstat.";
 ];
 
 const MAX: u64 = u64::MAX;

@@ -6,7 +6,6 @@ use crate::expr::node::NOT_FIXED;
 use crate::expr::node::Typing;
 use crate::expr::node::{Coercibility, Expr, ExprType};
 use crate::expr::types::{BIGINT_CHARS, Class, collation_of};
-use narwal_types::decimal::DIV_PRECISION_INCREMENT;
 use narwal_types::face::is_mysql;
 use narwal_types::{Collation, SqlResult};
 
@@ -181,9 +180,9 @@ impl AggFunc {
         self.entry().kind == Kind::List
     }
 
-    /// The type of its result.
-    pub fn ty(self, args: &[Expr]) -> SqlResult<ExprType> {
-        self.entry().ty(args)
+    /// The type of its result. `div_precision`: digits that an average adds.
+    pub fn ty(self, args: &[Expr], div_precision: u8) -> SqlResult<ExprType> {
+        self.entry().ty(args, div_precision)
     }
 }
 
@@ -213,11 +212,9 @@ fn average_type(t: &Typing<'_>) -> SqlResult<ExprType> {
     }
     let arg = t.arg(0);
     Ok(match arg.class() {
-        Class::Double => {
-            ExprType::double_with(arg.decimals.saturating_add(DIV_PRECISION_INCREMENT), true)
-        }
+        Class::Double => ExprType::double_with(arg.decimals.saturating_add(t.div_precision), true),
         _ => {
-            let scale = arg.scale() + u32::from(DIV_PRECISION_INCREMENT);
+            let scale = arg.scale() + u32::from(t.div_precision);
             ExprType::decimal(arg.int_digits(), scale, true)
         }
     })
@@ -237,7 +234,7 @@ fn spread_type(t: &Typing<'_>) -> SqlResult<ExprType> {
             Class::Double => NOT_FIXED,
             // MySQL shows all digits.
             _ if is_mysql() => NOT_FIXED,
-            _ => (arg.scale() as u8 + DIV_PRECISION_INCREMENT).min(30),
+            _ => (arg.scale() as u8 + t.div_precision).min(30),
         },
         ..ExprType::double(true)
     })

@@ -5,6 +5,7 @@ use crate::expr::node::{
     Function, Nulls, OfOperands, OfValues, Results, Run, Steadiness, Takes, TypeOf,
 };
 use narwal_types::SqlResult;
+use narwal_types::decimal::DIV_PRECISION_INCREMENT;
 
 /// No upper limit of arguments.
 pub(super) const ANY: usize = usize::MAX;
@@ -284,6 +285,7 @@ impl Function {
         let ty = (self.ty)(&Typing {
             name: self.name(),
             args,
+            div_precision: DIV_PRECISION_INCREMENT,
         })?;
         let width = match ty.ty.is_integer() {
             true => integer_width(self.name()).unwrap_or(ty.width),

@@ -52,11 +52,12 @@ impl<F: Copy, K: Copy> Gathered<F, K> {
         self.name == name || self.aliases.contains(&name)
     }
 
-    /// The type of its result.
-    pub fn ty(&self, args: &[Expr]) -> SqlResult<ExprType> {
+    /// The type of its result. `div_precision`: digits that an average adds.
+    pub fn ty(&self, args: &[Expr], div_precision: u8) -> SqlResult<ExprType> {
         let ty = (self.ty)(&Typing {
             name: self.name,
             args,
+            div_precision,
         })?;
         Ok(ty.without_zeros())
     }
