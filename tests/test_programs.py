@@ -144,6 +144,12 @@ PROGRAMS = {
         "CREATE FUNCTION m(s VARCHAR(10)) RETURNS VARCHAR(20) BEGIN IF s IS NULL THEN RETURN 'none'; END IF; RETURN UPPER(s); END",
         "SELECT m(NULL), m('abc'), LENGTH(m('xy'))", "SET @v = m('z')", "SELECT @v",
     ],
+    "widths of integers": [
+        "CREATE FUNCTION yes() RETURNS BOOLEAN RETURN 1", "CREATE FUNCTION n() RETURNS INT(3) UNSIGNED RETURN 1",
+        "CREATE PROCEDURE w(a BOOL, b TINYINT(2), c INT(3) ZEROFILL, OUT d BIGINT) SELECT 1",
+        "SELECT dtd_identifier FROM information_schema.parameters WHERE specific_schema = DATABASE() ORDER BY specific_name, ordinal_position",
+        "SELECT routine_name, dtd_identifier FROM information_schema.routines WHERE routine_schema = DATABASE() ORDER BY 1",
+    ],
     "refused": [
         "CREATE FUNCTION f() RETURNS INT BEGIN SELECT 1; RETURN 1; END", "CREATE FUNCTION f() RETURNS INT BEGIN COMMIT; RETURN 1; END",
         "CREATE PROCEDURE p() RETURN 1", "CREATE PROCEDURE p() BEGIN LEAVE x; END", "CREATE PROCEDURE p() BEGIN ITERATE x; END",

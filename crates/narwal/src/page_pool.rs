@@ -148,7 +148,7 @@ unsafe impl GlobalAlloc for Allocator {
     }
 }
 
-/// The C library had nothing: gives the reserve back to the system and asks again, for some seconds if need be. Statements that
+/// The C library had nothing: gives the reserve back to the system and asks again, for half a minute if need be (a busy machine lets a session reach its next check late). Statements that
 /// hold much end at their next check meanwhile, with an error, and the others go on.
 #[cold]
 fn again(size: usize, ask: impl Fn() -> *mut u8) -> *mut u8 {
@@ -160,7 +160,7 @@ fn again(size: usize, ask: impl Fn() -> *mut u8) -> *mut u8 {
 }
 
 /// How often the C library is asked again, and how long after.
-const ROUNDS: u32 = 300;
+const ROUNDS: u32 = 3000;
 const PAUSE: Duration = Duration::from_millis(10);
 
 #[cold]

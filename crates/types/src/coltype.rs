@@ -186,6 +186,17 @@ impl ColumnType {
         Some(10f64.powi(i32::from(m) - i32::from(d)) - step)
     }
 
+    /// [`ColumnType::sql_name`] with the display width that an integer was declared with, where one was: `int(3)`.
+    pub fn name_with_width(&self, width: Option<u8>) -> String {
+        let name = self.sql_name();
+        match (width, name.find('('), name.find(')')) {
+            (Some(n), Some(from), Some(to)) if self.is_integer() => {
+                format!("{}({n}{}", &name[..from], &name[to..])
+            }
+            _ => name,
+        }
+    }
+
     /// Characters of a number's text with ZEROFILL.
     pub fn zerofill_width(&self) -> u8 {
         match (self.kind, self.form.digits) {

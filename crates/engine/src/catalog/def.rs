@@ -121,16 +121,11 @@ impl ColumnDef {
         if narwal_types::face::is_mysql() {
             return self.mysql_type_name();
         }
-        let mut name = self.ty.sql_name();
+        let mut name = self.ty.name_with_width(self.display_width);
         if self.compressed {
             name.push_str(" /*M!100301 COMPRESSED*/");
         }
-        match (self.display_width, name.find('('), name.find(')')) {
-            (Some(n), Some(from), Some(to)) if self.ty.is_integer() => {
-                format!("{}({n}{}", &name[..from], &name[to..])
-            }
-            _ => name,
-        }
+        name
     }
 
     /// The same as MySQL shows it: numbers have a width with ZEROFILL only, and `tinyint(1)` keeps its one.

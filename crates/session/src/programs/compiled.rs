@@ -356,7 +356,7 @@ pub(crate) fn parameters_of(
 }
 
 /// A type as it is written in the language of its program.
-fn shown_type(def: &Definition, ty: &ast::VariableType) -> SqlResult<ShownType> {
+pub(super) fn shown_type(def: &Definition, ty: &ast::VariableType) -> SqlResult<ShownType> {
     let oracle = def.mode().has(SqlMode::ORACLE);
     let of = |names: &[Option<&str>], word: &str, percent: &str| match oracle {
         true => format!("{}%{percent}", quoted(names).replace('`', "\"")),
@@ -365,8 +365,9 @@ fn shown_type(def: &Definition, ty: &ast::VariableType) -> SqlResult<ShownType> 
     Ok(match ty {
         ast::VariableType::Data(ty, c) => {
             let default = Collation::from_name(&def.charset.2).unwrap_or_default();
-            let lowered = narwal_sql::lower::variable_type(ty, c.as_deref(), default, def.mode())?;
-            (lowered.0.sql_name(), Some(lowered.0))
+            let (ty, width) =
+                narwal_sql::lower::variable_type(ty, c.as_deref(), default, def.mode())?;
+            (ty.name_with_width(width), Some(ty))
         }
         ast::VariableType::Row(_) => ("ROW".into(), None),
         ast::VariableType::RowTypeOf(t) => {

@@ -1,6 +1,6 @@
 //! CREATE, ALTER and DROP of stored programs: each is one commit, with its statement in the log.
 
-use super::compiled::{Now, compile_definition, env_of};
+use super::compiled::{Now, compile_definition, env_of, shown_type};
 use super::definition::{self, Definition, Stored, TriggerPart, WrittenHead, body_text};
 use super::package;
 use super::rights;
@@ -101,7 +101,15 @@ impl ClientSession {
         };
         let program = compile_definition(&def, &env, &now, None)?;
         if let Some(ty) = program.returns {
-            def.returns = ty.sql_name();
+            let written = r
+                .returns
+                .as_ref()
+                .map(|t| shown_type(&def, t))
+                .transpose()?;
+            def.returns = match written {
+                Some((name, Some(_))) => name,
+                _ => ty.sql_name(),
+            };
             if ty.has_charset() {
                 let c = ty.collation;
                 let more = format!(" CHARSET {} COLLATE {}", c.charset().name(), c.name());

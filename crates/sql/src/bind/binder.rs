@@ -698,6 +698,7 @@ impl Binder<'_> {
             None => alias?,
         }
         .or_else(|| self.outer(|b| b.identifier(name)))
+        .or_else(|| self.scope.selected?.find(Ast::Column(name.to_string())))
         .ok_or_else(|| self.unknown_column(name))
     }
 
@@ -748,7 +749,12 @@ impl Binder<'_> {
                 return Ok(e);
             }
         }
-        self.outer(|b| b.compound(name)).ok_or_else(|| match db {
+        let selected = || {
+            let of = self.scope.selected?;
+            of.find(Ast::Qualified(Box::new(name.clone())))
+        };
+        let found = self.outer(|b| b.compound(name)).or_else(selected);
+        found.ok_or_else(|| match db {
             // There are no tables at all.
             _ if self.scope.sources.is_empty()
                 && self.scope.outer.is_none()

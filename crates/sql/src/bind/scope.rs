@@ -5,7 +5,7 @@ use crate::env::StatementEnv;
 use crate::expr::node::{Aggregate, Expr, ExprKind, ExprType, SubqueryUse, make};
 use crate::quote::quote_ident;
 use narwal_engine::{ColumnDef, Table, ViewDef};
-use narwal_syntax::ast::Select;
+use narwal_syntax::ast::{Expr as Ast, Select};
 use narwal_types::{Collation, SqlResult};
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -167,6 +167,63 @@ impl Clause {
     }
 }
 
+/// Columns that ON DUPLICATE KEY UPDATE names and the table does not have. They are of the tables that INSERT ... SELECT reads:
+/// each becomes a further column of that SELECT, which comes behind the table's columns in the row that was wanted
+/// ([`ExprKind::InsertValue`]).
+///
+/// The expressions are bound twice: first to learn the names, then with the types that the planned SELECT gives them.
+#[derive(Debug)]
+pub struct SelectedColumns {
+    /// How many columns the table has.
+    first: usize,
+    names: RefCell<Vec<Ast>>,
+    types: Option<Vec<ExprType>>,
+}
+
+impl SelectedColumns {
+    /// None so far: names are collected.
+    pub fn collecting(first: usize) -> Self {
+        SelectedColumns {
+            first,
+            names: RefCell::default(),
+            types: None,
+        }
+    }
+
+    /// The names that were collected.
+    pub fn names(&self) -> Vec<Ast> {
+        self.names.borrow().clone()
+    }
+
+    /// The same with the types of the columns, one for each name; from here on no name is added.
+    pub fn with_types(self, types: Vec<ExprType>) -> Self {
+        SelectedColumns {
+            types: Some(types),
+            ..self
+        }
+    }
+
+    /// The value of a column; `None` if it is none of them.
+    pub fn find(&self, column: Ast) -> Option<Expr> {
+        let mut names = self.names.borrow_mut();
+        let known = names.iter().position(|n| *n == column);
+        let (at, ty) = match &self.types {
+            Some(types) => {
+                let at = known?;
+                (at, types.get(at)?.clone())
+            }
+            None => {
+                let at = known.unwrap_or(names.len());
+                if known.is_none() {
+                    names.push(column);
+                }
+                (at, ExprType::bigint(false, true))
+            }
+        };
+        Some(make(ExprKind::InsertValue(self.first + at), ty))
+    }
+}
+
 /// What an expression may refer to.
 #[derive(Clone, Copy)]
 pub struct Scope<'a> {
@@ -190,6 +247,8 @@ pub struct Scope<'a> {
     pub windows: WindowsHere<'a>,
     /// VALUES(col) is allowed (ON DUPLICATE KEY UPDATE).
     pub insert_values: bool,
+    /// In ON DUPLICATE KEY UPDATE: columns of what INSERT ... SELECT reads.
+    pub selected: Option<&'a SelectedColumns>,
     /// Plans the subqueries that stand in it.
     pub planner: Option<&'a dyn SubqueryPlanner>,
     /// The query around, if this is a subquery's scope.
@@ -232,6 +291,7 @@ impl<'a> Scope<'a> {
             in_aggregate: false,
             windows: WindowsHere::Refused,
             insert_values: false,
+            selected: None,
             planner: None,
             outer: None,
             env,

@@ -837,8 +837,12 @@ impl DeletePlan {
 /// The row in the table and the row that INSERT wanted, for ON DUPLICATE KEY UPDATE.
 struct DuplicateRow<'a> {
     layout: &'a RowLayout,
+    /// How many columns the table has.
+    columns: usize,
     row: &'a [u8],
     wanted: &'a [u8],
+    /// What the SELECT has read besides; numbered behind the table's columns.
+    selected: &'a [Value],
 }
 
 impl RowAccess for DuplicateRow<'_> {
@@ -846,7 +850,10 @@ impl RowAccess for DuplicateRow<'_> {
         self.layout.column(self.row, column)
     }
     fn insert_value(&self, column: usize) -> SqlResult<ValueRef<'_>> {
-        self.layout.column(self.wanted, column)
+        match column.checked_sub(self.columns) {
+            Some(n) => Ok(self.selected.get(n).map_or(ValueRef::Null, Value::as_ref)),
+            None => self.layout.column(self.wanted, column),
+        }
     }
 }
 
@@ -912,6 +919,8 @@ struct Inserter<'p> {
     counted: bool,
     /// The table has BEFORE INSERT triggers.
     triggered: bool,
+    /// The last columns of the row at hand, which ON DUPLICATE KEY UPDATE alone looks at.
+    selected: Vec<Value>,
     returned: Option<Returning<'p>>,
 }
 
@@ -932,6 +941,7 @@ impl InsertPlan {
             triggered: (ctx.env)
                 .triggers(&self.table, true, RowEvent::Insert)
                 .is_some(),
+            selected: Vec::new(),
             returned: self.returning.as_ref().map(ReturningPlan::begin),
         }
     }
@@ -1126,6 +1136,11 @@ impl<'p> Inserter<'p> {
         }
         self.reserved.drawn = 0;
         self.reserved.given = 0;
+        if let (1.., Some(row)) = (self.plan.selected, values) {
+            let besides = row.len().saturating_sub(self.plan.selected);
+            self.selected.clear();
+            self.selected.extend_from_slice(&row[besides..]);
+        }
         if self.row_no & 0xff == 0 {
             self.ctx.env.check_interrupt()?;
         }
@@ -1509,8 +1524,10 @@ impl<'p> Inserter<'p> {
             storer.apply(&plan.on_duplicate, old, &|row, f| {
                 f(&DuplicateRow {
                     layout,
+                    columns: table.def.columns.len(),
                     row,
                     wanted,
+                    selected: &self.selected,
                 })
             })
         };
@@ -1526,6 +1543,8 @@ impl<'p> Inserter<'p> {
         let fires = triggered || env.triggers(table, false, RowEvent::Update).is_some();
         let unchanged = new[..] == old[..];
         if unchanged && !fires {
+            // As in MariaDB, a row that is left as it was is no duplicate in the statement's message.
+            self.duplicates -= 1;
             self.note_existing(&new)?;
             self.affected += u64::from(env.client_found_rows);
             return self.give_back(txn, &new);

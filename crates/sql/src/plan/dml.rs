@@ -74,6 +74,8 @@ pub struct InsertPlan {
     pub source: RowSource,
     /// ON DUPLICATE KEY UPDATE.
     pub on_duplicate: Vec<SetPlan>,
+    /// How many of the last columns of the SELECT are for that alone.
+    pub selected: usize,
     /// Columns with ON UPDATE CURRENT_TIMESTAMP that ON DUPLICATE KEY UPDATE does not set.
     pub on_update: Vec<(usize, u8)>,
     /// WITH CHECK OPTION of the view that is its target.

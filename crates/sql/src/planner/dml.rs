@@ -2,9 +2,9 @@
 
 use crate::bind::bind;
 use crate::bind::param::left_out;
-use crate::bind::scope::{Clause, Scope, Source};
+use crate::bind::scope::{Clause, Scope, SelectedColumns, Source};
 use crate::bind::table_rules::rules;
-use crate::expr::node::Expr;
+use crate::expr::node::{Expr, ExprType};
 use crate::param_type::ParamDefault;
 use crate::plan::access::{Access, Lookup};
 use crate::plan::dml::{
@@ -26,8 +26,8 @@ use crate::privilege::Privilege;
 use narwal_engine::{DefaultDef, Table};
 use narwal_syntax::LiteralRows;
 use narwal_syntax::ast::{
-    Assignment, Delete, Expr as AstExpr, Insert, InsertSource, Literal, OrderItem, Select,
-    SetValue, TableRef, Update,
+    Assignment, Delete, Expr as AstExpr, From, Insert, InsertSource, Literal, OrderItem, Select,
+    SelectItem, SetValue, TableRef, Update,
 };
 use narwal_types::convert::{NoWarnings, default_input, fits, implicit_default, store};
 use narwal_types::errors;
@@ -57,6 +57,18 @@ fn stored(written: &AstExpr, e: Expr, to: &ColumnType) -> Expr {
 }
 
 /// Error 1136 for a row of VALUES, counted from 1.
+/// A column's name as it was written.
+fn written_name(column: &AstExpr) -> String {
+    match column {
+        AstExpr::Column(name) => name.clone(),
+        AstExpr::Qualified(q) => {
+            let parts = [q.db.as_deref(), Some(&*q.table), Some(&*q.column)];
+            parts.into_iter().flatten().collect::<Vec<_>>().join(".")
+        }
+        _ => String::new(),
+    }
+}
+
 fn count_error(row: usize) -> SqlError {
     errors::WRONG_VALUE_COUNT_ON_ROW.with([&row])
 }
@@ -118,12 +130,14 @@ impl Resolver<'_> {
         list: &[Assignment],
         written: &Written,
         insert_values: bool,
+        selected: Option<&SelectedColumns>,
         subqueries: &Subqueries<'_>,
     ) -> SqlResult<Vec<SetPlan>> {
         let table = written.table();
         let scope = Scope {
             sources: &written.sources,
             insert_values,
+            selected,
             planner: Some(subqueries),
             ..Scope::empty(self.env)
         };
@@ -239,6 +253,7 @@ impl Resolver<'_> {
             let missing = |c: usize| matches!(defaults[c], DefaultValue::Missing(_));
             written.hidden_without_default(missing)?;
         }
+        let mut selected = None;
         let parsed;
         let source = match &i.source {
             InsertSource::Literals(rows) if !self.stored_as_read(rows) => {
@@ -269,8 +284,10 @@ impl Resolver<'_> {
                 RowSource::Values(self.insert_values(rows, &columns, &defaults, &scope, &table)?)
             }
             InsertSource::Select(s) => {
-                let plan = self.inserted_rows(s, &table)?;
-                check_count(plan.columns.len(), columns.len(), 1)?;
+                let (plan, of) = self.inserted_rows(s, i, &written)?;
+                let more = of.as_ref().map_or(0, |c| c.names().len());
+                check_count(plan.columns.len() - more, columns.len(), 1)?;
+                selected = of;
                 RowSource::Select(Box::new(plan))
             }
         };
@@ -278,7 +295,13 @@ impl Resolver<'_> {
         for (at, c) in columns.iter().enumerate() {
             given[*c] = Some(at);
         }
-        let on_duplicate = self.set_plans(&i.on_duplicate, &written, true, &subqueries)?;
+        let on_duplicate = self.set_plans(
+            &i.on_duplicate,
+            &written,
+            true,
+            selected.as_ref(),
+            &subqueries,
+        )?;
         let on_update = Self::on_update(&table, &on_duplicate);
         let on_duplicate_runs = on_duplicate.iter().any(|s| runs_each_row(&s.value));
         let values_run =
@@ -291,6 +314,7 @@ impl Resolver<'_> {
             defaults,
             source: rows,
             on_duplicate,
+            selected: selected.map_or(0, |c| c.names().len()),
             on_update,
             row_wise: on_duplicate_runs || values_run,
             subqueries: subqueries.into_plans(),
@@ -349,9 +373,21 @@ impl Resolver<'_> {
         Ok(out)
     }
 
-    /// The rows of INSERT ... SELECT.
-    fn inserted_rows(&self, s: &Select, table: &Arc<Table>) -> SqlResult<SelectPlan> {
-        let mut plan = self.select(s)?;
+    /// The rows of INSERT ... SELECT, and which columns of theirs ON DUPLICATE KEY UPDATE has besides: the last ones.
+    fn inserted_rows(
+        &self,
+        s: &Select,
+        i: &Insert,
+        written: &Written,
+    ) -> SqlResult<(SelectPlan, Option<SelectedColumns>)> {
+        let table = written.table();
+        let (mut plan, selected) = match self.columns_besides(i, written)? {
+            None => (self.select(s)?, None),
+            Some(columns) => {
+                let (plan, columns) = self.select_with(s, columns)?;
+                (plan, Some(columns))
+            }
+        };
         // Of the table itself the rows are kept first, as they would be shown, unless it is one that its key selects.
         let one = |t: &TablePlan| {
             matches!(t.access.lookup, Lookup::Point(_)) && matches!(t.rows, Rows::Stored)
@@ -361,7 +397,47 @@ impl Resolver<'_> {
             true if !plan.table.as_ref().is_some_and(one) => Digits::OfConstants,
             _ => Digits::All,
         };
-        Ok(plan)
+        Ok((plan, selected))
+    }
+
+    /// The columns that ON DUPLICATE KEY UPDATE names and the table does not have.
+    fn columns_besides(&self, i: &Insert, written: &Written) -> SqlResult<Option<SelectedColumns>> {
+        if i.on_duplicate.is_empty() {
+            return Ok(None);
+        }
+        let columns = SelectedColumns::collecting(written.table().def.columns.len());
+        let subqueries = Subqueries::new(self, &i.subqueries);
+        self.set_plans(&i.on_duplicate, written, true, Some(&columns), &subqueries)?;
+        Ok((!columns.names().is_empty()).then_some(columns))
+    }
+
+    /// A SELECT with further columns behind its own. Groups and UNION have no row that these could be of (1054).
+    fn select_with(
+        &self,
+        s: &Select,
+        columns: SelectedColumns,
+    ) -> SqlResult<(SelectPlan, SelectedColumns)> {
+        let names = columns.names();
+        let mut wider = s.clone();
+        let more = names.iter().map(|name| SelectItem::Expr {
+            expr: name.clone(),
+            alias: None,
+            text: String::new(),
+        });
+        wider.items.extend(more);
+        let unknown = || unknown_column(&written_name(&names[0]), "UPDATE");
+        if matches!(s.from, None | Some(From::Set { .. })) || !s.group_by.is_empty() {
+            return Err(unknown());
+        }
+        let plan = self.select(&wider).map_err(|e| in_clause(e, "UPDATE"))?;
+        if plan.group.is_some() {
+            return Err(unknown());
+        }
+        let own = plan.columns.len() - names.len();
+        let types = (plan.columns.iter().skip(own))
+            .map(|c| ExprType::of_column(c.ty, true))
+            .collect();
+        Ok((plan, columns.with_types(types)))
     }
 
     /// True if the connection's character set changes nothing of the rows' strings.
@@ -454,7 +530,7 @@ impl Resolver<'_> {
         let subqueries = Subqueries::new(self, &u.subqueries);
         let written = self.target(&u.table, Verb::Update, None, &subqueries)?;
         let table = written.table();
-        let sets = self.set_plans(&u.assignments, &written, false, &subqueries)?;
+        let sets = self.set_plans(&u.assignments, &written, false, None, &subqueries)?;
         let (target, order) = self.filtered(
             &written,
             &u.table,
