@@ -209,7 +209,8 @@ impl Applier {
             lock_wait: Duration::from_secs(50),
             rows: RowApplier::new(options.compare)
                 .idempotent(options.idempotent)
-                .converting(options.conversions),
+                .converting(options.conversions)
+                .completing(narwal_sql::with_hidden_columns),
             filters: !options.filter.is_empty(),
             options,
             group: None,
@@ -774,7 +775,8 @@ impl Applier {
         };
         let applier = RowApplier::new(self.options.compare)
             .idempotent(self.options.idempotent)
-            .converting(self.options.conversions);
+            .converting(self.options.conversions)
+            .completing(narwal_sql::with_hidden_columns);
         let (rows, count) = made.rows(applier);
         *self.session()?.env.made_rows.borrow_mut() = Some(rows);
         let done = self.run_statement(&made.header, group, &made.query());

@@ -5,6 +5,7 @@
 
 use narwal_syntax::{Kw, SqlMode, Tok, Token, glance};
 use narwal_types::Collation;
+use narwal_types::face::is_mysql;
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -78,8 +79,11 @@ pub(crate) fn is_sources_own(sql: &str, words: &[&str]) -> bool {
         )
 }
 
-/// CREATE INDEX on an expression, which Narwal does not have: rows are found without.
+/// CREATE INDEX on an expression, which MariaDB's grammar does not have: rows are found without.
 pub(crate) fn makes_expression_index(sql: &str) -> bool {
+    if is_mysql() {
+        return false;
+    }
     let tokens = glance::tokens(sql, SqlMode::DEFAULT);
     let tok = |n: usize| tokens.get(n).map_or(Tok::End, |t| t.tok);
     let kind = usize::from(matches!(
@@ -218,7 +222,9 @@ impl<'t> Edits<'t> {
             ("CREATE" | "ALTER", "TABLE") => this.table(),
             ("CREATE", "DATABASE" | "SCHEMA") => this.database(),
             ("ALTER", "DATABASE" | "SCHEMA") => this.options(),
-            ("CREATE", "INDEX" | "UNIQUE" | "FULLTEXT" | "SPATIAL") => this.index_visibility(0),
+            ("CREATE", "INDEX" | "UNIQUE" | "FULLTEXT" | "SPATIAL") if !is_mysql() => {
+                this.index_visibility(0);
+            }
             _ => {}
         }
         this.edits.sort_by_key(|e| e.0.start);
@@ -271,8 +277,11 @@ impl<'t> Edits<'t> {
     /// CREATE TABLE and ALTER TABLE.
     fn table(&mut self) {
         self.options();
-        self.expression_indexes();
-        self.index_visibility(0);
+        // With MySQL's face they are to be had.
+        if !is_mysql() {
+            self.expression_indexes();
+            self.index_visibility(0);
+        }
         let last = self.tokens.len() - 1;
         if last > 2 && self.is(last - 2, Kw::START) && self.is(last - 1, Kw::TRANSACTION) {
             self.replace(last - 2, last, "");

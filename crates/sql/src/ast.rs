@@ -123,6 +123,8 @@ pub struct IndexSpec {
     pub unique: bool,
     /// Columns: name, prefix length, DESC.
     pub columns: Vec<(String, Option<u32>, bool)>,
+    /// Expressions in place of columns, by their place in `columns`, whose name is empty there.
+    pub functional: Vec<(usize, AstExpr)>,
     /// COMMENT.
     pub comment: String,
     /// IGNORED.
@@ -175,6 +177,8 @@ pub struct CheckSpec {
     pub if_not_exists: bool,
     /// The condition.
     pub expr: AstExpr,
+    /// False for NOT ENFORCED.
+    pub enforced: bool,
 }
 
 /// A foreign key.
@@ -331,6 +335,8 @@ pub enum DropKind {
     Constraint,
     /// FOREIGN KEY.
     ForeignKey,
+    /// CHECK (MySQL).
+    Check,
 }
 
 /// One action of ALTER TABLE.
@@ -401,6 +407,15 @@ pub enum AlterAction {
         ignored: bool,
         /// IF EXISTS.
         if_exists: bool,
+    },
+    /// ALTER CHECK and ALTER CONSTRAINT ... \[NOT\] ENFORCED.
+    EnforceCheck {
+        /// The constraint.
+        name: String,
+        /// ENFORCED, or NOT ENFORCED.
+        enforced: bool,
+        /// CHECK was written, and not CONSTRAINT.
+        check: bool,
     },
     /// RENAME \[TO\].
     RenameTo(TableName),

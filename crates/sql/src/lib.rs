@@ -69,6 +69,7 @@ pub use env::{
     WarningLevel,
 };
 pub use exec::group_rows::GroupRows;
+pub use exec::hidden::with_hidden_columns;
 pub use exec::spill::limit_spill;
 pub use narwal_syntax::ParseOptions;
 pub use narwal_syntax::{SqlMode, sql_mode};

@@ -1,15 +1,18 @@
 //! What SHOW prints about tables.
 
-use crate::expr::functions;
+use crate::bind::table_rules::casts_as_parsed;
+use crate::expr::{functions, print_mysql};
+use crate::lower::parse_expression;
 pub use crate::quote::quote_ident;
 use crate::quote::with_ansi_quotes;
 use narwal_engine::{ColumnDef, DatabaseDef, DefaultDef, IndexDef, IndexMethod, Table};
 use narwal_syntax::ast::ORACLE_SCHEMA;
-use narwal_syntax::{SqlMode, Tok, is_word_byte};
+use narwal_syntax::{ParseOptions, SqlMode, Tok};
 use narwal_types::coltype::quoted;
 use narwal_types::convert::fixed_text;
 use narwal_types::face::is_mysql;
 use narwal_types::{Charset, Collation, ColumnType, TypeKind};
+use std::borrow::Cow;
 use std::fmt::Write;
 
 /// CURRENT_TIMESTAMP as SHOW prints it.
@@ -74,7 +77,11 @@ pub fn show_create_table(table: &Table, auto_increment: u64, mode: SqlMode) -> S
     let def = &table.def;
     let temporary = if table.temporary { "TEMPORARY " } else { "" };
     let mut out = format!("CREATE {temporary}TABLE {} (\n", quote_ident(&def.name));
-    for (i, c) in def.columns.iter().enumerate() {
+    let shown = def
+        .columns
+        .iter()
+        .filter(|c| !(is_mysql() && c.is_hidden()));
+    for (i, c) in shown.enumerate() {
         if i > 0 {
             out.push_str(",\n");
         }
@@ -97,6 +104,9 @@ pub fn show_create_table(table: &Table, auto_increment: u64, mode: SqlMode) -> S
             quote_ident(&c.name),
             enclosed(&c.expr)
         );
+        if c.not_enforced {
+            out.push_str(" /*!80016 NOT ENFORCED */");
+        }
     }
     out.push_str("\n)");
     if mode.has(SqlMode::NO_TABLE_OPTIONS) {
@@ -189,15 +199,27 @@ fn show_column(out: &mut String, c: &ColumnDef, collation: Collation, mode: SqlM
     }
 }
 
-/// An expression in parentheses; MySQL's operators have a pair of their own.
+/// An expression in parentheses.
 fn enclosed(expr: &str) -> String {
-    let call = expr.ends_with(')')
-        && (expr.bytes().take_while(|b| is_word_byte(*b)).count() > 0)
-        && expr.matches('(').count() == 1;
-    match is_mysql() && !call {
-        true => format!("(({expr}))"),
-        false => format!("({expr})"),
+    format!("({})", shown_expression(expr))
+}
+
+/// The expression of a definition as the shown server prints it: in MySQL each operator has parentheses of its own.
+pub fn shown_expression(text: &str) -> Cow<'_, str> {
+    if !is_mysql() {
+        return text.into();
     }
+    let e = parse_expression(&casts_as_parsed(text), &ParseOptions::default());
+    match e {
+        Ok(e) => print_mysql(&e).into(),
+        Err(_) => text.into(),
+    }
+}
+
+/// The same as `information_schema` and SHOW INDEX have it, where MySQL escapes its quotes.
+pub fn escaped_expression(text: &str) -> String {
+    let shown = shown_expression(text);
+    shown.replace('\\', "\\\\").replace('\'', "\\'")
 }
 
 /// A number's text with the digits that FLOAT(M,D) and ZEROFILL show.
@@ -222,7 +244,7 @@ fn push_default(out: &mut String, c: &ColumnDef) {
         DefaultDef::Text(t) if matches!(c.ty.kind, TypeKind::Bit(_)) => t.to_string(),
         DefaultDef::Text(t) if c.ty.is_numeric() && !is_mysql() => with_digits(t, &c.ty),
         DefaultDef::Text(t) => quoted(&with_digits(t, &c.ty)),
-        DefaultDef::Expr(e) if is_mysql() => format!("({e})"),
+        DefaultDef::Expr(e) if is_mysql() => enclosed(e),
         DefaultDef::Expr(e) => e.to_string(),
     };
     let _ = write!(out, " DEFAULT {shown}");
@@ -244,7 +266,15 @@ fn show_index(out: &mut String, i: &IndexDef, columns: &[ColumnDef], mode: SqlMo
         if n > 0 {
             out.push(',');
         }
-        out.push_str(&quote_ident(&columns[c.column].name));
+        let column = &columns[c.column];
+        match column
+            .generated
+            .as_ref()
+            .filter(|_| is_mysql() && column.is_hidden())
+        {
+            Some(g) => out.push_str(&enclosed(&g.expr)),
+            None => out.push_str(&quote_ident(&column.name)),
+        }
         if let Some(p) = c.prefix {
             let _ = write!(out, "({p})");
         }

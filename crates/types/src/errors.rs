@@ -129,6 +129,15 @@ fn said_by_mysql(code: u16, args: &[&dyn Display]) -> Option<SqlError> {
             ))
         }
         (codes::CONSTRAINT_FAILED, [name, ..]) => Some(CHECK_CONSTRAINT_VIOLATED.with([name])),
+        (codes::WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN, [column, table]) => {
+            Some(SqlError::new(
+                3105,
+                b"HY000",
+                format!(
+                    "The value specified for generated column '{column}' in table '{table}' is not allowed."
+                ),
+            ))
+        }
         _ => None,
     }
 }
@@ -1034,8 +1043,34 @@ errors! {
         "Unresolved table name `{}` in locking clause.";
     REGEXP_INDEX_OUTOFBOUNDS_ERROR: 0 = 3686, b"HY000", "ER_REGEXP_INDEX_OUTOFBOUNDS_ERROR",
         "Index out of bounds in regular expression search.";
+    FUNCTIONAL_INDEX_ON_JSON_OR_GEOMETRY_FUNCTION: 0 = 3753, b"42000", "ER_FUNCTIONAL_INDEX_ON_JSON_OR_GEOMETRY_FUNCTION",
+        "Cannot create a functional index on a function that returns a JSON or GEOMETRY value.";
+    FUNCTIONAL_INDEX_REF_AUTO_INCREMENT: 1 = 3754, b"HY000", "ER_FUNCTIONAL_INDEX_REF_AUTO_INCREMENT",
+        "Functional index '{}' cannot refer to an auto-increment column.";
+    FUNCTIONAL_INDEX_PRIMARY_KEY: 0 = 3756, b"HY000", "ER_FUNCTIONAL_INDEX_PRIMARY_KEY",
+        "The primary key cannot be a functional index";
+    FUNCTIONAL_INDEX_ON_LOB: 0 = 3757, b"HY000", "ER_FUNCTIONAL_INDEX_ON_LOB",
+        "Cannot create a functional index on an expression that returns a BLOB or TEXT. Please consider using CAST.";
+    FUNCTIONAL_INDEX_FUNCTION_IS_NOT_ALLOWED: 1 = 3758, b"HY000", "ER_FUNCTIONAL_INDEX_FUNCTION_IS_NOT_ALLOWED",
+        "Expression of functional index '{}' contains a disallowed function.";
+    FUNCTIONAL_INDEX_ON_FIELD: 0 = 3762, b"HY000", "ER_FUNCTIONAL_INDEX_ON_FIELD",
+        "Functional index on a column is not supported. Consider using a regular index instead.";
+    DEFAULT_VAL_GENERATED_VARIABLES: 1 = 3772, b"HY000", "ER_DEFAULT_VAL_GENERATED_VARIABLES",
+        "Default value expression of column '{}' cannot refer user or system variables.";
+    FUNCTIONAL_INDEX_ROW_IS_NOT_ALLOWED: 1 = 3800, b"HY000", "ER_FUNCTIONAL_INDEX_ROW_IS_NOT_ALLOWED",
+        "Expression of functional index '{}' cannot refer to a row value.";
     CHECK_CONSTRAINT_VIOLATED: 1 = 3819, b"HY000", "ER_CHECK_CONSTRAINT_VIOLATED",
         "Check constraint '{}' is violated.";
+    CHECK_CONSTRAINT_NOT_FOUND: 1 = 3821, b"HY000", "ER_CHECK_CONSTRAINT_NOT_FOUND",
+        "Check constraint '{}' is not found in the table.";
+    CHECK_CONSTRAINT_DUP_NAME: 1 = 3822, b"HY000", "ER_CHECK_CONSTRAINT_DUP_NAME",
+        "Duplicate check constraint name '{}'.";
+    DEPENDENT_BY_FUNCTIONAL_INDEX: 1 = 3837, b"HY000", "ER_DEPENDENT_BY_FUNCTIONAL_INDEX",
+        "Column '{}' has a functional index dependency and cannot be dropped or renamed.";
+    CONSTRAINT_NOT_FOUND: 1 = 3940, b"HY000", "ER_CONSTRAINT_NOT_FOUND",
+        "Constraint '{}' does not exist.";
+    DEPENDENT_BY_CHECK_CONSTRAINT: 2 = 3959, b"HY000", "ER_DEPENDENT_BY_CHECK_CONSTRAINT",
+        "Check constraint '{}' uses column '{}', hence column cannot be dropped or renamed.";
     WITH_COL_WRONG_LIST: 0 = 4002, b"HY000", "ER_WITH_COL_WRONG_LIST",
         "WITH column list and SELECT field list have different column counts";
     DUP_QUERY_NAME: 1 = 4004, b"HY000", "ER_DUP_QUERY_NAME",

@@ -1,6 +1,6 @@
 //! Table maps and rows of another server in, changes of a transaction out.
 
-use super::change::{self, Manner, RowsApplied};
+use super::change::{self, CompleteRow, Manner, RowsApplied};
 use crate::apply::convert::TypeConversions;
 use crate::apply::map::Maps;
 use crate::catalog::foreign::ForeignKeyMode;
@@ -29,7 +29,7 @@ impl RowApplier {
         RowApplier {
             manner: Manner {
                 compare,
-                idempotent: false,
+                ..Manner::default()
             },
             ..RowApplier::default()
         }
@@ -47,6 +47,13 @@ impl RowApplier {
     #[must_use]
     pub fn converting(mut self, conversions: TypeConversions) -> Self {
         self.maps.conversions = conversions;
+        self
+    }
+
+    /// How rows get the columns of functional indexes, which a MySQL's events do not have. Without it they stay NULL.
+    #[must_use]
+    pub fn completing(mut self, complete: CompleteRow) -> Self {
+        self.manner.complete = Some(complete);
         self
     }
 

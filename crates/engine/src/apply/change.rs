@@ -17,7 +17,7 @@ use narwal_types::convert::{
 };
 use narwal_types::errors;
 use narwal_types::errors::codes;
-use narwal_types::{DateTime, RowLayout, Value, ValueRef};
+use narwal_types::{DateTime, RowLayout, SqlResult, Value, ValueRef};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -35,6 +35,26 @@ pub struct RowsApplied {
 pub(super) struct Manner {
     pub(crate) compare: bool,
     pub(crate) idempotent: bool,
+    pub(crate) complete: Option<CompleteRow>,
+}
+
+/// Gives a row the values of its hidden columns, which another server's image does not have.
+pub type CompleteRow = fn(&Arc<Table>, Vec<u8>) -> SqlResult<Vec<u8>>;
+
+/// The row that an image made, with its hidden columns.
+fn completed(
+    table: &Arc<Table>,
+    cells: &[Cell<'_>],
+    row: Vec<u8>,
+    manner: Manner,
+) -> Result<Vec<u8>> {
+    let hidden = (table.def.columns.iter().enumerate().rev())
+        .take_while(|(_, c)| c.is_hidden())
+        .any(|(i, _)| cells.get(i).is_none_or(|c| *c == Cell::Absent));
+    match manner.complete {
+        Some(complete) if hidden => Ok(complete(table, row)?),
+        _ => Ok(row),
+    }
 }
 
 pub(crate) fn apply(
@@ -90,6 +110,7 @@ pub(crate) fn apply(
         let first = mapped.image(table, event.present, &mut data, scratch)?;
         if event.kind == RowsKind::Write {
             let row = build(&first, scratch, |i, row| default(table, i, timestamp, row))?;
+            let row = completed(table, &first, row, manner)?;
             insert(table, txn, row, manner)?;
             done.rows += 1;
             continue;
@@ -121,6 +142,7 @@ pub(crate) fn apply(
                         _ => false,
                     })
                 })?;
+                let new = completed(table, &second, new, manner)?;
                 update(table, txn, &pk, &old, new, manner)?;
             }
         }

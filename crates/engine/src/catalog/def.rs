@@ -80,6 +80,9 @@ pub struct CheckDef {
     pub name: String,
     /// The condition as SQL text.
     pub expr: String,
+    /// NOT ENFORCED: kept and shown, and no row is asked.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub not_enforced: bool,
 }
 
 /// What happens to child rows when their parent row goes or changes its key.
@@ -115,6 +118,9 @@ pub struct ForeignKeyDef {
     pub on_update: ForeignAction,
 }
 
+/// What the names of functional indexes' columns begin with, as in MySQL.
+pub const HIDDEN_COLUMN: &str = "!hidden!";
+
 impl ColumnDef {
     /// The type as SHOW COLUMNS prints it.
     pub fn type_name(&self) -> String {
@@ -147,6 +153,11 @@ impl ColumnDef {
             }
             _ => format!("{}{}", &name[..from], &name[to + 1..]),
         }
+    }
+
+    /// True for the column of a functional index: generated, invisible, and under MySQL's face not there at all.
+    pub fn is_hidden(&self) -> bool {
+        self.invisible && self.generated.is_some() && self.name.starts_with(HIDDEN_COLUMN)
     }
 
     /// True for a column that was declared as JSON: a text that only JSON fits into.

@@ -7,19 +7,13 @@ use narwal_sql::StatementEnv;
 use narwal_sql::virtual_tables::Wanted;
 use narwal_types::{SqlResult, Value};
 
-/// Puts the values of [`super::mysql_columns::COLUMNS`] behind a table's rows; those of COLLATIONS are there, as SHOW COLLATION has them.
+/// Puts the values of [`super::mysql_columns::COLUMNS`] behind a table's rows; those of STATISTICS,
+/// TABLE_CONSTRAINTS and COLLATIONS are there.
 pub(super) fn extend(name: &str, rows: &mut Rows) {
     for row in rows {
         match name {
             "COLUMNS" => row.push(Value::Null),
             "SCHEMATA" => row.push(Value::str("NO")),
-            "STATISTICS" => {
-                // Behind MariaDB's IGNORED.
-                let ignored = row.last() == Some(&Value::str("YES"));
-                row.push(Value::str(if ignored { "NO" } else { "YES" }));
-                row.push(Value::Null);
-            }
-            "TABLE_CONSTRAINTS" => row.push(Value::str("YES")),
             _ => {}
         }
     }

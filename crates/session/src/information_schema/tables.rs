@@ -8,7 +8,7 @@ use crate::privileges::PrivilegeSet;
 use crate::rows::type_facts;
 use crate::system_schemas::{is_shown, system_schema, system_schemas};
 use crate::view::View;
-use narwal_engine::{ColumnDef, ForeignKeyDef, IndexDef, IndexMethod, Table, ViewDef};
+use narwal_engine::{ColumnDef, ForeignKeyDef, IndexColumn, IndexDef, IndexMethod, Table, ViewDef};
 use narwal_sql::StatementEnv;
 use narwal_sql::show;
 use narwal_sql::view::describe;
@@ -363,7 +363,7 @@ fn column_row(account: &Account, t: &Table, i: usize, c: &ColumnDef) -> Vec<Valu
             "NEVER"
         }),
         match &c.generated {
-            Some(g) if is_mysql() => Value::str(format!("({})", g.expr)),
+            Some(g) if is_mysql() => Value::str(show::escaped_expression(&g.expr)),
             Some(g) => text(&g.expr),
             None if is_mysql() => text(""),
             None => Value::Null,
@@ -378,7 +378,8 @@ pub(super) fn columns(view: &View, env: &StatementEnv, wanted: &Wanted) -> SqlRe
         .with(PrivilegeSet::REFERENCES);
     let mut rows = Vec::new();
     let mut of = |t: &Table| {
-        for (i, c) in t.columns().iter().enumerate() {
+        let shown = |c: &ColumnDef| !(is_mysql() && c.is_hidden());
+        for (i, c) in t.columns().iter().enumerate().filter(|(_, c)| shown(c)) {
             rows.push(column_row(&view.account, t, i, c));
         }
     };
@@ -415,7 +416,10 @@ pub(crate) fn index_part(instance: &Instance, t: &Table, ix: &IndexDef, n: usize
     let analyzed = t.stats().and_then(|s| s.distinct(ix.id, n + 1));
     vec![
         Value::Int(n as i64 + 1),
-        text(&c.name),
+        match is_mysql() && c.is_hidden() {
+            true => Value::Null,
+            false => text(&c.name),
+        },
         text(if part.desc { "D" } else { "A" }),
         match analyzed {
             _ if hashes => Value::Null,
@@ -434,6 +438,18 @@ pub(crate) fn index_part(instance: &Instance, t: &Table, ix: &IndexDef, n: usize
     ]
 }
 
+/// What MySQL adds to a part of an index: IS_VISIBLE and EXPRESSION.
+pub(crate) fn visible_and_expression(t: &Table, ix: &IndexDef, n: usize) -> [Value; 2] {
+    let c = &t.columns()[ix.columns[n].column];
+    let expression = c.generated.as_ref().filter(|_| c.is_hidden());
+    [
+        text(if ix.ignored { "NO" } else { "YES" }),
+        expression.map_or(Value::Null, |g| {
+            Value::str(show::escaped_expression(&g.expr))
+        }),
+    ]
+}
+
 pub(super) fn statistics(view: &View, _: &StatementEnv, wanted: &Wanted) -> SqlResult<Rows> {
     let mut rows = Vec::new();
     for t in asked(view, wanted, 1, 2) {
@@ -448,6 +464,9 @@ pub(super) fn statistics(view: &View, _: &StatementEnv, wanted: &Wanted) -> SqlR
                     text(&ix.name),
                 ];
                 row.extend(index_part(&view.instance, &t, ix, n));
+                if is_mysql() {
+                    row.extend(visible_and_expression(&t, ix, n));
+                }
                 rows.push(row);
             }
         }
@@ -469,7 +488,9 @@ pub(super) fn key_column_usage(view: &View, _: &StatementEnv, wanted: &Wanted) -
     let mut rows = Vec::new();
     for t in constrained(view, wanted, 4, 5) {
         for ix in show::show_indexes(&t).into_iter().filter(|i| i.unique) {
-            for (n, part) in ix.columns.iter().enumerate() {
+            let columns = ix.columns.iter().enumerate();
+            let named = |p: &IndexColumn| !(is_mysql() && t.columns()[p.column].is_hidden());
+            for (n, part) in columns.filter(|(_, p)| named(p)) {
                 rows.push(vec![
                     text("def"),
                     text(&t.def.db),
@@ -570,7 +591,10 @@ pub(super) fn check_constraints(view: &View, _: &StatementEnv, wanted: &Wanted) 
             }
         }
         for c in &t.def.checks {
-            add(&c.name, "Table", &c.expr);
+            match is_mysql() {
+                true => add(&c.name, "Table", &show::escaped_expression(&c.expr)),
+                false => add(&c.name, "Table", &c.expr),
+            }
         }
     }
     Ok(rows)
@@ -591,16 +615,17 @@ pub(super) fn table_constraints(view: &View, _: &StatementEnv, wanted: &Wanted) 
                 } else {
                     "UNIQUE"
                 }),
+                text("YES"),
             ]);
         }
         // In MySQL a JSON column has a type of its own, and no CHECK for it.
         let checks = (t.columns().iter())
             .filter(|c| !(is_mysql() && c.is_json()))
             .filter_map(|c| c.check.as_ref().map(|_| &c.name))
-            .chain(t.def.checks.iter().map(|c| &c.name))
-            .map(|n| (n, "CHECK"));
-        let keys = (t.def.foreign_keys.iter()).map(|k| (&k.name, "FOREIGN KEY"));
-        for (name, kind) in checks.chain(keys) {
+            .map(|n| (n, "CHECK", true))
+            .chain((t.def.checks.iter()).map(|c| (&c.name, "CHECK", !c.not_enforced)));
+        let keys = (t.def.foreign_keys.iter()).map(|k| (&k.name, "FOREIGN KEY", true));
+        for (name, kind, enforced) in checks.chain(keys) {
             rows.push(vec![
                 text("def"),
                 text(&t.def.db),
@@ -608,8 +633,12 @@ pub(super) fn table_constraints(view: &View, _: &StatementEnv, wanted: &Wanted) 
                 text(&t.def.db),
                 text(&t.def.name),
                 text(kind),
+                text(if enforced { "YES" } else { "NO" }),
             ]);
         }
+    }
+    if !is_mysql() {
+        rows.iter_mut().for_each(|r| r.truncate(6));
     }
     Ok(rows)
 }

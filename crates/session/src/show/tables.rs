@@ -4,7 +4,7 @@ use crate::acl;
 use crate::admin::{Filter, TableRef};
 use crate::information_schema::tables::{
     column_privileges, default_expression, index_part, table_status, table_type, view_status,
-    visible_databases, visible_tables, visible_views,
+    visible_and_expression, visible_databases, visible_tables, visible_views,
 };
 use crate::information_schema::{self, InformationSchema, definition};
 use crate::privileges::PrivilegeSet;
@@ -273,7 +273,7 @@ impl ClientSession {
         for (i, c) in t.columns().iter().enumerate() {
             let privileges = column_privileges(&account, &t, &c.name);
             // Columns that the account may do nothing with are not shown.
-            if privileges.is_empty() && !t.temporary {
+            if privileges.is_empty() && !t.temporary || is_mysql() && c.is_hidden() {
                 continue;
             }
             let mut row = vec![Value::str(c.name.as_str()), Value::str(c.type_name())];
@@ -341,8 +341,7 @@ impl ClientSession {
                 row.extend(index_part(&self.instance, &t, ix, n));
                 if is_mysql() {
                     row.pop();
-                    row.push(Value::str(if ix.ignored { "NO" } else { "YES" }));
-                    row.push(Value::Null);
+                    row.extend(visible_and_expression(&t, ix, n));
                 }
                 g.row(row);
             }

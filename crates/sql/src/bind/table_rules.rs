@@ -50,7 +50,7 @@ pub fn bind_text(text: &str, table: &Arc<Table>) -> SqlResult<Expr> {
 }
 
 /// The text with CAST to characters as the parser takes it: it knows no CHARSET there.
-fn casts_as_parsed(text: &str) -> std::borrow::Cow<'_, str> {
+pub(crate) fn casts_as_parsed(text: &str) -> std::borrow::Cow<'_, str> {
     if !text.contains(" charset ") {
         return text.into();
     }
@@ -127,7 +127,7 @@ fn make(table: &Arc<Table>) -> SqlResult<Rules> {
             });
         }
     }
-    for c in &def.checks {
+    for c in def.checks.iter().filter(|c| !c.not_enforced) {
         rules.checks.push(Check {
             name: c.name.clone(),
             expr: bind_text(&c.expr, table)?,

@@ -4,10 +4,12 @@ use super::column::{check_auto_increment, check_row_size, column_def, some_are_v
 use super::database::reserved_schema;
 use super::foreign::after_alter;
 use crate::ast::{
-    AlterAction, ColumnPlace, ColumnSpec, DropKind, ForeignKeySpec, IndexSpec, TableElements,
+    AlterAction, CheckSpec, ColumnPlace, ColumnSpec, DropKind, ForeignKeySpec, IndexSpec,
+    TableElements,
 };
 use crate::ddl::comment::{Commented, comment};
 use crate::ddl::constraint;
+use crate::ddl::functional;
 use crate::ddl::index::{Limit, cant_drop, index_def, method_of_unique, note_twice, prefix_of};
 use crate::ddl::rebuild::Looks;
 use crate::ddl::run::engine_name;
@@ -18,12 +20,13 @@ use crate::quote::quote_ident;
 use crate::show::index_rank;
 use crate::virtual_tables::INFORMATION_SCHEMA;
 use narwal_engine::{
-    CatalogChange, ColumnDef, DefaultDef, EngineError, IndexColumn, IndexDef, Table, TableDef,
-    same_rows,
+    CatalogChange, CheckDef, ColumnDef, DefaultDef, EngineError, IndexColumn, IndexDef, Table,
+    TableDef, same_rows,
 };
 use narwal_syntax::ast::TableName;
 use narwal_types::errors;
 use narwal_types::errors::codes;
+use narwal_types::face::is_mysql;
 use narwal_types::{Collation, SqlError, SqlResult, TypeKind};
 use std::sync::Arc;
 
@@ -131,10 +134,16 @@ fn computed_anew(c: &NewColumn) -> bool {
             || c.def.generated.as_ref().is_some_and(|g| g.stored))
 }
 
+/// A CHECK asks the rows that has not asked them before.
+fn asks_more(old: &TableDef, def: &TableDef) -> bool {
+    let asked = |c: &&CheckDef| !c.not_enforced;
+    (def.checks.iter().filter(asked)).any(|c| !old.checks.contains(c))
+}
+
 /// MariaDB copies the rows for this, whatever the types of columns are.
 fn copies_rows(old: &TableDef, def: &TableDef, actions: &[AlterAction]) -> bool {
     (has_primary_key(old) && !has_primary_key(def))
-        || def.checks.iter().any(|c| !old.checks.contains(c))
+        || asks_more(old, def)
         || actions.iter().any(|a| {
             matches!(a, AlterAction::OrderBy)
                 || matches!(a, AlterAction::Algorithm(a) if a == "COPY")
@@ -290,7 +299,7 @@ impl Run<'_> {
                     && c.def.generated == old.columns[i].generated
                     && (!copied || c.def.check.is_none() || c.def.check == old.columns[i].check)
             })
-            && def.checks.iter().all(|c| old.checks.contains(c))
+            && !asks_more(old, def)
             && (draft.foreign.is_empty() || !self.env.foreign_key_checks)
     }
 
@@ -441,6 +450,9 @@ impl Run<'_> {
         let (gone, changed) = self.fates(d, actions)?;
         self.old_columns(d, &gone, &changed, convert)?;
         self.new_columns(d, actions, &gone)?;
+        if is_mysql() {
+            dependents(d)?;
+        }
         follow_names(d);
         if d.columns.is_empty() {
             return Err(errors::CANT_REMOVE_ALL_FIELDS.plain());
@@ -503,6 +515,11 @@ impl Run<'_> {
                     ignored,
                     if_exists,
                 } => self.ignore_index(d, name, *ignored, *if_exists)?,
+                AlterAction::EnforceCheck {
+                    name,
+                    enforced,
+                    check,
+                } => enforce_check(d, name, *enforced, *check)?,
                 _ => {}
             }
         }
@@ -655,6 +672,7 @@ impl Run<'_> {
         from: usize,
     ) -> SqlResult<NewColumn> {
         d.added.extend(elements.indexes.iter().cloned());
+        self.add_checks(d, &elements.checks)?;
         let Some(spec) = elements.columns.first() else {
             return Err(SqlError::unsupported("this ALTER TABLE"));
         };
@@ -672,23 +690,7 @@ impl Run<'_> {
         if_not_exists: bool,
         gone: &[bool],
     ) -> SqlResult<()> {
-        for spec in &elements.checks {
-            let known = |n: &String| d.def.checks.iter().any(|c| same(&c.name, n));
-            if let Some(n) = spec
-                .name
-                .as_ref()
-                .filter(|n| spec.if_not_exists && known(n))
-            {
-                self.env.note(
-                    codes::DUP_CONSTRAINT_NAME,
-                    format!("Duplicate CHECK constraint name '{n}'"),
-                );
-                continue;
-            }
-            let one = std::slice::from_ref(spec);
-            let made = constraint::checks(one, &d.def.checks, &d.old.name)?;
-            d.def.checks.extend(made);
-        }
+        self.add_checks(d, &elements.checks)?;
         for spec in &elements.foreign_keys {
             let name = spec.name.as_ref().or(spec.index.as_ref());
             let known = |n: &&String| d.def.foreign_keys.iter().any(|k| same(&k.name, n));
@@ -719,6 +721,27 @@ impl Run<'_> {
             insert_at(&mut d.columns, c, place, &d.old.name)?;
         }
         d.added.extend(elements.indexes.iter().cloned());
+        Ok(())
+    }
+
+    fn add_checks(&self, d: &mut Draft<'_>, checks: &[CheckSpec]) -> SqlResult<()> {
+        for spec in checks {
+            let known = |n: &String| d.def.checks.iter().any(|c| same(&c.name, n));
+            if let Some(n) = spec
+                .name
+                .as_ref()
+                .filter(|n| spec.if_not_exists && known(n))
+            {
+                self.env.note(
+                    codes::DUP_CONSTRAINT_NAME,
+                    format!("Duplicate CHECK constraint name '{n}'"),
+                );
+                continue;
+            }
+            let one = std::slice::from_ref(spec);
+            let made = constraint::checks(one, &d.def.checks, &d.old.name)?;
+            d.def.checks.extend(made);
+        }
         Ok(())
     }
 
@@ -758,7 +781,18 @@ impl Run<'_> {
                     d.dropped.push(i.name.clone());
                     return Ok(());
                 }
-                cant_drop_what("CONSTRAINT", name)
+                match is_mysql() {
+                    true => errors::CONSTRAINT_NOT_FOUND.with([&name]),
+                    false => cant_drop_what("CONSTRAINT", name),
+                }
+            }
+            DropKind::Check => {
+                let before = d.def.checks.len();
+                d.def.checks.retain(|c| !same(&c.name, name));
+                if d.def.checks.len() < before {
+                    return Ok(());
+                }
+                errors::CHECK_CONSTRAINT_NOT_FOUND.with([&name])
             }
             DropKind::ForeignKey => {
                 let before = d.def.foreign_keys.len();
@@ -778,6 +812,7 @@ impl Run<'_> {
 
     /// The new indexes; moves the columns into the definition.
     fn indexes(&self, d: &mut Draft<'_>) -> SqlResult<()> {
+        self.hidden(d)?;
         let mut kept = self.kept_indexes(d)?;
         let columns = key_columns(d, &kept)?;
         self.added_indexes(d, &columns, &mut kept)?;
@@ -787,6 +822,37 @@ impl Run<'_> {
         kept.sort_by_key(|i| index_rank(i, &columns));
         d.def.columns = columns;
         d.def.indexes = kept;
+        Ok(())
+    }
+
+    /// Hidden columns go and come with their indexes, and have the types that their expressions have now.
+    fn hidden(&self, d: &mut Draft<'_>) -> SqlResult<()> {
+        let old = d.old;
+        let stays = |i: &IndexDef| !d.dropped.contains(&i.name);
+        let used = |c: usize| {
+            let mut parts = (old.indexes.iter().filter(|i| stays(i))).flat_map(|i| &i.columns);
+            parts.any(|p| p.column == c)
+        };
+        d.columns
+            .retain(|c| !c.def.is_hidden() || c.from.is_some_and(used));
+        let columns = d.columns.iter().map(|c| c.def.clone()).collect();
+        let mut so_far = TableDef {
+            columns,
+            ..functional::columns_of(&d.def)
+        };
+        if so_far.columns.iter().any(ColumnDef::is_hidden) {
+            let types = functional::retype(&so_far)?;
+            for ((c, def), ty) in (d.columns.iter_mut().zip(&mut so_far.columns)).zip(types) {
+                def.ty = ty.unwrap_or(def.ty);
+                c.def.ty = def.ty;
+            }
+        }
+        for spec in &mut d.added {
+            for def in self.hidden_columns(spec, &so_far)? {
+                so_far.columns.push(def.clone());
+                d.columns.push(NewColumn { def, from: None });
+            }
+        }
         Ok(())
     }
 
@@ -946,6 +1012,66 @@ fn follow_names(d: &mut Draft<'_>) {
     }
 }
 
+/// ALTER CHECK and ALTER CONSTRAINT ... [NOT] ENFORCED.
+fn enforce_check(d: &mut Draft<'_>, name: &str, enforced: bool, check: bool) -> SqlResult<()> {
+    match d.def.checks.iter_mut().find(|c| same(&c.name, name)) {
+        Some(c) => {
+            c.not_enforced = !enforced;
+            Ok(())
+        }
+        None if check => Err(errors::CHECK_CONSTRAINT_NOT_FOUND.with([&name])),
+        None => Err(errors::CONSTRAINT_NOT_FOUND.with([&name])),
+    }
+}
+
+/// What MySQL makes of a column that goes, or gets another name, while something is defined by it: a functional index and a
+/// CHECK of several columns keep it, a CHECK of its own goes with it.
+fn dependents(d: &mut Draft<'_>) -> SqlResult<()> {
+    let old = d.old;
+    let lost = |i: usize| {
+        let now = d.columns.iter().find(|c| c.from == Some(i));
+        now.is_none_or(|c| !same(&c.def.name, &old.columns[i].name))
+    };
+    if !(0..old.columns.len()).any(lost) {
+        return Ok(());
+    }
+    let table = Table::made(functional::columns_of(old))?;
+    for (i, c) in old
+        .columns
+        .iter()
+        .enumerate()
+        .filter(|(_, c)| c.is_hidden())
+    {
+        let of = |x: &&IndexDef| x.columns.iter().any(|p| p.column == i);
+        let stays = (old.indexes.iter().filter(of)).any(|x| !d.dropped.contains(&x.name));
+        let Some(g) = c.generated.as_ref().filter(|_| stays) else {
+            continue;
+        };
+        if let Some(at) =
+            (functional::columns_read(&g.expr, &table)?.into_iter()).find(|c| lost(*c))
+        {
+            return Err(errors::DEPENDENT_BY_FUNCTIONAL_INDEX.with([&old.columns[at].name]));
+        }
+    }
+    let mut gone = Vec::new();
+    for check in d.def.checks.iter().filter(|c| old.checks.contains(c)) {
+        let mut read = functional::columns_read(&check.expr, &table)?;
+        read.sort_unstable();
+        read.dedup();
+        let Some(at) = read.iter().copied().find(|c| lost(*c)) else {
+            continue;
+        };
+        let dropped = d.columns.iter().all(|c| c.from != Some(at));
+        if !dropped || read.len() > 1 {
+            let column = &old.columns[at].name;
+            return Err(errors::DEPENDENT_BY_CHECK_CONSTRAINT.with([&check.name, column]));
+        }
+        gone.push(check.name.clone());
+    }
+    d.def.checks.retain(|c| !gone.contains(&c.name));
+    Ok(())
+}
+
 fn insert_at(
     columns: &mut Vec<NewColumn>,
     c: NewColumn,
@@ -953,7 +1079,8 @@ fn insert_at(
     table: &str,
 ) -> SqlResult<()> {
     let at = match place {
-        None => columns.len(),
+        // Those of functional indexes stay behind all others.
+        None => columns.iter().take_while(|c| !c.def.is_hidden()).count(),
         Some(ColumnPlace::First) => 0,
         Some(ColumnPlace::After(name)) => {
             1 + columns

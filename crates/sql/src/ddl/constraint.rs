@@ -66,6 +66,9 @@ pub(super) fn checks(
                     .unwrap_or_else(|| format!("CONSTRAINT_{i}"))
             }
         };
+        if is_taken(&name, &out) && narwal_types::face::is_mysql() {
+            return Err(errors::CHECK_CONSTRAINT_DUP_NAME.with([&name]));
+        }
         if is_taken(&name, &out) {
             return Err(errors::DUP_CONSTRAINT_NAME
                 .text(format!("Duplicate CHECK constraint name '{name}'")));
@@ -73,6 +76,7 @@ pub(super) fn checks(
         out.push(CheckDef {
             expr: text(&s.expr, Clause::Check, &name, table)?,
             name,
+            not_enforced: !s.enforced,
         });
     }
     Ok(out)
@@ -356,6 +360,11 @@ fn find(e: &Expr, session: bool, found: &mut Option<String>) {
     if found.is_none() {
         e.for_each_child(&mut |c| find(c, session, found));
     }
+}
+
+/// True for an expression whose value depends on the session, the time or the execution.
+pub(super) fn depends_on_session(e: &Expr) -> bool {
+    not_allowed(e, false).is_some() || sequence_function(e).is_some()
 }
 
 /// The first function of sequences in it, as messages call it.

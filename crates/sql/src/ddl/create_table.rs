@@ -15,6 +15,7 @@ use narwal_engine::{CatalogChange, ColumnDef, DefaultDef, FillRows, IndexDef, Ta
 use narwal_syntax::ast::TableName;
 use narwal_types::errors;
 use narwal_types::errors::codes;
+use narwal_types::face::is_mysql;
 use narwal_types::{Collation, SqlError, SqlResult};
 
 impl Run<'_> {
@@ -119,6 +120,12 @@ impl Run<'_> {
         def.created = u64::from(self.env.timestamp());
         def.foreign_keys.clear();
         def.indexes.iter_mut().for_each(|i| i.implied = false);
+        if is_mysql() {
+            // They are the new table's own.
+            for (n, c) in def.checks.iter_mut().enumerate() {
+                c.name = format!("{name}_chk_{}", n + 1);
+            }
+        }
         Ok(def)
     }
 
@@ -166,8 +173,17 @@ impl Run<'_> {
                 }
             }
         }
-        let mut indexes: Vec<IndexDef> = Vec::with_capacity(c.elements.indexes.len());
-        for spec in &c.elements.indexes {
+        let mut specs = c.elements.indexes.clone();
+        if specs.iter().any(|s| !s.functional.is_empty()) {
+            let mut so_far = bare_table(db, name, collation, std::mem::take(&mut columns));
+            for spec in &mut specs {
+                let hidden = self.hidden_columns(spec, &so_far)?;
+                so_far.columns.extend(hidden);
+            }
+            columns = so_far.columns;
+        }
+        let mut indexes: Vec<IndexDef> = Vec::with_capacity(specs.len());
+        for spec in &specs {
             let def = index_def(spec, &columns, &indexes, env)?;
             note_twice(&def, &indexes, env);
             indexes.push(def);
@@ -207,6 +223,27 @@ impl Run<'_> {
         self.add_foreign_keys(&mut def, &c.elements.foreign_keys)?;
         self.fits_children(&def)?;
         Ok(def)
+    }
+}
+
+/// A table with columns and nothing else.
+fn bare_table(db: &str, name: &str, collation: Collation, columns: Vec<ColumnDef>) -> TableDef {
+    TableDef {
+        id: 0,
+        db: db.to_string(),
+        name: name.to_string(),
+        columns,
+        indexes: Vec::new(),
+        hidden_index_id: 0,
+        collation,
+        comment: String::new(),
+        auto_increment_start: 0,
+        engine: String::new(),
+        created: 0,
+        checks: Vec::new(),
+        foreign_keys: Vec::new(),
+        sequence: false,
+        options: Vec::new(),
     }
 }
 

@@ -128,6 +128,7 @@ impl Run<'_> {
             primary: false,
             unique: false,
             columns: s.columns.iter().map(|c| (c.clone(), None, false)).collect(),
+            functional: Vec::new(),
             comment: String::new(),
             ignored: false,
             method: None,

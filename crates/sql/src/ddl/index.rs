@@ -2,6 +2,7 @@
 
 use crate::ast::{AlterAction, DropKind, IndexSpec, TableElements};
 use crate::ddl::comment::{Commented, comment};
+use crate::ddl::functional::INDEX_NAME;
 use crate::ddl::run::Run;
 use crate::env::StatementEnv;
 use crate::quote::quote_ident;
@@ -132,8 +133,12 @@ pub(super) fn index_def(
         }
         n.clone()
     } else {
-        let base = &columns[parts[0].column].name;
-        let mut n = base.clone();
+        let functional = parts.iter().any(|p| columns[p.column].is_hidden());
+        let base = match functional {
+            true => INDEX_NAME,
+            false => &columns[parts[0].column].name,
+        };
+        let mut n = base.to_string();
         let mut i = 2;
         while taken(&n) || n.eq_ignore_ascii_case("PRIMARY") {
             n = format!("{base}_{i}");

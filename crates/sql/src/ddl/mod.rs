@@ -9,6 +9,7 @@ mod create_table;
 mod database;
 mod drop;
 mod foreign;
+mod functional;
 mod index;
 mod rebuild;
 mod rename;

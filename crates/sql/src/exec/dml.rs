@@ -205,16 +205,21 @@ impl<'a> Storer<'a> {
         })
     }
 
-    /// A value was given for a generated column: only NULL passes.
+    /// A value was given for a generated column: only NULL passes, and in MySQL none.
     pub(super) fn ignored(&self, column: usize, v: &ValueRef<'_>) -> SqlResult<Cell<'a>> {
-        if !v.is_null() {
+        let mysql = narwal_types::face::is_mysql();
+        if !v.is_null() || mysql {
             let e = given_value(self.table, column);
-            if self.mode.strict {
+            if self.mode.strict || mysql {
                 return Err(e);
             }
             self.ctx.env.warn_error(&e);
         }
-        Ok(Cell::Ref(ValueRef::Null))
+        let def = &self.table.def.columns[column];
+        Ok(match def.nullable {
+            true => Cell::Ref(ValueRef::Null),
+            false => Cell::Own(implicit_default(&def.ty)),
+        })
     }
 
     /// The default of a column in a row that is there.

@@ -13,6 +13,7 @@ mod group_spill;
 pub mod grouping;
 mod groups;
 pub mod handler;
+pub mod hidden;
 pub mod join;
 mod join_run;
 mod join_spill;

@@ -84,6 +84,23 @@ pub fn quote(s: &str) -> String {
     out
 }
 
+/// The name that MySQL prints a function by.
+fn mysql_name(name: &str) -> &str {
+    match name {
+        "ucase" => "upper",
+        "lcase" => "lower",
+        "octet_length" => "length",
+        "current_timestamp" | "localtime" | "localtimestamp" => "now",
+        n => match printed_name(n) {
+            "ucase" => "upper",
+            "lcase" => "lower",
+            "octet_length" => "length",
+            "current_timestamp" => "now",
+            n => n,
+        },
+    }
+}
+
 /// True if the value is a truth value.
 fn is_truth(e: &Ast) -> bool {
     match e {
@@ -270,6 +287,8 @@ struct Printer<'a> {
     query: &'a dyn Fn(usize) -> String,
     /// Of a view, which names the schema of Oracle's functions. Elsewhere these have names of their own.
     view: bool,
+    /// As MySQL prints it.
+    mysql: bool,
 }
 
 impl Printer<'_> {
@@ -292,12 +311,16 @@ impl Printer<'_> {
     /// A condition: a column is compared with 0.
     fn condition(&self, e: &Ast) -> Printed {
         match is_column(e) {
+            true if self.mysql => Printed::whole(format!("({})", self.not_zero(e).text)),
             true => self.not_zero(e),
             false => self.print(e),
         }
     }
 
     fn not_zero(&self, e: &Ast) -> Printed {
+        if self.mysql {
+            return Printed::at(level::COMPARE, format!("0 <> {}", self.text(e)));
+        }
         Printed::at(
             level::COMPARE,
             format!("{} <> 0", self.print(e).left(level::COMPARE)),
@@ -308,6 +331,7 @@ impl Printer<'_> {
     fn plain_not(&self, e: &Ast) -> Printed {
         match is_column(e) {
             false => self.bang(self.print(e)),
+            true if self.mysql => Printed::at(level::COMPARE, format!("0 = {}", self.text(e))),
             true => Printed::at(
                 level::COMPARE,
                 format!("{} = 0", self.print(e).left(level::COMPARE)),
@@ -429,7 +453,11 @@ impl Printer<'_> {
 
     fn like(&self, e: &Ast, negated: bool, pattern: &Ast, escape: Option<&Ast>) -> Printed {
         // Two blanks, as MariaDB has them.
-        let not = if negated { " not " } else { "" };
+        let not = match (negated, self.mysql) {
+            (true, true) => "not ",
+            (true, false) => " not ",
+            (false, _) => "",
+        };
         let mut text = format!(
             "{} {not}like {}",
             self.print(e).left(level::IN),
@@ -581,6 +609,16 @@ impl Printer<'_> {
         }
         let args: Vec<&Ast> = f.args.iter().collect();
         match (name.as_str(), args.as_slice()) {
+            (n, args)
+                if self.mysql
+                    && functions::lookup(n).is_some()
+                    && !matches!(n, "date" | "mod" | "isnull") =>
+            {
+                self.call(mysql_name(n), args)
+            }
+            ("mod", [a, b]) if self.mysql => {
+                infix(level::MULTIPLY, self.print(a), "%", self.print(b))
+            }
             ("mod", [a, b]) => infix(level::MULTIPLY, self.print(a), "MOD", self.print(b)),
             ("isnull", [a]) => self.is(a, IsTest::Null, false),
             ("date", [a]) => Printed::whole(format!("cast({} as date)", self.text(a))),
@@ -792,7 +830,34 @@ impl Printer<'_> {
         Printed::whole(s)
     }
 
+    /// The operands of an AND or OR as MySQL prints them, however they were put together.
+    fn mysql_chain(&self, of: B, word: &str, e: &Ast, out: &mut String) {
+        match e {
+            Ast::Nested(e) => self.mysql_chain(of, word, e, out),
+            Ast::Binary { left, op, right } if *op == of => {
+                self.mysql_chain(of, word, left, out);
+                self.mysql_chain(of, word, right, out);
+            }
+            e => {
+                if !out.is_empty() {
+                    let _ = write!(out, " {word} ");
+                }
+                out.push_str(&self.condition(e).text);
+            }
+        }
+    }
+
     fn binary(&self, left: &Ast, op: B, right: &Ast) -> Printed {
+        if let (true, B::And | B::Or) = (self.mysql, op) {
+            let (level, word) = match op {
+                B::And => (level::AND, "and"),
+                _ => (level::OR, "or"),
+            };
+            let mut text = String::new();
+            self.mysql_chain(op, word, left, &mut text);
+            self.mysql_chain(op, word, right, &mut text);
+            return Printed::at(level, text);
+        }
         if let (B::Add | B::Sub, Ast::Interval { value, unit }) = (op, right) {
             return self.add_interval(left, value, *unit, op == B::Sub);
         }
@@ -845,6 +910,12 @@ impl Printer<'_> {
 
     fn unary(&self, op: U, e: &Ast) -> Printed {
         let signed = |sign: &str| {
+            if self.mysql {
+                return match e {
+                    Ast::Literal(_) => Printed::whole(format!("{sign}{}", self.text(e))),
+                    e => Printed::whole(format!("{sign}({})", self.text(e))),
+                };
+            }
             let text = format!("{sign}{}", self.print(e).left(level::NEGATE));
             Printed::at(level::NEGATE, text)
         };
@@ -861,7 +932,10 @@ impl Printer<'_> {
     }
 
     fn regexp(&self, e: &Ast, negated: bool, pattern: &Ast) -> Printed {
-        let p = infix(level::IN, self.print(e), "regexp", self.print(pattern));
+        let p = match self.mysql {
+            true => self.call("regexp_like", &[e, pattern]),
+            false => infix(level::IN, self.print(e), "regexp", self.print(pattern)),
+        };
         match negated {
             true => self.bang(p),
             false => p,
@@ -874,8 +948,25 @@ impl Printer<'_> {
         Printed::at(level::COLLATE, format!("{text} collate {collation}"))
     }
 
-    /// An expression as MariaDB prints it.
+    /// An expression as the server prints it: in MySQL each operator has its own parentheses, and texts their character set.
     fn print(&self, e: &Ast) -> Printed {
+        match e {
+            _ if !self.mysql => self.print_plain(e),
+            Ast::Nested(e) => self.print(e),
+            Ast::Literal(l @ (Literal::String(_) | Literal::National(_))) => {
+                Printed::whole(format!("_utf8mb4{}", value(l)))
+            }
+            Ast::Collate { .. } => self.print_plain(e),
+            Ast::Case { .. } => Printed::whole(format!("({})", self.print_plain(e).text)),
+            e => match self.print_plain(e) {
+                p if p.level < level::WHOLE => Printed::whole(format!("({})", p.text)),
+                p => p,
+            },
+        }
+    }
+
+    /// An expression as MariaDB prints it.
+    fn print_plain(&self, e: &Ast) -> Printed {
         match e {
             Ast::Nested(e) => self.print(e),
             Ast::Literal(l) => Printed::whole(value(l)),
@@ -1010,18 +1101,40 @@ pub fn print(e: &Ast) -> String {
     Printer {
         query: &|_| String::new(),
         view: false,
+        mysql: false,
     }
     .text(e)
 }
 
 /// The same in a view's SELECT; `query` gives the text of a subquery by its number.
 pub fn print_with(e: &Ast, query: &dyn Fn(usize) -> String) -> String {
-    Printer { query, view: true }.text(e)
+    Printer {
+        query,
+        view: true,
+        mysql: false,
+    }
+    .text(e)
 }
 
 /// As [`print_with`], of a condition.
 pub fn print_condition(e: &Ast, query: &dyn Fn(usize) -> String) -> String {
-    Printer { query, view: true }.condition(e).text
+    Printer {
+        query,
+        view: true,
+        mysql: false,
+    }
+    .condition(e)
+    .text
+}
+
+/// The same as MySQL prints it.
+pub fn print_mysql(e: &Ast) -> String {
+    Printer {
+        query: &|_| String::new(),
+        view: false,
+        mysql: true,
+    }
+    .text(e)
 }
 
 /// The text of a DEFAULT: in parentheses unless it is a plain call or a name.
@@ -1029,6 +1142,7 @@ pub fn print_default(e: &Ast) -> String {
     let p = Printer {
         query: &|_| String::new(),
         view: false,
+        mysql: false,
     }
     .print(e);
     let bare = p.level == level::WHOLE

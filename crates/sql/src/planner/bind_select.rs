@@ -69,7 +69,7 @@ fn position(e: &AstExpr) -> Option<i128> {
 
 /// Describes an output column.
 /// `of`: the column that it is, by its place in its source.
-fn result_column(name: &str, e: &Expr, of: Option<(&Source, usize)>) -> ResultColumn {
+pub(crate) fn result_column(name: &str, e: &Expr, of: Option<(&Source, usize)>) -> ResultColumn {
     let t: ExprType = e.ty();
     let mut c = ResultColumn {
         db: String::new(),

@@ -19,6 +19,7 @@ use crate::planner::condition::split_late;
 use crate::planner::condition::{in_clause, unknown_column};
 use crate::planner::resolve::Resolver;
 use crate::planner::rules::alternatives::alternatives;
+use crate::planner::rules::functional::HiddenColumns;
 use crate::planner::subqueries::Subqueries;
 use crate::planner::view_write::{Verb, Written, full_name};
 use crate::planner::zero_date::null_is_zero;
@@ -89,6 +90,10 @@ impl Resolver<'_> {
         let c = &table.def.columns[column];
         if c.auto_increment {
             return Ok(DefaultValue::Generate);
+        }
+        if c.generated.is_some() && !c.nullable {
+            // Something, until the expression has its value.
+            return Ok(DefaultValue::Const(implicit_default(&c.ty)));
         }
         Ok(match &c.default {
             DefaultDef::None if c.nullable => DefaultValue::Const(Value::Null),
@@ -487,6 +492,9 @@ impl Resolver<'_> {
             })
             .collect::<SqlResult<Vec<_>>>()?;
         order.retain(|k| !k.expr.is_const());
+        let hidden = HiddenColumns::of(&scope)?;
+        filter.iter_mut().for_each(|f| hidden.read_in(f));
+        order.iter_mut().for_each(|k| hidden.read_in(&mut k.expr));
         if order.iter().any(|k| k.expr.runs_each_row()) {
             return Err(SqlError::unsupported(
                 "ORDER BY a subquery of the row in UPDATE and DELETE",

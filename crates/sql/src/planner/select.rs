@@ -4,9 +4,10 @@ use crate::bind::scope::{Clause, OuterScope, Scope};
 use crate::expr::node::Expr;
 use crate::plan::query::{Rows, SelectPlan};
 use crate::planner::condition::split_late;
-use crate::planner::logical::{Body, LogicalSelect};
+use crate::planner::logical::{Body, LogicalSelect, Tree};
 use crate::planner::resolve::Resolver;
 use crate::planner::rules::alternatives::{alternatives, alternatives_of_joins};
+use crate::planner::rules::functional::HiddenColumns;
 use crate::planner::rules::having::having_is_where;
 use crate::planner::subqueries::Subqueries;
 use narwal_syntax::ast::Select;
@@ -64,6 +65,12 @@ impl Resolver<'_> {
             l.filter = self.semi_joins(filter, &r.source.table, hints, subqueries, &scope)?;
         }
         having_is_where(l);
+        let scope = Scope {
+            sources: &l.sources,
+            ..Scope::empty(self.env)
+        };
+        let hidden = HiddenColumns::of(&scope)?;
+        read_hidden(l, &hidden);
         l.filter = alternatives(l.filter.take(), &l.sources);
         if let Body::Join(_, tree) = &mut l.body {
             alternatives_of_joins(tree, &l.sources);
@@ -72,5 +79,30 @@ impl Resolver<'_> {
             (l.filter, l.late) = split_late(l.filter.take());
         }
         Ok(())
+    }
+}
+
+/// Lets WHERE, joins and ORDER BY read the columns of functional indexes.
+fn read_hidden(l: &mut LogicalSelect, hidden: &HiddenColumns) {
+    if hidden.is_empty() {
+        return;
+    }
+    l.filter.iter_mut().for_each(|f| hidden.read_in(f));
+    if l.group.is_none() {
+        l.order.iter_mut().for_each(|k| hidden.read_in(&mut k.expr));
+    }
+    if let Body::Join(_, tree) = &mut l.body {
+        read_hidden_in_joins(tree, hidden);
+    }
+}
+
+fn read_hidden_in_joins(tree: &mut Tree, hidden: &HiddenColumns) {
+    if let Tree::Join {
+        left, right, on, ..
+    } = tree
+    {
+        on.iter_mut().for_each(|e| hidden.read_in(e));
+        read_hidden_in_joins(left, hidden);
+        read_hidden_in_joins(right, hidden);
     }
 }

@@ -1,6 +1,7 @@
 //! What only MySQL's grammar has. It is read under MySQL's face; otherwise it is the error that MariaDB gives.
 
-use crate::ast::{Call, CastType, Expr, From, Select, SelectItem};
+use crate::ast::ddl::{AlterAction, Check, ColumnAttribute};
+use crate::ast::{Call, CastType, Expr, Expression, From, Select, SelectItem};
 use crate::keyword::Kw;
 use crate::parser::Parser;
 use crate::row_alias::RowAlias;
@@ -188,22 +189,87 @@ impl Parser<'_> {
         }
     }
 
-    /// `[NOT] ENFORCED` behind a CHECK.
-    pub(super) fn enforced(&mut self) -> SqlResult<()> {
+    /// `[NOT] ENFORCED` behind a CHECK, if it is next.
+    pub(super) fn enforced(&mut self) -> Option<bool> {
         if !is_mysql() {
-            return Ok(());
+            return None;
         }
         let not = self.at(Kw::NOT) && self.at_word_nth(1, "ENFORCED");
         if not {
-            return Err(SqlError::unsupported("CHECK NOT ENFORCED"));
+            self.bump();
         }
-        self.eat_word("ENFORCED");
-        Ok(())
+        self.eat_word("ENFORCED").then_some(!not)
     }
 
-    /// `CHECK` or `CONSTRAINT` of `ALTER TABLE ... ALTER CHECK name [NOT] ENFORCED` is next.
-    pub(super) fn at_alter_check(&self) -> bool {
-        is_mysql() && (self.at(Kw::CHECK) || self.at(Kw::CONSTRAINT))
+    /// `CHECK | CONSTRAINT name [NOT] ENFORCED` behind ALTER, if it is next.
+    pub(super) fn enforce_check(&mut self) -> SqlResult<Option<AlterAction>> {
+        if !is_mysql() {
+            return Ok(None);
+        }
+        let check = self.eat(Kw::CHECK);
+        if !check && !self.eat(Kw::CONSTRAINT) {
+            return Ok(None);
+        }
+        let name = self.ident()?;
+        match self.enforced() {
+            Some(enforced) => Ok(Some(AlterAction::EnforceCheck {
+                name,
+                enforced,
+                check,
+            })),
+            None => Err(self.error()),
+        }
+    }
+
+    /// `[CONSTRAINT [name]] CHECK (...)` among a column's attributes, if it is next.
+    pub(super) fn column_check(&mut self) -> SqlResult<Option<Check>> {
+        if !is_mysql() {
+            return Ok(None);
+        }
+        if self.at(Kw::CHECK) {
+            return self.check(None).map(Some);
+        }
+        if !self.at(Kw::CONSTRAINT) {
+            return Ok(None);
+        }
+        let before = self.mark();
+        self.bump();
+        let named = !self.at(Kw::CHECK) && self.at_ident();
+        let name = named.then(|| self.ident()).transpose()?;
+        match self.at(Kw::CHECK) {
+            true => self.check(name).map(Some),
+            false => {
+                self.rewind(before);
+                Ok(None)
+            }
+        }
+    }
+
+    /// `(expression)` in place of an index's column, if it is next.
+    pub(super) fn index_expression(&mut self) -> SqlResult<Option<Expression>> {
+        match is_mysql() && self.peek() == Tok::LParen {
+            true if self.query_behind_parenthesis() => {
+                self.bump();
+                Err(self.error())
+            }
+            true => self.in_parentheses().map(Some),
+            false => Ok(None),
+        }
+    }
+
+    /// `[NOT] NULL` of a generated column, which MariaDB's have not.
+    pub(super) fn generated_null(&mut self) -> SqlResult<Option<ColumnAttribute>> {
+        if !is_mysql() {
+            return Ok(None);
+        }
+        if self.eat(Kw::NULL) {
+            return Ok(Some(ColumnAttribute::Null));
+        }
+        if self.eat(Kw::NOT) {
+            self.expect(Kw::NULL)?;
+            return Ok(Some(ColumnAttribute::NotNull));
+        }
+        Ok(None)
     }
 
     /// `LOCK INSTANCE FOR BACKUP` is next, or `UNLOCK INSTANCE`.

@@ -83,6 +83,15 @@ fn action(a: syntax::AlterAction, sql_mode: SqlMode) -> SqlResult<Option<AlterAc
             ignored,
             if_exists,
         },
+        A::EnforceCheck {
+            name,
+            enforced,
+            check,
+        } => AlterAction::EnforceCheck {
+            name,
+            enforced,
+            check,
+        },
         A::RenameColumn {
             from,
             to,
@@ -103,19 +112,10 @@ fn action(a: syntax::AlterAction, sql_mode: SqlMode) -> SqlResult<Option<AlterAc
         },
         A::RenameTo(to) => AlterAction::RenameTo(to),
         A::Options(options) => AlterAction::Options(table::options(options)?),
-        A::ConvertTo(options) => {
-            let mut collation = None;
-            for o in &options {
-                charset::add(o, &mut collation)?;
-            }
-            match collation {
-                Some(c) => AlterAction::ConvertTo(c),
-                None if !options.is_empty() => {
-                    return unsupported("CONVERT TO CHARACTER SET DEFAULT");
-                }
-                None => return Ok(None),
-            }
-        }
+        A::ConvertTo(options) => match converted_to(&options)? {
+            Some(c) => AlterAction::ConvertTo(c),
+            None => return Ok(None),
+        },
         A::OrderBy(_) => AlterAction::OrderBy,
         A::Force => AlterAction::Force,
         A::DisableKeys(_) => AlterAction::KeysNoOp,
@@ -132,11 +132,24 @@ fn action(a: syntax::AlterAction, sql_mode: SqlMode) -> SqlResult<Option<AlterAc
     }))
 }
 
+/// The collation of CONVERT TO CHARACTER SET; `None` if nothing is said.
+fn converted_to(options: &[syntax::CharsetOption]) -> SqlResult<Option<narwal_types::Collation>> {
+    let mut collation = None;
+    for o in options {
+        charset::add(o, &mut collation)?;
+    }
+    match collation {
+        None if !options.is_empty() => unsupported("CONVERT TO CHARACTER SET DEFAULT"),
+        c => Ok(c),
+    }
+}
+
 fn drop_kind(kind: syntax::DropKind) -> SqlResult<DropKind> {
     Ok(match kind {
         syntax::DropKind::Column => DropKind::Column,
         syntax::DropKind::Index => DropKind::Index,
         syntax::DropKind::Constraint => DropKind::Constraint,
+        syntax::DropKind::Check => DropKind::Check,
         syntax::DropKind::ForeignKey => DropKind::ForeignKey,
         syntax::DropKind::Period => return unsupported("PERIOD FOR"),
     })

@@ -21,12 +21,16 @@ pub(super) fn index(i: Index) -> SqlResult<IndexSpec> {
         primary,
         unique: primary || i.kind == IndexKind::Unique,
         columns: Vec::new(),
+        functional: Vec::new(),
         comment: String::new(),
         ignored: false,
         method: None,
         key_block_size: 0,
     };
     for p in i.parts {
+        if let Some(e) = p.expr {
+            spec.functional.push((spec.columns.len(), e.expr));
+        }
         let prefix = p.prefix.map(|n| u32::try_from(n).unwrap_or(u32::MAX));
         spec.columns.push((p.column, prefix, p.desc));
     }

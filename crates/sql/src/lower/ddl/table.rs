@@ -44,11 +44,7 @@ pub(super) fn elements(list: Vec<TableElement>, sql_mode: SqlMode) -> SqlResult<
         match e {
             TableElement::Column(c) => column::column(c, sql_mode, &mut t)?,
             TableElement::Index(i) => t.indexes.push(index::index(i)?),
-            TableElement::Check(c) => t.checks.push(CheckSpec {
-                name: c.name,
-                if_not_exists: c.if_not_exists,
-                expr: c.expr.expr,
-            }),
+            TableElement::Check(c) => t.checks.push(check(c)),
             TableElement::ForeignKey(k) => {
                 let mut key = references(k.references)?;
                 key.name = k.name;
@@ -61,6 +57,16 @@ pub(super) fn elements(list: Vec<TableElement>, sql_mode: SqlMode) -> SqlResult<
         }
     }
     Ok(t)
+}
+
+/// A CHECK of the table.
+pub(super) fn check(c: syntax::Check) -> CheckSpec {
+    CheckSpec {
+        name: c.name,
+        if_not_exists: c.if_not_exists,
+        expr: c.expr.expr,
+        enforced: c.enforced,
+    }
 }
 
 /// Options of a table.

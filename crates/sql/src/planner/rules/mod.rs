@@ -6,6 +6,7 @@
 //! | `rollup.rs` | WITH ROLLUP reads keys where groups put them |
 //! | `semi_join.rs` | IN and EXISTS become sources that are looked up |
 //! | `alternatives.rs` | what all branches of an OR say of one table is said beside it |
+//! | `functional.rs` | an expression that an index is of is read from it |
 //! | `once.rs` | what is written several times is computed once |
 //! | `join_order.rs` | the order in which sources are read |
 //! | `access_path.rs` | which index a table is read by |
@@ -13,6 +14,7 @@
 
 pub mod access_path;
 pub mod alternatives;
+pub mod functional;
 pub mod group_index;
 pub mod having;
 pub mod join_order;

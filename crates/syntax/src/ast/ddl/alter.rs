@@ -53,6 +53,8 @@ pub enum DropKind {
     Constraint,
     /// FOREIGN KEY.
     ForeignKey,
+    /// CHECK (MySQL).
+    Check,
     /// PERIOD FOR.
     Period,
 }
@@ -107,6 +109,15 @@ pub enum AlterAction {
         ignored: bool,
         /// IF EXISTS.
         if_exists: bool,
+    },
+    /// ALTER CHECK and ALTER CONSTRAINT ... \[NOT\] ENFORCED (MySQL).
+    EnforceCheck {
+        /// The constraint.
+        name: String,
+        /// ENFORCED, or NOT ENFORCED.
+        enforced: bool,
+        /// CHECK was written, and not CONSTRAINT.
+        check: bool,
     },
     /// RENAME COLUMN.
     RenameColumn {

@@ -160,6 +160,8 @@ pub struct Column {
     pub attributes: Vec<ColumnAttribute>,
     /// CHECK.
     pub check: Option<Check>,
+    /// In MySQL all CHECKs, each of which is the table's.
+    pub table_checks: Vec<Check>,
     /// REFERENCES.
     pub references: Option<References>,
     /// The name that CONSTRAINT gives to REFERENCES.

@@ -11,6 +11,8 @@ pub struct Check {
     pub if_not_exists: bool,
     /// The condition.
     pub expr: Expression,
+    /// False for NOT ENFORCED (MySQL): kept, and not asked.
+    pub enforced: bool,
 }
 
 /// REFERENCES.

@@ -1,6 +1,7 @@
 //! Indexes.
 
 use super::{Creation, MetadataWait, OptionValue, TableName};
+use crate::ast::Expression;
 
 /// What kind an index is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -24,10 +25,12 @@ pub enum IndexMethod {
 }
 
 /// A column of an index.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct IndexPart {
-    /// Column.
+    /// Column; empty if it is an expression.
     pub column: String,
+    /// An expression in place of the column (MySQL).
+    pub expr: Option<Expression>,
     /// Length of the prefix.
     pub prefix: Option<u64>,
     /// DESC.
@@ -54,7 +57,7 @@ pub enum IndexOption {
 }
 
 /// An index.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Index {
     /// Kind.
     pub kind: IndexKind,
@@ -84,7 +87,7 @@ pub struct ChangeOptions {
 }
 
 /// CREATE INDEX.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct CreateIndex {
     /// OR REPLACE, IF NOT EXISTS.
     pub creation: Creation,

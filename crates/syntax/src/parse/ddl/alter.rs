@@ -9,8 +9,8 @@ use crate::ast::{Statement, TableName};
 use crate::keyword::Kw;
 use crate::parser::Parser;
 use crate::token::Tok;
+use narwal_types::SqlResult;
 use narwal_types::face::is_mysql;
-use narwal_types::{SqlError, SqlResult};
 
 impl Parser<'_> {
     /// `[ONLINE] [IGNORE] TABLE ...`
@@ -199,7 +199,7 @@ impl Parser<'_> {
         }
         if is_mysql() && self.eat(Kw::CHECK) {
             return Ok(AlterAction::Drop {
-                kind: DropKind::Constraint,
+                kind: DropKind::Check,
                 name: self.ident()?,
                 if_exists: false,
             });
@@ -305,8 +305,8 @@ impl Parser<'_> {
 
     /// Behind ALTER: a column's default, or whether an index is ignored.
     fn alter_alter(&mut self, table: &TableName) -> SqlResult<AlterAction> {
-        if self.at_alter_check() {
-            return Err(SqlError::unsupported("ALTER TABLE ... ALTER CHECK"));
+        if let Some(action) = self.enforce_check()? {
+            return Ok(action);
         }
         if self.eat(Kw::INDEX) || self.eat(Kw::KEY) {
             let if_exists = self.if_exists()?;

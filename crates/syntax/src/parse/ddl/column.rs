@@ -69,6 +69,7 @@ impl Parser<'_> {
             generated: None,
             attributes: Vec::new(),
             check: None,
+            table_checks: Vec::new(),
             references: None,
             constraint: None,
             ty,
@@ -92,6 +93,8 @@ impl Parser<'_> {
                     .push(ColumnAttribute::Compressed(self.compressed()?));
             } else if let Some(a) = may(self)? {
                 c.attributes.push(a);
+            } else if let Some(check) = self.column_check()? {
+                c.table_checks.push(check);
             } else {
                 break;
             }
@@ -203,8 +206,7 @@ impl Parser<'_> {
         if self.eat(Kw::INVISIBLE) {
             return Ok(Some(ColumnAttribute::Invisible));
         }
-        self.refuse_in_mysql(Tok::Word(Kw::NOT), "NOT NULL of a generated column")?;
-        Ok(None)
+        self.generated_null()
     }
 
     /// `COMPRESSED [= method]`

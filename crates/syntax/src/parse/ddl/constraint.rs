@@ -34,15 +34,15 @@ impl Parser<'_> {
     }
 
     /// `CHECK (...)`
-    pub(super) fn check(&mut self, name: Option<String>) -> SqlResult<Check> {
+    pub(in crate::parse) fn check(&mut self, name: Option<String>) -> SqlResult<Check> {
         self.expect(Kw::CHECK)?;
-        let check = Check {
+        let expr = self.in_parentheses()?;
+        Ok(Check {
             name,
             if_not_exists: false,
-            expr: self.in_parentheses()?,
-        };
-        self.enforced()?;
-        Ok(check)
+            expr,
+            enforced: self.enforced().unwrap_or(true),
+        })
     }
 
     /// `FOREIGN KEY [IF NOT EXISTS] [name] (columns) REFERENCES ...`

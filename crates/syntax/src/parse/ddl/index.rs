@@ -9,9 +9,9 @@ use crate::ast::ddl::{
 use crate::keyword::Kw;
 use crate::parser::Parser;
 use crate::token::Tok;
+use narwal_types::SqlResult;
 use narwal_types::errors;
 use narwal_types::face::is_mysql;
-use narwal_types::{SqlError, SqlResult};
 
 impl Parser<'_> {
     /// An index of a table's definition, at its first word.
@@ -78,10 +78,11 @@ impl Parser<'_> {
     fn index_columns(&mut self, i: &mut Index, overlaps: bool) -> SqlResult<()> {
         self.expect_tok(Tok::LParen)?;
         loop {
-            if self.peek() == Tok::LParen && is_mysql() {
-                return Err(SqlError::unsupported("indexes of expressions"));
-            }
-            let column = self.ident()?;
+            let expr = self.index_expression()?;
+            let column = match expr {
+                Some(_) => String::new(),
+                None => self.ident()?,
+            };
             let unique = matches!(i.kind, IndexKind::Unique | IndexKind::Primary);
             if overlaps && unique && !i.parts.is_empty() && self.eat(Kw::WITHOUT) {
                 self.expect(Kw::OVERLAPS)?;
@@ -89,7 +90,7 @@ impl Parser<'_> {
                 break;
             }
             let mut prefix = None;
-            if self.eat_tok(Tok::LParen) {
+            if expr.is_none() && self.eat_tok(Tok::LParen) {
                 let n = self.uint()?;
                 if n == 0 {
                     return Err(errors::KEY_PART_0.with([&column]));
@@ -103,6 +104,7 @@ impl Parser<'_> {
             }
             i.parts.push(IndexPart {
                 column,
+                expr,
                 prefix,
                 desc,
             });
