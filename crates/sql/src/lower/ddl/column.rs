@@ -2,7 +2,7 @@
 
 use super::charset::{collation_of, mismatched_collation};
 use super::refuse::unsupported;
-use super::{option, table, types};
+use super::{option, types};
 use crate::ast::{ColumnSpec, IndexSpec, TableElements};
 use narwal_engine::{ColumnDef, DefaultDef};
 use narwal_syntax::SqlMode;
@@ -67,7 +67,7 @@ pub(super) fn column(c: Column, sql_mode: SqlMode, t: &mut TableElements) -> Sql
     keys.add(&c.name, t);
     t.columns.push(spec);
     t.checks
-        .extend(c.table_checks.into_iter().map(table::check));
+        .extend(c.table_checks.into_iter().map(option::check));
     if let Some(r) = c.references {
         let mut key = option::references(r)?;
         key.name = c.constraint;

@@ -1,6 +1,6 @@
 //! Parts of a table's definition that columns and indexes have too.
 
-use crate::ast::ForeignKeySpec;
+use crate::ast::{CheckSpec, ForeignKeySpec};
 use crate::lower::ddl::refuse::unsupported;
 use narwal_engine::ForeignAction;
 use narwal_syntax::ast::ddl as syntax;
@@ -35,4 +35,14 @@ pub(crate) fn action(a: Option<syntax::ForeignAction>) -> SqlResult<ForeignActio
 /// 1911: an option that no engine knows.
 pub(crate) fn unknown_option(name: &str) -> SqlError {
     errors::UNKNOWN_OPTION.with([&name])
+}
+
+/// A CHECK of the table.
+pub(crate) fn check(c: syntax::Check) -> CheckSpec {
+    CheckSpec {
+        name: c.name,
+        if_not_exists: c.if_not_exists,
+        expr: c.expr.expr,
+        enforced: c.enforced,
+    }
 }

@@ -2,8 +2,8 @@
 
 use super::refuse::unsupported;
 use super::{charset, column, index};
-use crate::ast::{CheckSpec, CreateTable, Duplicates, TableElements, TableOptions};
-use crate::lower::ddl::option::{references, unknown_option};
+use crate::ast::{CreateTable, Duplicates, TableElements, TableOptions};
+use crate::lower::ddl::option::{self, references, unknown_option};
 use narwal_syntax::SqlMode;
 use narwal_syntax::ast::ddl as syntax;
 use narwal_syntax::ast::ddl::{OptionValue, TableElement, TableOption};
@@ -44,7 +44,7 @@ pub(super) fn elements(list: Vec<TableElement>, sql_mode: SqlMode) -> SqlResult<
         match e {
             TableElement::Column(c) => column::column(c, sql_mode, &mut t)?,
             TableElement::Index(i) => t.indexes.push(index::index(i)?),
-            TableElement::Check(c) => t.checks.push(check(c)),
+            TableElement::Check(c) => t.checks.push(option::check(c)),
             TableElement::ForeignKey(k) => {
                 let mut key = references(k.references)?;
                 key.name = k.name;
@@ -57,16 +57,6 @@ pub(super) fn elements(list: Vec<TableElement>, sql_mode: SqlMode) -> SqlResult<
         }
     }
     Ok(t)
-}
-
-/// A CHECK of the table.
-pub(super) fn check(c: syntax::Check) -> CheckSpec {
-    CheckSpec {
-        name: c.name,
-        if_not_exists: c.if_not_exists,
-        expr: c.expr.expr,
-        enforced: c.enforced,
-    }
 }
 
 /// Options of a table.
