@@ -621,6 +621,8 @@ fn weight_string<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     } else {
         ty.ty.collation
     };
+    // Behind the weights: those of the characters that the text is short of, where spaces have none.
+    let mut behind = Vec::new();
     if c.args.len() > 1 {
         let n = c.int(2).max(0) as u64;
         if !c.may_be(n)? {
@@ -631,18 +633,37 @@ fn weight_string<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
             text.resize(n, 0);
         } else {
             let mut kept = narwal_types::collation::char_prefix(&text, n).to_vec();
-            let have = narwal_types::collation::char_count(&kept);
-            kept.resize(kept.len() + n.saturating_sub(have), b' ');
+            let missing = n.saturating_sub(narwal_types::collation::char_count(&kept));
+            match weight_without_pad(collation) {
+                Some(weight) => behind = weight.repeat(missing),
+                None => kept.resize(kept.len() + missing, b' '),
+            }
             text = kept;
         }
     }
     // Most have two bytes of weight for a character, the Unicode ones more.
     narwal_memory::reserve(8 * text.len() as u64)?;
-    let weights = collation.weight_string(&text).unwrap_or(text);
+    let mut weights = collation.weight_string(&text).unwrap_or(text);
+    weights.append(&mut behind);
     if !c.may_be(weights.len() as u64)? {
         return Ok(Val::NULL);
     }
     Ok(Val::Owned(Value::bytes(weights)))
+}
+
+/// What AS CHAR(n) puts in place of a character that a text of a NO PAD collation does not have: as many zeros as a space has
+/// bytes of weight. By the Unicode algorithm the first of them is the space's. `None` with PAD SPACE, and with several levels.
+fn weight_without_pad(collation: Collation) -> Option<Vec<u8>> {
+    if collation.pads() || collation == Collation::Binary {
+        return None;
+    }
+    let mut weight = collation.weight_string(b" ").unwrap_or(vec![0]);
+    let by_unicode = weight.len() == 2 && weight[0] != 0;
+    weight
+        .iter_mut()
+        .skip(by_unicode.into())
+        .for_each(|b| *b = 0);
+    (weight.len() <= 4).then_some(weight)
 }
 
 /// WEIGHT_STRING(s, length, weights, flags), which MariaDB has for its own tests.
