@@ -47,6 +47,19 @@ AGGREGATE = (
 )
 
 PROGRAMS = {
+    "virtual tables in functions and triggers": [
+        "CREATE TABLE t (a INT)", "CREATE TABLE names (n VARCHAR(64))",
+        "CREATE TRIGGER tr BEFORE INSERT ON t FOR EACH ROW INSERT INTO names SELECT trigger_name FROM information_schema.triggers"
+        " WHERE trigger_schema = DATABASE()",
+        "INSERT INTO t VALUES (1)", "SELECT * FROM names",
+        "CREATE FUNCTION f() RETURNS INT RETURN (SELECT COUNT(*) FROM mysql.user WHERE user = 'nobody_here')", "SELECT f()", "SELECT f() FROM t",
+        "CREATE FUNCTION g() RETURNS INT BEGIN DECLARE n INT; SELECT COUNT(*) INTO n FROM information_schema.tables WHERE table_schema = DATABASE(); RETURN n; END",
+        "SELECT g()", "CREATE TRIGGER tr2 AFTER INSERT ON t FOR EACH ROW SET @n = g()", "INSERT INTO t VALUES (2)", "SELECT @n",
+        "CREATE USER vt@localhost", "CREATE DEFINER = vt@localhost FUNCTION h() RETURNS INT RETURN (SELECT COUNT(*) FROM mysql.user)",
+        "CREATE DEFINER = vt@localhost FUNCTION i() RETURNS INT RETURN (SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = DATABASE())",
+        "SELECT h()", "SELECT i()", "GRANT EXECUTE ON FUNCTION h TO vt@localhost", "GRANT EXECUTE ON FUNCTION i TO vt@localhost", "SELECT h()", "SELECT i()",
+        "DROP USER vt@localhost", "SELECT i()", "DROP TABLE t, names",
+    ],
     "BEFORE triggers mend rows": [
         "CREATE TABLE t (id INT PRIMARY KEY AUTO_INCREMENT, a INT NOT NULL, b VARCHAR(10) NOT NULL DEFAULT 'd',"
         " ts TIMESTAMP NOT NULL DEFAULT '2020-01-01', n INT)",

@@ -94,6 +94,38 @@ def test_as_in_mariadb(damaged, name):
             compare(clients, [sql])
 
 
+ZONE = [
+    "INSERT INTO mysql.time_zone VALUES (4711, 'N')",
+    "INSERT INTO mysql.time_zone_transition_type VALUES (4711, 0, 0, 0, 'OWN'), (4711, 1, 3600, 1, 'OWNS')",
+    "INSERT INTO mysql.time_zone_transition VALUES (4711, 1000000000, 1), (4711, 1020000000, 0)",
+    "INSERT INTO mysql.time_zone_name VALUES ('Own/Zone', 4711)",
+]
+
+
+def test_time_zones_of_the_tables(damaged, own_narwal):
+    """As in MariaDB, with a clock that jumps forward and back; also for events, and after a start."""
+    clients = [Client(server) for server in damaged]
+    compare(clients, ["SET time_zone = 'Own/Nowhere'", *ZONE, "SET time_zone = 'Own/Zone'", "SELECT @@time_zone"])
+    for at in (999999999, 1000000000, 1019999999, 1020000000, 1020000001):
+        compare(clients, [f"SELECT FROM_UNIXTIME({at})"])
+    for clock in ("2001-09-09 01:46:39", "2001-09-09 02:30:00", "2001-09-09 02:46:40", "2002-04-28 13:19:59", "2002-04-28 14:20:00"):
+        compare(clients, [f"SELECT UNIX_TIMESTAMP('{clock}')", f"SELECT CONVERT_TZ('{clock}', 'Own/Zone', '+00:00')"])
+    for client in clients:
+        client.ok("SET time_zone = '+00:00'")
+    server = own_narwal()
+    with Client(server) as c:
+        for sql in ZONE:
+            c.ok(sql)
+        c.ok("CREATE DATABASE d")
+        c.ok("SET time_zone = 'Own/Zone', timestamp = 1010000000")
+        c.ok("CREATE EVENT d.e ON SCHEDULE EVERY 1 DAY STARTS '2002-01-02 10:00:00' DO SELECT 1")
+    server.kill()
+    server.start()
+    with Client(server) as c:
+        assert c.rows("SELECT starts FROM mysql.event") == [("2002-01-02 09:00:00",)]
+        assert c.rows("SELECT time_zone, starts FROM information_schema.events") == [("Own/Zone", "2002-01-02 10:00:00")]
+
+
 def test_a_damaged_table_is_so_after_a_crash_and_can_be_mended(own_narwal):
     server = own_narwal()
     with Client(server) as c:

@@ -12,6 +12,8 @@ Kinds of verdicts:
 from __future__ import annotations
 
 import re
+import socket
+from datetime import datetime, timezone
 from pathlib import Path
 
 KINDS = ["same", "unjudged", "refused", "cascade", "error", "errno", "accepted", "rows", "order", "count", "lost", "hang", "died"]
@@ -32,6 +34,14 @@ _OWN_WAY = re.compile(
     |information_schema\.tables|optimizer_trace|\blast_query_cost|_size\b.*information_schema""",
     re.I | re.X,
 )  # fmt: skip
+
+# Answers that tell when definitions were made, and which accounts there are.
+_OF_THE_RUN = re.compile(
+    r"""^\s*(call|show\s+((procedure|function|package(\s+body)?)\s+status|(full\s+)?triggers|events|create\s+(event|trigger)))\b
+    |\bmysql\.(proc|event|user|global_priv|db|tables_priv|columns_priv|procs_priv|proxies_priv|roles_mapping)\b
+    |\binformation_schema\.(routines|events|triggers|user_privileges|applicable_roles)\b""",
+    re.I | re.X,
+)
 
 # Some texts are very long: names are looked for in their first characters.
 LOOKED_AT = 20_000
@@ -145,7 +155,7 @@ class Judge:
         return self._rows(event, text, right["sets"], got["sets"]), ""
 
     def _rows(self, event: dict, text: str, right: list, got: list) -> str:
-        kind = compare(right, got, event)
+        kind = compare(right, got, event, text[:LOOKED_AT])
         if kind == "same":
             return kind
         if event.get("quiet") or _OWN_WAY.search(text[:LOOKED_AT]) or any(is_plan(one) for one in right):
@@ -199,6 +209,35 @@ def same_host(rows: list) -> list:
     return [[v and v.replace("127.0.0.1", "localhost") for v in row] for row in rows]
 
 
+_TIME = re.compile(r"\b20\d\d-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)?")
+# What is recorded of MariaDB is as old at most, and Narwal was asked just now; seconds.
+_RECORDED, _ASKED = 90 * 86_400, 1_800
+
+
+def without_run_times(rows: list, seconds: int) -> list:
+    """Rows whose times of the last `seconds` are no times any more: no two runs share the second in which something was
+    made, changed or begun. Times that a file says itself stand in the past, the future, or are the same."""
+    now = datetime.now(timezone.utc).replace(tzinfo=None)
+
+    def run_time(m: re.Match) -> str:
+        try:
+            at = datetime.fromisoformat(m[0])
+        except ValueError:
+            return m[0]
+        return "<time>" if -120 <= (now - at).total_seconds() <= seconds else m[0]
+
+    return [[v and _TIME.sub(run_time, v) for v in row] for row in rows]
+
+
+# MariaDB's installation makes this account, and one of root for the name of the machine.
+_INSTALLED = ("mariadb.sys", socket.gethostname())
+
+
+def without_installed(rows: list) -> list:
+    """Rows without those of the accounts that MariaDB's installation makes, and no file asks for."""
+    return [row for row in rows if not any(v in _INSTALLED for v in row)]
+
+
 def replaced(rows: list, event: dict) -> list:
     """Rows after `replace_regex` and `replace_result` of the file."""
     pairs = event.get("replace", [])
@@ -224,20 +263,20 @@ def replaced(rows: list, event: dict) -> list:
     return [[value(v) for v in row] for row in rows]
 
 
-def compare(right: list, got: list, event: dict) -> str:
+def compare(right: list, got: list, event: dict, text: str = "") -> str:
     """same, order, count or rows, of two lists of results."""
     if len(right) != len(got):
         return "rows"
     worst = "same"
     for a, b in zip(right, got):
-        kind = compare_one(a, b, event)
+        kind = compare_one(a, b, event, text)
         if kind == "rows":
             return kind
         worst = kind if kind != "same" else worst
     return worst
 
 
-def compare_one(a: dict, b: dict, event: dict) -> str:
+def compare_one(a: dict, b: dict, event: dict, text: str = "") -> str:
     if "rows" not in a or "rows" not in b:
         if "rows" in a or "rows" in b:
             return "rows"
@@ -250,6 +289,8 @@ def compare_one(a: dict, b: dict, event: dict) -> str:
     if event.get("replace") or event.get("regex"):
         x, y = replaced(x, event), replaced(y, event)
     x, y = same_host(x), same_host(y)
+    if x != y and _OF_THE_RUN.search(text):
+        x, y = without_installed(without_run_times(x, _RECORDED)), without_run_times(y, _ASKED)
     if x == y:
         return "same" if a["columns"] == b["columns"] else "rows"
     return "order" if sorted(map(repr, x)) == sorted(map(repr, y)) else "rows"

@@ -112,3 +112,9 @@ SELECT _latin1'abc' = 'ABC', _latin1 x'E9', HEX(_latin1 x'E9'), CHARSET(_latin1'
 -- nowarn
 SELECT CHARSET(CONVERT('é' USING latin1)), HEX(CONVERT('é' USING latin1)), CONVERT('aЖ' USING latin1), CONVERT('é' USING ascii), LENGTH(CONVERT('日' USING utf8mb3));
 SELECT CONVERT('a' USING nosuch);
+CREATE TABLE national_texts (a NCHAR(10), b NVARCHAR(5), c NATIONAL VARCHAR(5) BINARY, d NATIONAL CHARACTER VARYING(3), e CHAR(3));
+SHOW CREATE TABLE national_texts;
+ALTER TABLE national_texts ADD f NCHAR(2) COLLATE utf8mb3_bin;
+ALTER TABLE national_texts ADD g NCHAR(2) COLLATE latin1_bin;
+SHOW CREATE TABLE national_texts;
+DROP TABLE national_texts;

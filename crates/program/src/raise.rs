@@ -4,7 +4,7 @@ use crate::code::{Calc, Handler, SignalCode, Target, Wanted, is_fatal};
 use crate::run::{Caught, Flow, Run, no_data};
 use narwal_sql::{Condition, Raised, WarningLevel};
 use narwal_types::errors::codes;
-use narwal_types::{SqlError, SqlResult, Value, errors};
+use narwal_types::{Collation, SqlError, SqlResult, Value, errors};
 
 /// How well a handler's condition fits: the smallest number fits best. `None`: not at all.
 fn fit(
@@ -319,7 +319,13 @@ impl<'p> Run<'p, '_> {
                     Value::str(said.map_or("", |(_, text)| &**text))
                 }
             };
-            self.put(target, v)?;
+            match (target, v) {
+                (Target::User(name), v @ Value::Str(_)) => {
+                    let vars = &self.host.env().variables;
+                    vars.set_user_text(name, v, Collation::Utf8mb3GeneralCi);
+                }
+                (target, v) => self.put(target, v)?,
+            }
         }
         Ok(())
     }

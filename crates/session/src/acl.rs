@@ -241,6 +241,9 @@ impl Limits {
 /// The name of the role that everybody has.
 pub(crate) const PUBLIC: &str = "PUBLIC";
 
+/// The longest name of a host, in characters.
+const HOST: usize = 255;
+
 /// Privileges on the columns of a table.
 pub type ColumnPrivileges = BTreeMap<String, PrivilegeSet>;
 
@@ -838,6 +841,9 @@ impl Acl {
             }
             None | Some("") if self.role(user).is_some() => "",
             None | Some("") => "%",
+            Some(host) if host.chars().count() > HOST => {
+                return Err(errors::WRONG_STRING_LENGTH.with([&host, &"host name", &HOST]));
+            }
             Some(host) => host,
         };
         Ok((user.to_string(), host.to_string()))

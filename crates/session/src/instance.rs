@@ -156,7 +156,10 @@ impl Instance {
         }
         instance.fit_password_length();
         instance.audit_changed();
-        Arc::new(instance)
+        let instance = Arc::new(instance);
+        let weak = Arc::downgrade(&instance);
+        crate::time_zones::serve(move || weak.upgrade().map(|i| i.db.clone()));
+        instance
     }
 
     /// The database.

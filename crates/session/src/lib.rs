@@ -109,6 +109,7 @@ mod system_tables;
 mod system_thread;
 mod table_locks;
 mod text_plans;
+mod time_zones;
 mod track;
 mod tracker;
 mod transaction;

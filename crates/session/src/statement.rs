@@ -3,7 +3,7 @@
 use crate::access::first_table;
 use crate::admin::{AccountStatement, Admin, TransactionStatement};
 pub(crate) use crate::clock::unix_micros;
-use crate::information_schema::InformationSchema;
+use crate::information_schema::{self, InformationSchema};
 use crate::lower::{self, Work};
 use crate::open_transaction::Open;
 use crate::process::Stage;
@@ -149,7 +149,7 @@ impl ClientSession {
         if self.env.warning_count() == 0 {
             self.inherited = earlier.len();
             for c in earlier {
-                self.env.push_condition(c.level, c.code, c.message);
+                self.env.push(c);
             }
         }
     }
@@ -259,6 +259,7 @@ impl ClientSession {
         // Virtual tables show what the account may see now.
         self.account();
         let db = self.instance.database();
+        (self.programs.store).see_tables(|| information_schema::of_programs(self.view()));
         let virtual_tables = InformationSchema(self);
         let plan = Prepared::new(stmt, text, db, &catalog, &self.env, Some(&virtual_tables));
         let plan = match plan {
@@ -326,6 +327,7 @@ impl ClientSession {
     /// The answer to a text that does not run.
     fn refuse(&mut self, e: SqlError) -> SqlResult<()> {
         self.begin_statement(status::ADMIN_COMMANDS, false);
+        self.env.row_number.set(1);
         self.fail(e)
     }
 

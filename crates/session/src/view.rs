@@ -8,6 +8,7 @@ use crate::session_vars::SessionVars;
 use std::sync::Arc;
 
 /// What the rows are made from. Which account reads them, and what it sees, is settled when the statement is planned.
+#[derive(Clone)]
 pub(crate) struct View {
     pub instance: Arc<Instance>,
     pub acl: Arc<Acl>,

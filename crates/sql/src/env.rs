@@ -500,7 +500,7 @@ pub struct StatementEnv {
     pub clears: Cell<u64>,
     /// Where in which programs the error came up that is on its way: the innermost first. Notes of theirs follow the error.
     pub trace: RefCell<Vec<SqlError>>,
-    /// The row that an INSERT is at, counted from 1: conditions are about it. 0 in other statements.
+    /// The row that a statement is at that writes rows, counted from 1: conditions are about it. 0 where there is none.
     pub row_number: Cell<u64>,
 }
 

@@ -38,6 +38,7 @@ pub mod mysql_errors;
 pub mod mysql_json;
 pub mod result;
 pub mod row;
+pub mod table_zone;
 pub mod temporal;
 pub mod temporal_parse;
 pub mod text;

@@ -1,5 +1,6 @@
 //! Time zones: an offset, or a region with its rules.
 
+use crate::table_zone::{self, TableZone};
 use crate::temporal::SECOND;
 use chrono::{DateTime as Instant, LocalResult, NaiveDateTime, Offset, TimeZone};
 use chrono_tz::Tz;
@@ -11,6 +12,8 @@ pub enum Zone {
     Offset(i32),
     /// A region of the IANA database.
     Region(Tz),
+    /// One that the server's users have defined.
+    Table(&'static TableZone),
 }
 
 impl Default for Zone {
@@ -33,8 +36,8 @@ impl Zone {
         Some((Zone::Region(tz), tz.name()))
     }
 
-    /// A time zone and its canonical name: `SYSTEM` (which is UTC, whatever the machine's is), an offset from -12:59 to +13:00, or a
-    /// region of the IANA database.
+    /// A time zone and its canonical name: `SYSTEM` (which is UTC, whatever the machine's is), an offset from -12:59 to +13:00, a
+    /// region of the IANA database, or one that users have defined.
     pub fn parse(name: &str) -> Option<(Zone, String)> {
         if name.eq_ignore_ascii_case("system") {
             return Some((Zone::UTC, "SYSTEM".into()));
@@ -43,7 +46,10 @@ impl Zone {
             return Some((Zone::UTC, "UTC".into()));
         }
         if name.starts_with(|c: char| c.is_ascii_alphabetic()) {
-            return Zone::region(name).map(|(z, n)| (z, n.to_string()));
+            if let Some((zone, name)) = Zone::region(name) {
+                return Some((zone, name.to_string()));
+            }
+            return table_zone::find(name).map(|z| (Zone::Table(z), z.name.clone()));
         }
         let b = name.as_bytes();
         let sign = match b.first()? {
@@ -86,6 +92,7 @@ impl Zone {
             Zone::Region(tz) => naive(utc).map_or(utc, |t| {
                 utc + i64::from(tz.offset_from_utc_datetime(&t).fix().local_minus_utc()) * SECOND
             }),
+            Zone::Table(z) => z.local(utc),
         }
     }
 
@@ -96,6 +103,7 @@ impl Zone {
         let tz = match self {
             Zone::Offset(s) => return (local - i64::from(s) * SECOND, true),
             Zone::Region(tz) => tz,
+            Zone::Table(z) => return z.utc(local),
         };
         let Some(t) = naive(local) else {
             return (local, true);

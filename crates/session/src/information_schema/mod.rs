@@ -38,6 +38,7 @@ pub(crate) mod tables;
 mod uncounted_columns;
 mod views;
 use crate::privileges::PrivilegeSet;
+use crate::programs::TablesOf;
 use crate::programs::events::show::events;
 use crate::programs::show as programs;
 use crate::replica::show;
@@ -46,7 +47,7 @@ use crate::system_schemas::{MYSQL, is_shown};
 pub(crate) use crate::view::View;
 use definitions::REPLICA_STATUS;
 pub(crate) use definitions::{Definitions, all, definition};
-use narwal_engine::Table;
+use narwal_engine::{Catalog, Table};
 use narwal_sql::virtual_tables::{INFORMATION_SCHEMA, PERFORMANCE_SCHEMA, Wanted};
 use narwal_sql::{StatementEnv, VirtualRows, VirtualTables};
 use narwal_types::face::is_mysql;
@@ -118,46 +119,82 @@ pub(crate) struct InformationSchema<'s>(pub &'s ClientSession);
 
 impl VirtualTables for InformationSchema<'_> {
     fn table(&self, db: &str, name: &str) -> Option<(Arc<Table>, VirtualRows)> {
-        if db == MYSQL {
-            let table = mysql::definition(name)?.clone();
-            if !is_shown(&self.0.instance.database().catalog(), MYSQL, name) {
-                return None;
-            }
-            let (view, of) = (self.0.view(), table.clone());
-            let make: VirtualRows = Arc::new(move |_, _| match of.def.name.as_str() {
-                "innodb_table_stats" => innodb::kept_table_stats(&view),
-                "innodb_index_stats" => innodb::kept_index_stats(&view),
-                _ => mysql::rows(&view, &of),
-            });
-            return Some((table, make));
+        let catalog = self.0.instance.database().catalog();
+        table_of(db, name, &catalog, &|| self.0.view())
+    }
+}
+
+/// The virtual tables as functions and triggers see them: with the rows that their account may see.
+struct OfProgram(View);
+
+impl VirtualTables for OfProgram {
+    fn table(&self, db: &str, name: &str) -> Option<(Arc<Table>, VirtualRows)> {
+        let catalog = self.0.instance.database().catalog();
+        table_of(db, name, &catalog, &|| self.0.clone())
+    }
+}
+
+/// How the programs of a session find virtual tables.
+pub(crate) fn of_programs(session: View) -> TablesOf {
+    Box::new(move |env| {
+        let mut view = session.clone();
+        view.acl = view.instance.acl();
+        if let Some((user, host)) = env.current_user.rsplit_once('@')
+            && let Some(account) = view.acl.effective(user, host, env.current_role.as_deref())
+        {
+            view.account = account;
         }
-        if db.eq_ignore_ascii_case(PERFORMANCE_SCHEMA) && is_mysql() {
-            let table = mysql_performance::definition(name)?.clone();
-            let (view, of) = (self.0.view(), table.clone());
-            let make: VirtualRows =
-                Arc::new(move |env, wanted| mysql_performance::rows(&view, env, wanted, &of));
-            return Some((table, make));
-        }
-        if db.eq_ignore_ascii_case(PERFORMANCE_SCHEMA) {
-            let table = performance::definition(name)?.clone();
-            return Some((table, Arc::new(|_, _| Ok(Vec::new()))));
-        }
-        if !db.eq_ignore_ascii_case(INFORMATION_SCHEMA) {
+        view.role = env.current_role.clone();
+        Box::new(OfProgram(view))
+    })
+}
+
+/// A virtual table, with its rows for who looks.
+fn table_of(
+    db: &str,
+    name: &str,
+    catalog: &Catalog,
+    view: &dyn Fn() -> View,
+) -> Option<(Arc<Table>, VirtualRows)> {
+    if db == MYSQL {
+        let table = mysql::definition(name)?.clone();
+        if !is_shown(catalog, MYSQL, name) {
             return None;
         }
-        let table = definition(name)?.clone();
-        let make = maker(&table.def.name);
-        let view = self.0.view();
-        let of = table.clone();
-        let make: VirtualRows = Arc::new(move |env, wanted| {
-            let mut rows = make(&view, env, wanted)?;
-            if is_mysql() {
-                mysql_rows::extend(&of.def.name, &mut rows);
-            }
-            Ok(rows)
+        let (view, of) = (view(), table.clone());
+        let make: VirtualRows = Arc::new(move |_, _| match of.def.name.as_str() {
+            "innodb_table_stats" => innodb::kept_table_stats(&view),
+            "innodb_index_stats" => innodb::kept_index_stats(&view),
+            _ => mysql::rows(&view, &of),
         });
-        Some((table, make))
+        return Some((table, make));
     }
+    if db.eq_ignore_ascii_case(PERFORMANCE_SCHEMA) && is_mysql() {
+        let table = mysql_performance::definition(name)?.clone();
+        let (view, of) = (view(), table.clone());
+        let make: VirtualRows =
+            Arc::new(move |env, wanted| mysql_performance::rows(&view, env, wanted, &of));
+        return Some((table, make));
+    }
+    if db.eq_ignore_ascii_case(PERFORMANCE_SCHEMA) {
+        let table = performance::definition(name)?.clone();
+        return Some((table, Arc::new(|_, _| Ok(Vec::new()))));
+    }
+    if !db.eq_ignore_ascii_case(INFORMATION_SCHEMA) {
+        return None;
+    }
+    let table = definition(name)?.clone();
+    let make = maker(&table.def.name);
+    let view = view();
+    let of = table.clone();
+    let make: VirtualRows = Arc::new(move |env, wanted| {
+        let mut rows = make(&view, env, wanted)?;
+        if is_mysql() {
+            mysql_rows::extend(&of.def.name, &mut rows);
+        }
+        Ok(rows)
+    });
+    Some((table, make))
 }
 
 /// The rows of a table of the database `mysql`.

@@ -566,15 +566,14 @@ impl Definition {
                     false => format!("({})", self.parameters),
                 };
                 let characteristics = self.characteristics();
-                // Behind a package's name MariaDB has no end of line.
-                let end = match (is_package, characteristics.is_empty()) {
-                    (false, _) => "\n",
-                    (true, true) => " ",
-                    (true, false) => "",
+                // Behind a package's name MariaDB has no end of line, and a space in front of its body.
+                let (end, space) = match is_package {
+                    false => ("\n", ""),
+                    true => ("", " "),
                 };
                 let aggregate = if self.aggregate { "AGGREGATE " } else { "" };
                 format!(
-                    "{verb} {definer} {aggregate}{} {name}{parameters}{returns}{end}{characteristics}{}",
+                    "{verb} {definer} {aggregate}{} {name}{parameters}{returns}{end}{characteristics}{space}{}",
                     self.kind.word(),
                     self.body
                 )

@@ -38,3 +38,4 @@ pub(crate) mod written;
 
 pub(crate) use compiled::SessionPrograms;
 pub(crate) use definition::routine_exists;
+pub(crate) use store::TablesOf;

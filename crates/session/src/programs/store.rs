@@ -2,15 +2,19 @@
 
 use crate::acl::Acl;
 use narwal_engine::Database;
-use narwal_sql::{ParamType, Prepared, StatementEnv, Stmt};
+use narwal_sql::{ParamType, Prepared, StatementEnv, Stmt, VirtualTables};
 use narwal_types::SqlResult;
 use parking_lot::Mutex;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+
+/// Finds the virtual tables that a program sees, with what its account may see.
+pub(crate) type TablesOf = Box<dyn Fn(&StatementEnv) -> Box<dyn VirtualTables> + Send + Sync>;
 
 /// The database and the accounts as they are now.
 pub(crate) struct Store {
     db: Database,
     acl: Mutex<Option<Arc<Acl>>>,
+    tables: OnceLock<TablesOf>,
 }
 
 impl Store {
@@ -18,7 +22,13 @@ impl Store {
         Store {
             db,
             acl: Mutex::default(),
+            tables: OnceLock::new(),
         }
+    }
+
+    /// Says how programs find virtual tables. The first call counts.
+    pub(crate) fn see_tables(&self, tables: impl FnOnce() -> TablesOf) {
+        self.tables.get_or_init(tables);
     }
 
     pub(crate) fn database(&self) -> &Database {
@@ -46,7 +56,9 @@ impl Store {
     ) -> SqlResult<Prepared> {
         let stmt = narwal_program::with_params(stmt, types.len());
         *env.param_types.borrow_mut() = types.to_vec();
-        let plan = Prepared::new(&stmt, "", &self.db, &self.db.catalog(), env, None);
+        let tables = self.tables.get().map(|of| of(env));
+        let catalog = self.db.catalog();
+        let plan = Prepared::new(&stmt, "", &self.db, &catalog, env, tables.as_deref());
         env.param_types.borrow_mut().clear();
         plan
     }

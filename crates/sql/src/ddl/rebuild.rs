@@ -261,6 +261,7 @@ impl<'a> Copy<'a> {
         value: &dyn Fn(usize) -> SqlResult<ValueRef<'v>>,
     ) -> Result<(), EngineError> {
         self.rows += 1;
+        self.run.env.row_number.set(self.rows);
         if self.rows & 0xff == 0 {
             self.run.env.check_interrupt()?;
         }

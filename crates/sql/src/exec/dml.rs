@@ -640,6 +640,7 @@ impl UpdatePlan {
     ) -> SqlResult<Option<Vec<u8>>> {
         let table = &self.target.table;
         let layout = &table.layout;
+        ctx.env.row_number.set(row_no);
         let triggered = ctx.env.triggers(table, true, RowEvent::Update).is_some();
         let apply = |ctx: &RunCtx<'_>| {
             let storer = Storer {

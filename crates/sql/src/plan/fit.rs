@@ -205,7 +205,13 @@ pub(crate) fn fit_datetime(t: DateTime, kind: TypeKind, zone: Zone) -> Fit<'stat
             let local = t.unix_micros();
             let (utc, exists) = zone.utc(local);
             // A region's clock shows some times twice and others never: those are compared row by row.
-            if !exists || matches!(zone, Zone::Region(_)) && near_change(zone, utc) {
+            let near = match zone {
+                Zone::Offset(_) => false,
+                Zone::Region(_) => near_change(zone, utc),
+                // Its clock may change at any time.
+                Zone::Table(_) => true,
+            };
+            if !exists || near {
                 return Fit::Unusable;
             }
             // 1970-01-01 00:00:01 to 2038-01-19 03:14:07 UTC.

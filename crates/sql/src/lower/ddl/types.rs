@@ -77,6 +77,10 @@ pub(super) fn data_type(
 ) -> SqlResult<(TypeKind, Type)> {
     let mut ty = Type::default();
     let kind = kind(t, column, sql_mode, &mut ty)?;
+    if matches!(t.name, TypeName::NationalChar | TypeName::NationalVarChar) {
+        // MariaDB's national character set.
+        ty.collation = Some(Collation::Utf8mb3GeneralCi);
+    }
     let mut zerofill = false;
     for a in &t.attributes {
         match a {
