@@ -1,7 +1,7 @@
 //! Which virtual tables there are, without their rows.
 
 use super::{
-    columns, innodb_columns, mysql, mysql_columns, mysql_performance, performance,
+    columns, innodb_columns, mysql, mysql_columns, mysql_performance, mysql_sys, performance,
     uncounted_columns,
 };
 use crate::replica::show;
@@ -17,8 +17,29 @@ use std::sync::{Arc, OnceLock};
 /// A table with the columns of SHOW ALL SLAVES STATUS.
 pub(super) const REPLICA_STATUS: &str = "NARWAL_REPLICA_STATUS";
 
-/// The tables by name in capitals.
-pub(super) fn definitions() -> &'static BTreeMap<&'static str, Arc<Table>> {
+/// The tables by name in capitals: under MySQL's face MySQL's, and of the others those that it does not have.
+fn definitions() -> &'static BTreeMap<String, Arc<Table>> {
+    static MADE: OnceLock<BTreeMap<String, Arc<Table>>> = OnceLock::new();
+    MADE.get_or_init(|| {
+        let own = made_here()
+            .iter()
+            .map(|(n, t)| ((*n).to_string(), t.clone()));
+        let mut all: BTreeMap<String, Arc<Table>> = own.collect();
+        if is_mysql() {
+            let text = include_str!("mysql_information.sql");
+            all.extend(mysql::made(
+                INFORMATION_SCHEMA,
+                "MEMORY",
+                columns::COLLATION,
+                text,
+            ));
+        }
+        all
+    })
+}
+
+/// The tables with the columns that rows are made with, by name in capitals.
+fn made_here() -> &'static BTreeMap<&'static str, Arc<Table>> {
     static MADE: OnceLock<BTreeMap<&'static str, Arc<Table>>> = OnceLock::new();
     MADE.get_or_init(|| {
         let mysqls: (&[_], &[_]) = match is_mysql() {
@@ -66,6 +87,11 @@ pub(crate) fn definition(name: &str) -> Option<&'static Arc<Table>> {
     definitions().get(name.to_ascii_uppercase().as_str())
 }
 
+/// A table with the columns that its rows are made with, by its name in capitals.
+pub(super) fn as_made(name: &str) -> Option<&'static Arc<Table>> {
+    made_here().get(name)
+}
+
 /// All definitions by name.
 pub(crate) fn all() -> impl Iterator<Item = &'static Arc<Table>> {
     definitions().values()
@@ -81,6 +107,7 @@ impl VirtualTables for Definitions {
             _ if db.eq_ignore_ascii_case(PERFORMANCE_SCHEMA) && is_mysql() => {
                 mysql_performance::definition(name)?.clone()
             }
+            mysql_sys::SYS if is_mysql() => mysql_sys::definition(name)?.clone(),
             _ if db.eq_ignore_ascii_case(PERFORMANCE_SCHEMA) => {
                 performance::definition(name)?.clone()
             }

@@ -13,7 +13,8 @@
 //! | `mysql.rs`, `mysql.sql` | the schema `mysql` |
 //! | `system.rs` | what these two have in common |
 //! | `performance.rs`, `performance_schema.sql` | the schema `performance_schema` |
-//! | `mysql_columns.rs`, `mysql_rows.rs` | what MySQL's `information_schema` has beyond MariaDB's, under MySQL's face |
+//! | `mysql_information.sql`, `mysql_columns.rs`, `mysql_rows.rs` | MySQL's `information_schema` under its face: the tables, what their rows have beyond MariaDB's, and the order |
+//! | `mysql_sys.rs`, `mysql_sys.sql` | `sys` under MySQL's face |
 //! | `mysql_performance.rs`, `mysql_performance.sql` | `performance_schema` under MySQL's face |
 //! | `readers.rs` | NARWAL_BINLOG_READERS |
 //! | `innodb_columns.rs`, `innodb.rs` | INNODB_TRX, INNODB_LOCKS, INNODB_LOCK_WAITS, INNODB_SYS_* and the other INNODB tables |
@@ -29,6 +30,7 @@ mod mysql;
 mod mysql_columns;
 pub(crate) mod mysql_performance;
 mod mysql_rows;
+pub(crate) mod mysql_sys;
 mod performance;
 mod readers;
 mod rows;
@@ -46,6 +48,7 @@ use crate::session::ClientSession;
 use crate::system_schemas::{MYSQL, is_shown};
 pub(crate) use crate::view::View;
 use definitions::REPLICA_STATUS;
+use definitions::as_made;
 pub(crate) use definitions::{Definitions, all, definition};
 use narwal_engine::{Catalog, Table};
 use narwal_sql::virtual_tables::{INFORMATION_SCHEMA, PERFORMANCE_SCHEMA, Wanted};
@@ -176,6 +179,13 @@ fn table_of(
             Arc::new(move |env, wanted| mysql_performance::rows(&view, env, wanted, &of));
         return Some((table, make));
     }
+    if db == mysql_sys::SYS && is_mysql() && catalog.database(db).is_none() {
+        let table = mysql_sys::definition(name)?.clone();
+        let (view, of) = (view(), table.clone());
+        let make: VirtualRows =
+            Arc::new(move |env, wanted| mysql_sys::rows(&view, env, wanted, &of));
+        return Some((table, make));
+    }
     if db.eq_ignore_ascii_case(PERFORMANCE_SCHEMA) {
         let table = performance::definition(name)?.clone();
         return Some((table, Arc::new(|_, _| Ok(Vec::new()))));
@@ -184,13 +194,20 @@ fn table_of(
         return None;
     }
     let table = definition(name)?.clone();
-    let make = maker(&table.def.name);
+    let make = match is_mysql() {
+        true => maker(mysql_rows::rows_of(&table.def.name)),
+        false => maker(&table.def.name),
+    };
     let view = view();
     let of = table.clone();
     let make: VirtualRows = Arc::new(move |env, wanted| {
         let mut rows = make(&view, env, wanted)?;
         if is_mysql() {
-            mysql_rows::extend(&of.def.name, &mut rows);
+            let name = mysql_rows::rows_of(&of.def.name);
+            mysql_rows::extend(name, &mut rows);
+            if let Some(from) = as_made(name) {
+                rows = mysql_rows::arranged(from, &of, rows);
+            }
         }
         Ok(rows)
     });

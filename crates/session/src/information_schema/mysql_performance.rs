@@ -1,6 +1,7 @@
 //! The schema `performance_schema` under MySQL's face: variables, status and what replicas do. Nothing is measured for it.
 
 use super::mysql;
+use super::mysql_rows;
 use super::rows::Rows;
 use super::server;
 use crate::gtids::gtid_executed;
@@ -53,6 +54,10 @@ pub(super) fn rows(
         "global_status" => server::status_as_shown(view, true)?,
         "session_status" => server::status_as_shown(view, false)?,
         "processlist" => process_list(server::process_list(view, env, wanted)?),
+        "threads" => {
+            let lines = server::process_list(view, env, wanted)?;
+            lines.iter().map(|l| thread(table, l)).collect()
+        }
         "variables_info" => variables_info(),
         "log_status" => log_status(view)?,
         "replication_connection_configuration"
@@ -84,6 +89,31 @@ fn process_list(rows: Rows) -> Rows {
         row
     };
     rows.into_iter().map(shorter).collect()
+}
+
+/// A line of the process list as a thread: of the others nothing is told.
+fn thread(table: &Table, line: &[Value]) -> Vec<Value> {
+    mysql_rows::by_name(table, |column| {
+        Some(match column {
+            "THREAD_ID" | "PROCESSLIST_ID" => line[0].clone(),
+            "NAME" => Value::str("thread/sql/one_connection"),
+            "TYPE" => Value::str("FOREGROUND"),
+            "PROCESSLIST_USER" => line[1].clone(),
+            "PROCESSLIST_HOST" => match &line[2] {
+                Value::Str(h) => Value::str(h.split(':').next().unwrap_or_default()),
+                v => v.clone(),
+            },
+            "PROCESSLIST_DB" => line[3].clone(),
+            "PROCESSLIST_COMMAND" => line[4].clone(),
+            "PROCESSLIST_TIME" => line[5].clone(),
+            "PROCESSLIST_STATE" => line[6].clone(),
+            "PROCESSLIST_INFO" => line[7].clone(),
+            "INSTRUMENTED" | "HISTORY" => Value::str("NO"),
+            "CONNECTION_TYPE" => Value::str("TCP/IP"),
+            "EXECUTION_ENGINE" => Value::str("PRIMARY"),
+            _ => return None,
+        })
+    })
 }
 
 fn variables_info() -> Rows {

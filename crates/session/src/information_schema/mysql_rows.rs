@@ -3,8 +3,10 @@
 use super::innodb;
 use super::rows::Rows;
 use crate::view::View;
+use narwal_engine::Table;
 use narwal_sql::StatementEnv;
 use narwal_sql::virtual_tables::Wanted;
+use narwal_types::convert::implicit_default;
 use narwal_types::{SqlResult, Value};
 
 /// Puts the values of [`super::mysql_columns::COLUMNS`] behind a table's rows; those of STATISTICS,
@@ -17,6 +19,52 @@ pub(super) fn extend(name: &str, rows: &mut Rows) {
             _ => {}
         }
     }
+}
+
+/// The table whose rows have what a table of MySQL's shows, where that is another one.
+pub(super) fn rows_of(name: &str) -> &str {
+    match name {
+        "COLUMNS_EXTENSIONS" => "COLUMNS",
+        "SCHEMATA_EXTENSIONS" => "SCHEMATA",
+        "TABLES_EXTENSIONS" => "TABLES",
+        "TABLE_CONSTRAINTS_EXTENSIONS" => "TABLE_CONSTRAINTS",
+        "INNODB_INDEXES" => "INNODB_SYS_INDEXES",
+        "INNODB_FIELDS" => "INNODB_SYS_FIELDS",
+        "INNODB_FOREIGN" => "INNODB_SYS_FOREIGN",
+        "INNODB_FOREIGN_COLS" => "INNODB_SYS_FOREIGN_COLS",
+        "INNODB_TABLESTATS" => "INNODB_SYS_TABLESTATS",
+        name => name,
+    }
+}
+
+/// A row by the names of its columns. What is not given is NULL, or a type's empty value.
+pub(super) fn by_name(table: &Table, value: impl Fn(&str) -> Option<Value>) -> Vec<Value> {
+    let one = |c: &narwal_engine::ColumnDef| match value(&c.name) {
+        Some(v) => v,
+        None if c.nullable => Value::Null,
+        None => implicit_default(&c.ty),
+    };
+    table.columns().iter().map(one).collect()
+}
+
+/// Rows with the columns that MySQL's table has, in its order, out of those of `from`.
+pub(super) fn arranged(from: &Table, to: &Table, rows: Rows) -> Rows {
+    let place = |c: &narwal_engine::ColumnDef| {
+        let mut of = from.columns().iter();
+        of.position(|f| f.name.eq_ignore_ascii_case(&c.name))
+    };
+    let places: Vec<Option<usize>> = to.columns().iter().map(place).collect();
+    let arrange = |row: Vec<Value>| {
+        let cell = |(c, at): (&narwal_engine::ColumnDef, &Option<usize>)| match at
+            .and_then(|i| row.get(i))
+        {
+            Some(v) => v.clone(),
+            None if c.nullable => Value::Null,
+            None => implicit_default(&c.ty),
+        };
+        to.columns().iter().zip(&places).map(cell).collect()
+    };
+    rows.into_iter().map(arrange).collect()
 }
 
 /// INNODB_TABLES.

@@ -1,6 +1,6 @@
 //! The tables of the schemas that are there without anybody making them.
 
-use super::{mysql, mysql_performance, performance};
+use super::{mysql, mysql_performance, mysql_sys, performance};
 use crate::system_schemas::MYSQL;
 use narwal_engine::Table;
 use narwal_sql::virtual_tables::PERFORMANCE_SCHEMA;
@@ -14,6 +14,7 @@ pub(crate) fn system_tables(schema: &str) -> Vec<&'static Arc<Table>> {
         MYSQL => mysql::all().collect(),
         PERFORMANCE_SCHEMA if is_mysql() => mysql_performance::all().collect(),
         PERFORMANCE_SCHEMA => performance::all().collect(),
+        mysql_sys::SYS if is_mysql() => mysql_sys::all().collect(),
         _ => Vec::new(),
     }
 }
@@ -24,6 +25,7 @@ pub(crate) fn table_of_system(schema: &str, name: &str) -> Option<&'static Arc<T
         MYSQL => mysql::definition(name),
         PERFORMANCE_SCHEMA if is_mysql() => mysql_performance::definition(name),
         PERFORMANCE_SCHEMA => performance::definition(name),
+        mysql_sys::SYS if is_mysql() => mysql_sys::definition(name),
         _ => None,
     }
 }

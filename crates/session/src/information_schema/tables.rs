@@ -8,7 +8,9 @@ use crate::privileges::PrivilegeSet;
 use crate::rows::type_facts;
 use crate::system_schemas::{is_shown, system_schema, system_schemas};
 use crate::view::View;
-use narwal_engine::{ColumnDef, ForeignKeyDef, IndexColumn, IndexDef, IndexMethod, Table, ViewDef};
+use narwal_engine::{
+    ColumnDef, ForeignAction, ForeignKeyDef, IndexColumn, IndexDef, IndexMethod, Table, ViewDef,
+};
 use narwal_sql::StatementEnv;
 use narwal_sql::show;
 use narwal_sql::view::describe;
@@ -546,6 +548,14 @@ fn referenced_key(view: &View, key: &ForeignKeyDef) -> Option<String> {
         .map(|i| i.name.clone())
 }
 
+/// The name of a foreign key's action. MySQL calls the default NO ACTION, MariaDB RESTRICT.
+fn action_name(action: ForeignAction) -> &'static str {
+    match action {
+        ForeignAction::Restrict if is_mysql() => ForeignAction::NoAction.name(),
+        action => action.name(),
+    }
+}
+
 pub(super) fn referential_constraints(
     view: &View,
     _: &StatementEnv,
@@ -562,8 +572,8 @@ pub(super) fn referential_constraints(
                 text(&key.parent_db),
                 referenced_key(view, key).map_or(Value::Null, |n| text(&n)),
                 text("NONE"),
-                text(key.on_update.name()),
-                text(key.on_delete.name()),
+                text(action_name(key.on_update)),
+                text(action_name(key.on_delete)),
                 text(&t.def.name),
                 text(&key.parent),
             ]);

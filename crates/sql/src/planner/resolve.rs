@@ -94,7 +94,7 @@ impl<'a> Resolver<'a> {
                 rows: Rows::Virtual(rows),
             });
         }
-        let made = db == "mysql" || db.eq_ignore_ascii_case(PERFORMANCE_SCHEMA);
+        let made = db == "mysql" || db == "sys" || db.eq_ignore_ascii_case(PERFORMANCE_SCHEMA);
         if made
             && let Some((table, rows)) =
                 self.virtual_tables.and_then(|v| v.table(&db, &t.name.name))

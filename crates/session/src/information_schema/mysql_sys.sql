@@ -1,0 +1,357 @@
+-- Views of MySQL 8.4's schema sys: names and types of their columns.
+CREATE TABLE host_summary (`host` varchar(255), `statements` decimal(64,0), `statement_latency` varchar(11),
+  `statement_avg_latency` varchar(11), `table_scans` decimal(65,0), `file_ios` decimal(64,0),
+  `file_io_latency` varchar(11), `current_connections` decimal(41,0), `total_connections` decimal(41,0),
+  `unique_users` bigint NOT NULL, `current_memory` varchar(11), `total_memory_allocated` varchar(11));
+CREATE TABLE host_summary_by_file_io (`host` varchar(255), `ios` decimal(42,0), `io_latency` varchar(11));
+CREATE TABLE host_summary_by_file_io_type (`host` varchar(255), `event_name` varchar(128) NOT NULL,
+  `total` bigint unsigned NOT NULL, `total_latency` varchar(11), `max_latency` varchar(11));
+CREATE TABLE host_summary_by_stages (`host` varchar(255), `event_name` varchar(128) NOT NULL,
+  `total` bigint unsigned NOT NULL, `total_latency` varchar(11), `avg_latency` varchar(11));
+CREATE TABLE host_summary_by_statement_latency (`host` varchar(255), `total` decimal(42,0),
+  `total_latency` varchar(11), `max_latency` varchar(11), `lock_latency` varchar(11), `cpu_latency` varchar(11),
+  `rows_sent` decimal(42,0), `rows_examined` decimal(42,0), `rows_affected` decimal(42,0),
+  `full_scans` decimal(43,0));
+CREATE TABLE host_summary_by_statement_type (`host` varchar(255), `statement` varchar(128),
+  `total` bigint unsigned NOT NULL, `total_latency` varchar(11), `max_latency` varchar(11),
+  `lock_latency` varchar(11), `cpu_latency` varchar(11), `rows_sent` bigint unsigned NOT NULL,
+  `rows_examined` bigint unsigned NOT NULL, `rows_affected` bigint unsigned NOT NULL,
+  `full_scans` bigint unsigned NOT NULL);
+CREATE TABLE innodb_buffer_stats_by_schema (`object_schema` text, `allocated` varchar(11), `data` varchar(11),
+  `pages` bigint NOT NULL, `pages_hashed` bigint NOT NULL, `pages_old` bigint NOT NULL, `rows_cached` decimal(45,0));
+CREATE TABLE innodb_buffer_stats_by_table (`object_schema` text, `object_name` text, `allocated` varchar(11),
+  `data` varchar(11), `pages` bigint NOT NULL, `pages_hashed` bigint NOT NULL, `pages_old` bigint NOT NULL,
+  `rows_cached` decimal(45,0));
+CREATE TABLE io_by_thread_by_latency (`user` varchar(288), `total` decimal(42,0), `total_latency` varchar(11),
+  `min_latency` varchar(11), `avg_latency` varchar(11), `max_latency` varchar(11),
+  `thread_id` bigint unsigned NOT NULL, `processlist_id` bigint unsigned);
+CREATE TABLE io_global_by_file_by_bytes (`file` varchar(512), `count_read` bigint unsigned NOT NULL,
+  `total_read` varchar(11), `avg_read` varchar(11), `count_write` bigint unsigned NOT NULL,
+  `total_written` varchar(11), `avg_write` varchar(11), `total` varchar(11), `write_pct` decimal(26,2) NOT NULL);
+CREATE TABLE io_global_by_file_by_latency (`file` varchar(512), `total` bigint unsigned NOT NULL,
+  `total_latency` varchar(11), `count_read` bigint unsigned NOT NULL, `read_latency` varchar(11),
+  `count_write` bigint unsigned NOT NULL, `write_latency` varchar(11), `count_misc` bigint unsigned NOT NULL,
+  `misc_latency` varchar(11));
+CREATE TABLE io_global_by_wait_by_bytes (`event_name` varchar(128), `total` bigint unsigned NOT NULL,
+  `total_latency` varchar(11), `min_latency` varchar(11), `avg_latency` varchar(11), `max_latency` varchar(11),
+  `count_read` bigint unsigned NOT NULL, `total_read` varchar(11), `avg_read` varchar(11),
+  `count_write` bigint unsigned NOT NULL, `total_written` varchar(11), `avg_written` varchar(11),
+  `total_requested` varchar(11));
+CREATE TABLE io_global_by_wait_by_latency (`event_name` varchar(128), `total` bigint unsigned NOT NULL,
+  `total_latency` varchar(11), `avg_latency` varchar(11), `max_latency` varchar(11), `read_latency` varchar(11),
+  `write_latency` varchar(11), `misc_latency` varchar(11), `count_read` bigint unsigned NOT NULL,
+  `total_read` varchar(11), `avg_read` varchar(11), `count_write` bigint unsigned NOT NULL,
+  `total_written` varchar(11), `avg_written` varchar(11));
+CREATE TABLE latest_file_io (`thread` varchar(317), `file` varchar(512), `latency` varchar(11),
+  `operation` varchar(32) NOT NULL, `requested` varchar(11));
+CREATE TABLE memory_by_host_by_current_bytes (`host` varchar(255), `current_count_used` decimal(41,0),
+  `current_allocated` varchar(11), `current_avg_alloc` varchar(11), `current_max_alloc` varchar(11),
+  `total_allocated` varchar(11));
+CREATE TABLE memory_by_thread_by_current_bytes (`thread_id` bigint unsigned NOT NULL, `user` varchar(288),
+  `current_count_used` decimal(41,0), `current_allocated` varchar(11), `current_avg_alloc` varchar(11),
+  `current_max_alloc` varchar(11), `total_allocated` varchar(11));
+CREATE TABLE memory_by_user_by_current_bytes (`user` varchar(32), `current_count_used` decimal(41,0),
+  `current_allocated` varchar(11), `current_avg_alloc` varchar(11), `current_max_alloc` varchar(11),
+  `total_allocated` varchar(11));
+CREATE TABLE memory_global_by_current_bytes (`event_name` varchar(128) NOT NULL, `current_count` bigint NOT NULL,
+  `current_alloc` varchar(11), `current_avg_alloc` varchar(11), `high_count` bigint NOT NULL,
+  `high_alloc` varchar(11), `high_avg_alloc` varchar(11));
+CREATE TABLE memory_global_total (`total_allocated` varchar(11));
+CREATE TABLE processlist (`thd_id` bigint unsigned NOT NULL, `conn_id` bigint unsigned, `user` varchar(288),
+  `db` varchar(64), `command` varchar(16), `state` varchar(64), `time` bigint, `current_statement` longtext,
+  `execution_engine` varchar(9), `statement_latency` varchar(11), `progress` decimal(26,2),
+  `lock_latency` varchar(11), `cpu_latency` varchar(11), `rows_examined` bigint unsigned,
+  `rows_sent` bigint unsigned, `rows_affected` bigint unsigned, `tmp_tables` bigint unsigned,
+  `tmp_disk_tables` bigint unsigned, `full_scan` varchar(3) NOT NULL, `last_statement` longtext,
+  `last_statement_latency` varchar(11), `current_memory` varchar(11), `last_wait` varchar(128),
+  `last_wait_latency` varchar(13), `source` varchar(64), `trx_latency` varchar(11), `trx_state` varchar(11),
+  `trx_autocommit` varchar(3), `pid` varchar(1024), `program_name` varchar(1024));
+CREATE TABLE ps_check_lost_instrumentation (`variable_name` varchar(64) NOT NULL, `variable_value` varchar(1024));
+CREATE TABLE schema_index_statistics (`table_schema` varchar(64), `table_name` varchar(64), `index_name` varchar(64),
+  `rows_selected` bigint unsigned NOT NULL, `select_latency` varchar(11), `rows_inserted` bigint unsigned NOT NULL,
+  `insert_latency` varchar(11), `rows_updated` bigint unsigned NOT NULL, `update_latency` varchar(11),
+  `rows_deleted` bigint unsigned NOT NULL, `delete_latency` varchar(11));
+CREATE TABLE schema_table_statistics (`table_schema` varchar(64), `table_name` varchar(64),
+  `total_latency` varchar(11), `rows_fetched` bigint unsigned NOT NULL, `fetch_latency` varchar(11),
+  `rows_inserted` bigint unsigned NOT NULL, `insert_latency` varchar(11), `rows_updated` bigint unsigned NOT NULL,
+  `update_latency` varchar(11), `rows_deleted` bigint unsigned NOT NULL, `delete_latency` varchar(11),
+  `io_read_requests` decimal(42,0), `io_read` varchar(11), `io_read_latency` varchar(11),
+  `io_write_requests` decimal(42,0), `io_write` varchar(11), `io_write_latency` varchar(11),
+  `io_misc_requests` decimal(42,0), `io_misc_latency` varchar(11));
+CREATE TABLE schema_table_statistics_with_buffer (`table_schema` varchar(64), `table_name` varchar(64),
+  `rows_fetched` bigint unsigned NOT NULL, `fetch_latency` varchar(11), `rows_inserted` bigint unsigned NOT NULL,
+  `insert_latency` varchar(11), `rows_updated` bigint unsigned NOT NULL, `update_latency` varchar(11),
+  `rows_deleted` bigint unsigned NOT NULL, `delete_latency` varchar(11), `io_read_requests` decimal(42,0),
+  `io_read` varchar(11), `io_read_latency` varchar(11), `io_write_requests` decimal(42,0), `io_write` varchar(11),
+  `io_write_latency` varchar(11), `io_misc_requests` decimal(42,0), `io_misc_latency` varchar(11),
+  `innodb_buffer_allocated` varchar(11), `innodb_buffer_data` varchar(11), `innodb_buffer_free` varchar(11),
+  `innodb_buffer_pages` bigint, `innodb_buffer_pages_hashed` bigint, `innodb_buffer_pages_old` bigint,
+  `innodb_buffer_rows_cached` decimal(45,0));
+CREATE TABLE schema_tables_with_full_table_scans (`object_schema` varchar(64), `object_name` varchar(64),
+  `rows_full_scanned` bigint unsigned NOT NULL, `latency` varchar(11));
+CREATE TABLE session (`thd_id` bigint unsigned NOT NULL, `conn_id` bigint unsigned, `user` varchar(288),
+  `db` varchar(64), `command` varchar(16), `state` varchar(64), `time` bigint, `current_statement` longtext,
+  `execution_engine` varchar(9), `statement_latency` varchar(11), `progress` decimal(26,2),
+  `lock_latency` varchar(11), `cpu_latency` varchar(11), `rows_examined` bigint unsigned,
+  `rows_sent` bigint unsigned, `rows_affected` bigint unsigned, `tmp_tables` bigint unsigned,
+  `tmp_disk_tables` bigint unsigned, `full_scan` varchar(3) NOT NULL, `last_statement` longtext,
+  `last_statement_latency` varchar(11), `current_memory` varchar(11), `last_wait` varchar(128),
+  `last_wait_latency` varchar(13), `source` varchar(64), `trx_latency` varchar(11), `trx_state` varchar(11),
+  `trx_autocommit` varchar(3), `pid` varchar(1024), `program_name` varchar(1024));
+CREATE TABLE statement_analysis (`query` longtext, `db` varchar(64), `full_scan` varchar(1) NOT NULL,
+  `exec_count` bigint unsigned NOT NULL, `err_count` bigint unsigned NOT NULL, `warn_count` bigint unsigned NOT NULL,
+  `total_latency` varchar(11), `max_latency` varchar(11), `avg_latency` varchar(11), `lock_latency` varchar(11),
+  `cpu_latency` varchar(11), `rows_sent` bigint unsigned NOT NULL, `rows_sent_avg` decimal(21,0) NOT NULL,
+  `rows_examined` bigint unsigned NOT NULL, `rows_examined_avg` decimal(21,0) NOT NULL,
+  `rows_affected` bigint unsigned NOT NULL, `rows_affected_avg` decimal(21,0) NOT NULL,
+  `tmp_tables` bigint unsigned NOT NULL, `tmp_disk_tables` bigint unsigned NOT NULL,
+  `rows_sorted` bigint unsigned NOT NULL, `sort_merge_passes` bigint unsigned NOT NULL,
+  `max_controlled_memory` varchar(11), `max_total_memory` varchar(11), `digest` varchar(64),
+  `first_seen` timestamp(6) NOT NULL, `last_seen` timestamp(6) NOT NULL);
+CREATE TABLE statements_with_errors_or_warnings (`query` longtext, `db` varchar(64),
+  `exec_count` bigint unsigned NOT NULL, `errors` bigint unsigned NOT NULL, `error_pct` decimal(27,4) NOT NULL,
+  `warnings` bigint unsigned NOT NULL, `warning_pct` decimal(27,4) NOT NULL, `first_seen` timestamp(6) NOT NULL,
+  `last_seen` timestamp(6) NOT NULL, `digest` varchar(64));
+CREATE TABLE statements_with_full_table_scans (`query` longtext, `db` varchar(64),
+  `exec_count` bigint unsigned NOT NULL, `total_latency` varchar(11), `no_index_used_count` bigint unsigned NOT NULL,
+  `no_good_index_used_count` bigint unsigned NOT NULL, `no_index_used_pct` decimal(24,0) NOT NULL,
+  `rows_sent` bigint unsigned NOT NULL, `rows_examined` bigint unsigned NOT NULL, `rows_sent_avg` decimal(21,0),
+  `rows_examined_avg` decimal(21,0), `first_seen` timestamp(6) NOT NULL, `last_seen` timestamp(6) NOT NULL,
+  `digest` varchar(64));
+CREATE TABLE statements_with_runtimes_in_95th_percentile (`query` longtext, `db` varchar(64),
+  `full_scan` varchar(1) NOT NULL, `exec_count` bigint unsigned NOT NULL, `err_count` bigint unsigned NOT NULL,
+  `warn_count` bigint unsigned NOT NULL, `total_latency` varchar(11), `max_latency` varchar(11),
+  `avg_latency` varchar(11), `rows_sent` bigint unsigned NOT NULL, `rows_sent_avg` decimal(21,0) NOT NULL,
+  `rows_examined` bigint unsigned NOT NULL, `rows_examined_avg` decimal(21,0) NOT NULL,
+  `first_seen` timestamp(6) NOT NULL, `last_seen` timestamp(6) NOT NULL, `digest` varchar(64));
+CREATE TABLE statements_with_sorting (`query` longtext, `db` varchar(64), `exec_count` bigint unsigned NOT NULL,
+  `total_latency` varchar(11), `sort_merge_passes` bigint unsigned NOT NULL,
+  `avg_sort_merges` decimal(21,0) NOT NULL, `sorts_using_scans` bigint unsigned NOT NULL,
+  `sort_using_range` bigint unsigned NOT NULL, `rows_sorted` bigint unsigned NOT NULL,
+  `avg_rows_sorted` decimal(21,0) NOT NULL, `first_seen` timestamp(6) NOT NULL, `last_seen` timestamp(6) NOT NULL,
+  `digest` varchar(64));
+CREATE TABLE statements_with_temp_tables (`query` longtext, `db` varchar(64), `exec_count` bigint unsigned NOT NULL,
+  `total_latency` varchar(11), `memory_tmp_tables` bigint unsigned NOT NULL,
+  `disk_tmp_tables` bigint unsigned NOT NULL, `avg_tmp_tables_per_query` decimal(21,0) NOT NULL,
+  `tmp_tables_to_disk_pct` decimal(24,0) NOT NULL, `first_seen` timestamp(6) NOT NULL,
+  `last_seen` timestamp(6) NOT NULL, `digest` varchar(64));
+CREATE TABLE user_summary (`user` varchar(32), `statements` decimal(64,0), `statement_latency` varchar(11),
+  `statement_avg_latency` varchar(11), `table_scans` decimal(65,0), `file_ios` decimal(64,0),
+  `file_io_latency` varchar(11), `current_connections` decimal(41,0), `total_connections` decimal(41,0),
+  `unique_hosts` bigint NOT NULL, `current_memory` varchar(11), `total_memory_allocated` varchar(11));
+CREATE TABLE user_summary_by_file_io (`user` varchar(32), `ios` decimal(42,0), `io_latency` varchar(11));
+CREATE TABLE user_summary_by_file_io_type (`user` varchar(32), `event_name` varchar(128) NOT NULL,
+  `total` bigint unsigned NOT NULL, `latency` varchar(11), `max_latency` varchar(11));
+CREATE TABLE user_summary_by_stages (`user` varchar(32), `event_name` varchar(128) NOT NULL,
+  `total` bigint unsigned NOT NULL, `total_latency` varchar(11), `avg_latency` varchar(11));
+CREATE TABLE user_summary_by_statement_latency (`user` varchar(32), `total` decimal(42,0),
+  `total_latency` varchar(11), `max_latency` varchar(11), `lock_latency` varchar(11), `cpu_latency` varchar(11),
+  `rows_sent` decimal(42,0), `rows_examined` decimal(42,0), `rows_affected` decimal(42,0),
+  `full_scans` decimal(43,0));
+CREATE TABLE user_summary_by_statement_type (`user` varchar(32), `statement` varchar(128),
+  `total` bigint unsigned NOT NULL, `total_latency` varchar(11), `max_latency` varchar(11),
+  `lock_latency` varchar(11), `cpu_latency` varchar(11), `rows_sent` bigint unsigned NOT NULL,
+  `rows_examined` bigint unsigned NOT NULL, `rows_affected` bigint unsigned NOT NULL,
+  `full_scans` bigint unsigned NOT NULL);
+CREATE TABLE version (`sys_version` varchar(5) NOT NULL, `mysql_version` varchar(14) NOT NULL);
+CREATE TABLE wait_classes_global_by_avg_latency (`event_class` varchar(128), `total` decimal(42,0),
+  `total_latency` varchar(11), `min_latency` varchar(11), `avg_latency` varchar(11), `max_latency` varchar(11));
+CREATE TABLE wait_classes_global_by_latency (`event_class` varchar(128), `total` decimal(42,0),
+  `total_latency` varchar(11), `min_latency` varchar(11), `avg_latency` varchar(11), `max_latency` varchar(11));
+CREATE TABLE waits_by_host_by_latency (`host` varchar(255), `event` varchar(128) NOT NULL,
+  `total` bigint unsigned NOT NULL, `total_latency` varchar(11), `avg_latency` varchar(11),
+  `max_latency` varchar(11));
+CREATE TABLE waits_by_user_by_latency (`user` varchar(32), `event` varchar(128) NOT NULL,
+  `total` bigint unsigned NOT NULL, `total_latency` varchar(11), `avg_latency` varchar(11),
+  `max_latency` varchar(11));
+CREATE TABLE waits_global_by_latency (`events` varchar(128) NOT NULL, `total` bigint unsigned NOT NULL,
+  `total_latency` varchar(11), `avg_latency` varchar(11), `max_latency` varchar(11));
+CREATE TABLE x$host_summary (`host` varchar(255), `statements` decimal(64,0), `statement_latency` decimal(64,0),
+  `statement_avg_latency` decimal(65,4), `table_scans` decimal(65,0), `file_ios` decimal(64,0),
+  `file_io_latency` decimal(64,0), `current_connections` decimal(41,0), `total_connections` decimal(41,0),
+  `unique_users` bigint NOT NULL, `current_memory` decimal(63,0), `total_memory_allocated` decimal(64,0));
+CREATE TABLE x$host_summary_by_file_io (`host` varchar(255), `ios` decimal(42,0), `io_latency` decimal(42,0));
+CREATE TABLE x$host_summary_by_file_io_type (`host` varchar(255), `event_name` varchar(128) NOT NULL,
+  `total` bigint unsigned NOT NULL, `total_latency` bigint unsigned NOT NULL,
+  `max_latency` bigint unsigned NOT NULL);
+CREATE TABLE x$host_summary_by_stages (`host` varchar(255), `event_name` varchar(128) NOT NULL,
+  `total` bigint unsigned NOT NULL, `total_latency` bigint unsigned NOT NULL,
+  `avg_latency` bigint unsigned NOT NULL);
+CREATE TABLE x$host_summary_by_statement_latency (`host` varchar(255), `total` decimal(42,0),
+  `total_latency` decimal(42,0), `max_latency` bigint unsigned, `lock_latency` decimal(42,0),
+  `cpu_latency` decimal(42,0), `rows_sent` decimal(42,0), `rows_examined` decimal(42,0),
+  `rows_affected` decimal(42,0), `full_scans` decimal(43,0));
+CREATE TABLE x$host_summary_by_statement_type (`host` varchar(255), `statement` varchar(128),
+  `total` bigint unsigned NOT NULL, `total_latency` bigint unsigned NOT NULL, `max_latency` bigint unsigned NOT NULL,
+  `lock_latency` bigint unsigned NOT NULL, `cpu_latency` bigint unsigned NOT NULL,
+  `rows_sent` bigint unsigned NOT NULL, `rows_examined` bigint unsigned NOT NULL,
+  `rows_affected` bigint unsigned NOT NULL, `full_scans` bigint unsigned NOT NULL);
+CREATE TABLE x$innodb_buffer_stats_by_schema (`object_schema` text, `allocated` decimal(44,0), `data` decimal(44,0),
+  `pages` bigint NOT NULL, `pages_hashed` bigint NOT NULL, `pages_old` bigint NOT NULL,
+  `rows_cached` decimal(45,0) NOT NULL);
+CREATE TABLE x$innodb_buffer_stats_by_table (`object_schema` text, `object_name` text, `allocated` decimal(44,0),
+  `data` decimal(44,0), `pages` bigint NOT NULL, `pages_hashed` bigint NOT NULL, `pages_old` bigint NOT NULL,
+  `rows_cached` decimal(45,0) NOT NULL);
+CREATE TABLE x$io_by_thread_by_latency (`user` varchar(288), `total` decimal(42,0), `total_latency` decimal(42,0),
+  `min_latency` bigint unsigned, `avg_latency` decimal(24,4), `max_latency` bigint unsigned,
+  `thread_id` bigint unsigned NOT NULL, `processlist_id` bigint unsigned);
+CREATE TABLE x$io_global_by_file_by_bytes (`file` varchar(512) NOT NULL, `count_read` bigint unsigned NOT NULL,
+  `total_read` bigint NOT NULL, `avg_read` decimal(23,4) NOT NULL, `count_write` bigint unsigned NOT NULL,
+  `total_written` bigint NOT NULL, `avg_write` decimal(23,4) NOT NULL, `total` bigint NOT NULL,
+  `write_pct` decimal(26,2) NOT NULL);
+CREATE TABLE x$io_global_by_file_by_latency (`file` varchar(512) NOT NULL, `total` bigint unsigned NOT NULL,
+  `total_latency` bigint unsigned NOT NULL, `count_read` bigint unsigned NOT NULL,
+  `read_latency` bigint unsigned NOT NULL, `count_write` bigint unsigned NOT NULL,
+  `write_latency` bigint unsigned NOT NULL, `count_misc` bigint unsigned NOT NULL,
+  `misc_latency` bigint unsigned NOT NULL);
+CREATE TABLE x$io_global_by_wait_by_bytes (`event_name` varchar(128), `total` bigint unsigned NOT NULL,
+  `total_latency` bigint unsigned NOT NULL, `min_latency` bigint unsigned NOT NULL,
+  `avg_latency` bigint unsigned NOT NULL, `max_latency` bigint unsigned NOT NULL,
+  `count_read` bigint unsigned NOT NULL, `total_read` bigint NOT NULL, `avg_read` decimal(23,4) NOT NULL,
+  `count_write` bigint unsigned NOT NULL, `total_written` bigint NOT NULL, `avg_written` decimal(23,4) NOT NULL,
+  `total_requested` bigint NOT NULL);
+CREATE TABLE x$io_global_by_wait_by_latency (`event_name` varchar(128), `total` bigint unsigned NOT NULL,
+  `total_latency` bigint unsigned NOT NULL, `avg_latency` bigint unsigned NOT NULL,
+  `max_latency` bigint unsigned NOT NULL, `read_latency` bigint unsigned NOT NULL,
+  `write_latency` bigint unsigned NOT NULL, `misc_latency` bigint unsigned NOT NULL,
+  `count_read` bigint unsigned NOT NULL, `total_read` bigint NOT NULL, `avg_read` decimal(23,4) NOT NULL,
+  `count_write` bigint unsigned NOT NULL, `total_written` bigint NOT NULL, `avg_written` decimal(23,4) NOT NULL);
+CREATE TABLE x$latest_file_io (`thread` varchar(317), `file` varchar(512), `latency` bigint unsigned,
+  `operation` varchar(32) NOT NULL, `requested` bigint);
+CREATE TABLE x$memory_by_host_by_current_bytes (`host` varchar(255), `current_count_used` decimal(41,0),
+  `current_allocated` decimal(41,0), `current_avg_alloc` decimal(45,4) NOT NULL, `current_max_alloc` bigint,
+  `total_allocated` decimal(42,0));
+CREATE TABLE x$memory_by_thread_by_current_bytes (`thread_id` bigint unsigned NOT NULL, `user` varchar(288),
+  `current_count_used` decimal(41,0), `current_allocated` decimal(41,0), `current_avg_alloc` decimal(45,4) NOT NULL,
+  `current_max_alloc` bigint, `total_allocated` decimal(42,0));
+CREATE TABLE x$memory_by_user_by_current_bytes (`user` varchar(32), `current_count_used` decimal(41,0),
+  `current_allocated` decimal(41,0), `current_avg_alloc` decimal(45,4) NOT NULL, `current_max_alloc` bigint,
+  `total_allocated` decimal(42,0));
+CREATE TABLE x$memory_global_by_current_bytes (`event_name` varchar(128) NOT NULL, `current_count` bigint NOT NULL,
+  `current_alloc` bigint NOT NULL, `current_avg_alloc` decimal(23,4) NOT NULL, `high_count` bigint NOT NULL,
+  `high_alloc` bigint NOT NULL, `high_avg_alloc` decimal(23,4) NOT NULL);
+CREATE TABLE x$memory_global_total (`total_allocated` decimal(41,0));
+CREATE TABLE x$processlist (`thd_id` bigint unsigned NOT NULL, `conn_id` bigint unsigned, `user` varchar(288),
+  `db` varchar(64), `command` varchar(16), `state` varchar(64), `time` bigint, `current_statement` longtext,
+  `execution_engine` varchar(9), `statement_latency` bigint unsigned, `progress` decimal(26,2),
+  `lock_latency` bigint unsigned, `cpu_latency` bigint unsigned, `rows_examined` bigint unsigned,
+  `rows_sent` bigint unsigned, `rows_affected` bigint unsigned, `tmp_tables` bigint unsigned,
+  `tmp_disk_tables` bigint unsigned, `full_scan` varchar(3) NOT NULL, `last_statement` longtext,
+  `last_statement_latency` bigint unsigned, `current_memory` decimal(41,0), `last_wait` varchar(128),
+  `last_wait_latency` varchar(20), `source` varchar(64), `trx_latency` bigint unsigned, `trx_state` varchar(11),
+  `trx_autocommit` varchar(3), `pid` varchar(1024), `program_name` varchar(1024));
+CREATE TABLE x$ps_digest_95th_percentile_by_avg_us (`avg_us` decimal(21,0), `percentile` decimal(46,4) NOT NULL);
+CREATE TABLE x$ps_digest_avg_latency_distribution (`cnt` bigint NOT NULL, `avg_us` decimal(21,0));
+CREATE TABLE x$ps_schema_table_statistics_io (`table_schema` varchar(64), `table_name` varchar(64),
+  `count_read` decimal(42,0), `sum_number_of_bytes_read` decimal(41,0), `sum_timer_read` decimal(42,0),
+  `count_write` decimal(42,0), `sum_number_of_bytes_write` decimal(41,0), `sum_timer_write` decimal(42,0),
+  `count_misc` decimal(42,0), `sum_timer_misc` decimal(42,0));
+CREATE TABLE x$schema_index_statistics (`table_schema` varchar(64), `table_name` varchar(64),
+  `index_name` varchar(64), `rows_selected` bigint unsigned NOT NULL, `select_latency` bigint unsigned NOT NULL,
+  `rows_inserted` bigint unsigned NOT NULL, `insert_latency` bigint unsigned NOT NULL,
+  `rows_updated` bigint unsigned NOT NULL, `update_latency` bigint unsigned NOT NULL,
+  `rows_deleted` bigint unsigned NOT NULL, `delete_latency` bigint unsigned NOT NULL);
+CREATE TABLE x$schema_table_statistics (`table_schema` varchar(64), `table_name` varchar(64),
+  `total_latency` bigint unsigned NOT NULL, `rows_fetched` bigint unsigned NOT NULL,
+  `fetch_latency` bigint unsigned NOT NULL, `rows_inserted` bigint unsigned NOT NULL,
+  `insert_latency` bigint unsigned NOT NULL, `rows_updated` bigint unsigned NOT NULL,
+  `update_latency` bigint unsigned NOT NULL, `rows_deleted` bigint unsigned NOT NULL,
+  `delete_latency` bigint unsigned NOT NULL, `io_read_requests` decimal(42,0), `io_read` decimal(41,0),
+  `io_read_latency` decimal(42,0), `io_write_requests` decimal(42,0), `io_write` decimal(41,0),
+  `io_write_latency` decimal(42,0), `io_misc_requests` decimal(42,0), `io_misc_latency` decimal(42,0));
+CREATE TABLE x$schema_table_statistics_with_buffer (`table_schema` varchar(64), `table_name` varchar(64),
+  `rows_fetched` bigint unsigned NOT NULL, `fetch_latency` bigint unsigned NOT NULL,
+  `rows_inserted` bigint unsigned NOT NULL, `insert_latency` bigint unsigned NOT NULL,
+  `rows_updated` bigint unsigned NOT NULL, `update_latency` bigint unsigned NOT NULL,
+  `rows_deleted` bigint unsigned NOT NULL, `delete_latency` bigint unsigned NOT NULL,
+  `io_read_requests` decimal(42,0), `io_read` decimal(41,0), `io_read_latency` decimal(42,0),
+  `io_write_requests` decimal(42,0), `io_write` decimal(41,0), `io_write_latency` decimal(42,0),
+  `io_misc_requests` decimal(42,0), `io_misc_latency` decimal(42,0), `innodb_buffer_allocated` decimal(44,0),
+  `innodb_buffer_data` decimal(44,0), `innodb_buffer_free` decimal(45,0), `innodb_buffer_pages` bigint,
+  `innodb_buffer_pages_hashed` bigint, `innodb_buffer_pages_old` bigint, `innodb_buffer_rows_cached` decimal(45,0));
+CREATE TABLE x$schema_tables_with_full_table_scans (`object_schema` varchar(64), `object_name` varchar(64),
+  `rows_full_scanned` bigint unsigned NOT NULL, `latency` bigint unsigned NOT NULL);
+CREATE TABLE x$session (`thd_id` bigint unsigned NOT NULL, `conn_id` bigint unsigned, `user` varchar(288),
+  `db` varchar(64), `command` varchar(16), `state` varchar(64), `time` bigint, `current_statement` longtext,
+  `execution_engine` varchar(9), `statement_latency` bigint unsigned, `progress` decimal(26,2),
+  `lock_latency` bigint unsigned, `cpu_latency` bigint unsigned, `rows_examined` bigint unsigned,
+  `rows_sent` bigint unsigned, `rows_affected` bigint unsigned, `tmp_tables` bigint unsigned,
+  `tmp_disk_tables` bigint unsigned, `full_scan` varchar(3) NOT NULL, `last_statement` longtext,
+  `last_statement_latency` bigint unsigned, `current_memory` decimal(41,0), `last_wait` varchar(128),
+  `last_wait_latency` varchar(20), `source` varchar(64), `trx_latency` bigint unsigned, `trx_state` varchar(11),
+  `trx_autocommit` varchar(3), `pid` varchar(1024), `program_name` varchar(1024));
+CREATE TABLE x$statement_analysis (`query` longtext, `db` varchar(64), `full_scan` varchar(1) NOT NULL,
+  `exec_count` bigint unsigned NOT NULL, `exec_secondary_count` bigint unsigned NOT NULL,
+  `err_count` bigint unsigned NOT NULL, `warn_count` bigint unsigned NOT NULL,
+  `total_latency` bigint unsigned NOT NULL, `max_latency` bigint unsigned NOT NULL,
+  `avg_latency` bigint unsigned NOT NULL, `lock_latency` bigint unsigned NOT NULL,
+  `cpu_latency` bigint unsigned NOT NULL, `rows_sent` bigint unsigned NOT NULL,
+  `rows_sent_avg` decimal(21,0) NOT NULL, `rows_examined` bigint unsigned NOT NULL,
+  `rows_examined_avg` decimal(21,0) NOT NULL, `rows_affected` bigint unsigned NOT NULL,
+  `rows_affected_avg` decimal(21,0) NOT NULL, `tmp_tables` bigint unsigned NOT NULL,
+  `tmp_disk_tables` bigint unsigned NOT NULL, `rows_sorted` bigint unsigned NOT NULL,
+  `sort_merge_passes` bigint unsigned NOT NULL, `max_controlled_memory` bigint unsigned NOT NULL,
+  `max_total_memory` bigint unsigned NOT NULL, `digest` varchar(64), `first_seen` timestamp(6) NOT NULL,
+  `last_seen` timestamp(6) NOT NULL);
+CREATE TABLE x$statements_with_errors_or_warnings (`query` longtext, `db` varchar(64),
+  `exec_count` bigint unsigned NOT NULL, `errors` bigint unsigned NOT NULL, `error_pct` decimal(27,4) NOT NULL,
+  `warnings` bigint unsigned NOT NULL, `warning_pct` decimal(27,4) NOT NULL, `first_seen` timestamp(6) NOT NULL,
+  `last_seen` timestamp(6) NOT NULL, `digest` varchar(64));
+CREATE TABLE x$statements_with_full_table_scans (`query` longtext, `db` varchar(64),
+  `exec_count` bigint unsigned NOT NULL, `total_latency` bigint unsigned NOT NULL,
+  `no_index_used_count` bigint unsigned NOT NULL, `no_good_index_used_count` bigint unsigned NOT NULL,
+  `no_index_used_pct` decimal(24,0) NOT NULL, `rows_sent` bigint unsigned NOT NULL,
+  `rows_examined` bigint unsigned NOT NULL, `rows_sent_avg` decimal(21,0), `rows_examined_avg` decimal(21,0),
+  `first_seen` timestamp(6) NOT NULL, `last_seen` timestamp(6) NOT NULL, `digest` varchar(64));
+CREATE TABLE x$statements_with_runtimes_in_95th_percentile (`query` longtext, `db` varchar(64),
+  `full_scan` varchar(1) NOT NULL, `exec_count` bigint unsigned NOT NULL, `err_count` bigint unsigned NOT NULL,
+  `warn_count` bigint unsigned NOT NULL, `total_latency` bigint unsigned NOT NULL,
+  `max_latency` bigint unsigned NOT NULL, `avg_latency` bigint unsigned NOT NULL,
+  `rows_sent` bigint unsigned NOT NULL, `rows_sent_avg` decimal(21,0) NOT NULL,
+  `rows_examined` bigint unsigned NOT NULL, `rows_examined_avg` decimal(21,0) NOT NULL,
+  `first_seen` timestamp(6) NOT NULL, `last_seen` timestamp(6) NOT NULL, `digest` varchar(64));
+CREATE TABLE x$statements_with_sorting (`query` longtext, `db` varchar(64), `exec_count` bigint unsigned NOT NULL,
+  `total_latency` bigint unsigned NOT NULL, `sort_merge_passes` bigint unsigned NOT NULL,
+  `avg_sort_merges` decimal(21,0) NOT NULL, `sorts_using_scans` bigint unsigned NOT NULL,
+  `sort_using_range` bigint unsigned NOT NULL, `rows_sorted` bigint unsigned NOT NULL,
+  `avg_rows_sorted` decimal(21,0) NOT NULL, `first_seen` timestamp(6) NOT NULL, `last_seen` timestamp(6) NOT NULL,
+  `digest` varchar(64));
+CREATE TABLE x$statements_with_temp_tables (`query` longtext, `db` varchar(64),
+  `exec_count` bigint unsigned NOT NULL, `total_latency` bigint unsigned NOT NULL,
+  `memory_tmp_tables` bigint unsigned NOT NULL, `disk_tmp_tables` bigint unsigned NOT NULL,
+  `avg_tmp_tables_per_query` decimal(21,0) NOT NULL, `tmp_tables_to_disk_pct` decimal(24,0) NOT NULL,
+  `first_seen` timestamp(6) NOT NULL, `last_seen` timestamp(6) NOT NULL, `digest` varchar(64));
+CREATE TABLE x$user_summary (`user` varchar(32), `statements` decimal(64,0), `statement_latency` decimal(64,0),
+  `statement_avg_latency` decimal(65,4) NOT NULL, `table_scans` decimal(65,0), `file_ios` decimal(64,0),
+  `file_io_latency` decimal(64,0), `current_connections` decimal(41,0), `total_connections` decimal(41,0),
+  `unique_hosts` bigint NOT NULL, `current_memory` decimal(63,0), `total_memory_allocated` decimal(64,0));
+CREATE TABLE x$user_summary_by_file_io (`user` varchar(32), `ios` decimal(42,0), `io_latency` decimal(42,0));
+CREATE TABLE x$user_summary_by_file_io_type (`user` varchar(32), `event_name` varchar(128) NOT NULL,
+  `total` bigint unsigned NOT NULL, `latency` bigint unsigned NOT NULL, `max_latency` bigint unsigned NOT NULL);
+CREATE TABLE x$user_summary_by_stages (`user` varchar(32), `event_name` varchar(128) NOT NULL,
+  `total` bigint unsigned NOT NULL, `total_latency` bigint unsigned NOT NULL,
+  `avg_latency` bigint unsigned NOT NULL);
+CREATE TABLE x$user_summary_by_statement_latency (`user` varchar(32), `total` decimal(42,0),
+  `total_latency` decimal(42,0), `max_latency` decimal(42,0), `lock_latency` decimal(42,0),
+  `cpu_latency` decimal(42,0), `rows_sent` decimal(42,0), `rows_examined` decimal(42,0),
+  `rows_affected` decimal(42,0), `full_scans` decimal(43,0));
+CREATE TABLE x$user_summary_by_statement_type (`user` varchar(32), `statement` varchar(128),
+  `total` bigint unsigned NOT NULL, `total_latency` bigint unsigned NOT NULL, `max_latency` bigint unsigned NOT NULL,
+  `lock_latency` bigint unsigned NOT NULL, `cpu_latency` bigint unsigned NOT NULL,
+  `rows_sent` bigint unsigned NOT NULL, `rows_examined` bigint unsigned NOT NULL,
+  `rows_affected` bigint unsigned NOT NULL, `full_scans` bigint unsigned NOT NULL);
+CREATE TABLE x$wait_classes_global_by_avg_latency (`event_class` varchar(128), `total` decimal(42,0),
+  `total_latency` decimal(42,0), `min_latency` bigint unsigned, `avg_latency` decimal(46,4) NOT NULL,
+  `max_latency` bigint unsigned);
+CREATE TABLE x$wait_classes_global_by_latency (`event_class` varchar(128), `total` decimal(42,0),
+  `total_latency` decimal(42,0), `min_latency` bigint unsigned, `avg_latency` decimal(46,4) NOT NULL,
+  `max_latency` bigint unsigned);
+CREATE TABLE x$waits_by_host_by_latency (`host` varchar(255), `event` varchar(128) NOT NULL,
+  `total` bigint unsigned NOT NULL, `total_latency` bigint unsigned NOT NULL, `avg_latency` bigint unsigned NOT NULL,
+  `max_latency` bigint unsigned NOT NULL);
+CREATE TABLE x$waits_by_user_by_latency (`user` varchar(32), `event` varchar(128) NOT NULL,
+  `total` bigint unsigned NOT NULL, `total_latency` bigint unsigned NOT NULL, `avg_latency` bigint unsigned NOT NULL,
+  `max_latency` bigint unsigned NOT NULL);
+CREATE TABLE x$waits_global_by_latency (`events` varchar(128) NOT NULL, `total` bigint unsigned NOT NULL,
+  `total_latency` bigint unsigned NOT NULL, `avg_latency` bigint unsigned NOT NULL,
+  `max_latency` bigint unsigned NOT NULL);
