@@ -1,8 +1,7 @@
 //! The schema `performance_schema` under MySQL's face: variables, status and what replicas do. Nothing is measured for it.
 
 use super::mysql;
-use super::mysql_rows;
-use super::rows::Rows;
+use super::rows::{self, Rows};
 use super::server;
 use crate::gtids::gtid_executed;
 use crate::privileges::PrivilegeSet;
@@ -93,7 +92,7 @@ fn process_list(rows: Rows) -> Rows {
 
 /// A line of the process list as a thread: of the others nothing is told.
 fn thread(table: &Table, line: &[Value]) -> Vec<Value> {
-    mysql_rows::by_name(table, |column| {
+    rows::by_name(table, |column| {
         Some(match column {
             "THREAD_ID" | "PROCESSLIST_ID" => line[0].clone(),
             "NAME" => Value::str("thread/sql/one_connection"),

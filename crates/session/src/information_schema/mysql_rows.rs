@@ -37,16 +37,6 @@ pub(super) fn rows_of(name: &str) -> &str {
     }
 }
 
-/// A row by the names of its columns. What is not given is NULL, or a type's empty value.
-pub(super) fn by_name(table: &Table, value: impl Fn(&str) -> Option<Value>) -> Vec<Value> {
-    let one = |c: &narwal_engine::ColumnDef| match value(&c.name) {
-        Some(v) => v,
-        None if c.nullable => Value::Null,
-        None => implicit_default(&c.ty),
-    };
-    table.columns().iter().map(one).collect()
-}
-
 /// Rows with the columns that MySQL's table has, in its order, out of those of `from`.
 pub(super) fn arranged(from: &Table, to: &Table, rows: Rows) -> Rows {
     let place = |c: &narwal_engine::ColumnDef| {

@@ -2,8 +2,8 @@
 //! Views of what is there without being measured (locks, definitions) are not among them: empty, they would say what is not
 //! true.
 
-use super::rows::Rows;
-use super::{mysql, mysql_rows, server};
+use super::rows::{self, Rows};
+use super::{mysql, server};
 use crate::view::View;
 use narwal_engine::Table;
 use narwal_sql::StatementEnv;
@@ -56,7 +56,7 @@ pub(super) fn rows(
 
 /// A line of the process list as a row of `sys.session`.
 fn session(table: &Table, line: &[Value]) -> Vec<Value> {
-    mysql_rows::by_name(table, |column| {
+    rows::by_name(table, |column| {
         Some(match column {
             "thd_id" | "conn_id" => line[0].clone(),
             "user" => match (&line[1], &line[2]) {
