@@ -85,7 +85,10 @@ impl ClientSession {
                 Flush::UserResources => self.instance.resources.flush(),
                 Flush::Privileges => self.instance.logins.forget_all(),
                 // Tables have no files to be closed.
-                Flush::Tables(tables) if !tables.is_empty() => self.rewind_handlers(tables),
+                Flush::Tables(tables) if !tables.is_empty() => {
+                    self.check_locked_for_write(tables)?;
+                    self.rewind_handlers(tables);
+                }
                 Flush::Tables(_) | Flush::Nothing => {}
             }
         }

@@ -13,6 +13,7 @@ use narwal_engine::Isolation;
 use narwal_sql::ast::{DdlStmt, ExplainForm};
 use narwal_sql::{Condition, Outcome, ParseOptions, Prepared, Stmt, WarningLevel, view};
 use narwal_syntax::Statement;
+use narwal_syntax::ast::Select;
 use narwal_syntax::ast::SelectItem;
 use narwal_syntax::ast::program::{Body, Program};
 use narwal_types::errors::codes;
@@ -682,6 +683,14 @@ impl ClientSession {
         }
     }
 
+    /// Plans the SELECT of a CREATE TABLE, all of whose rows go into the table whatever `sql_select_limit` says.
+    fn plan_whole(&mut self, select: Box<Select>, text: &str) -> SqlResult<Prepared> {
+        let limit = std::mem::replace(&mut self.env.select_limit, u64::MAX);
+        let plan = self.plan(&Stmt::Select(select), text);
+        self.env.select_limit = limit;
+        plan
+    }
+
     pub(crate) fn run_ddl(
         &mut self,
         ddl: &DdlStmt,
@@ -733,9 +742,7 @@ impl ClientSession {
             DdlStmt::CreateTable(c) => c.select.clone(),
             _ => None,
         };
-        let select = select
-            .map(|s| self.plan(&Stmt::Select(s), text))
-            .transpose()?;
+        let select = select.map(|s| self.plan_whole(s, text)).transpose()?;
         let temporary = narwal_sql::is_temporary_ddl(ddl, &self.env);
         if ddl.keeps_transaction() {
             self.enter_temporary()?;

@@ -286,6 +286,23 @@ impl ClientSession {
         }
     }
 
+    /// Under LOCK TABLES a table that it has locked with READ can't be flushed (1099).
+    pub(crate) fn check_locked_for_write(&self, tables: &[TableRef]) -> SqlResult<()> {
+        let Some(locked) = &self.locks.tables else {
+            return Ok(());
+        };
+        for t in tables {
+            let db = t.db.as_deref().or(self.env.db.as_deref()).unwrap_or("");
+            let found = locked.tables.iter().find(|l| *l.0 == *db && *l.1 == t.name);
+            match found {
+                Some((.., true)) => {}
+                Some(_) => return Err(errors::TABLE_NOT_LOCKED_FOR_WRITE.with([&t.name])),
+                None => return Err(errors::TABLE_NOT_LOCKED.with([&t.name])),
+            }
+        }
+        Ok(())
+    }
+
     /// Before a statement touches tables: under LOCK TABLES only those that were locked, and only so; else it waits for
     /// those that other sessions have locked with WRITE.
     pub(crate) fn check_table_locks(&self, needs: &[Needs]) -> SqlResult<()> {

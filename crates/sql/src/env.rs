@@ -500,6 +500,8 @@ pub struct StatementEnv {
     pub clears: Cell<u64>,
     /// Where in which programs the error came up that is on its way: the innermost first. Notes of theirs follow the error.
     pub trace: RefCell<Vec<SqlError>>,
+    /// Other errors of the statement, which stand behind the one that it ends with.
+    pub more_errors: RefCell<Vec<SqlError>>,
     /// The row that a statement is at that writes rows, counted from 1: conditions are about it. 0 where there is none.
     pub row_number: Cell<u64>,
 }
@@ -608,6 +610,7 @@ impl StatementEnv {
             clears: Cell::new(0),
             row_number: Cell::new(0),
             trace: RefCell::default(),
+            more_errors: RefCell::default(),
         }
     }
 
@@ -634,6 +637,10 @@ impl StatementEnv {
         env.rand_state = self.rand_state.clone();
         env.in_use = self.in_use.clone();
         env.in_use_before = self.in_use.borrow().len();
+        // `sql_select_limit` is for a client's own statements.
+        if env.select_limit != u64::MAX {
+            env.select_limit = u64::MAX;
+        }
         env
     }
 
@@ -766,8 +773,26 @@ impl StatementEnv {
         self.push_condition(WarningLevel::Warning, code, message);
     }
 
-    /// Adds the notes of where an error came up, behind the error.
+    /// Ends a statement about several things that are not as it takes them: with the first error, behind which the others
+    /// stand; or with notes, where IF EXISTS stands.
+    pub(crate) fn refuse_all(&self, found: Vec<SqlError>, if_exists: bool) -> SqlResult<()> {
+        if if_exists {
+            found.into_iter().for_each(|e| self.note(e.code, e.message));
+            return Ok(());
+        }
+        let mut found = found.into_iter();
+        let Some(first) = found.next() else {
+            return Ok(());
+        };
+        self.more_errors.borrow_mut().extend(found);
+        Err(first)
+    }
+
+    /// Adds the notes of where an error came up, behind the error, and the errors beside it.
     pub fn push_trace(&self) {
+        for e in self.more_errors.take() {
+            self.push_condition(WarningLevel::Error, e.code, e.message);
+        }
         for note in self.trace.take() {
             self.note(note.code, note.message);
         }

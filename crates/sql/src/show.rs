@@ -7,6 +7,7 @@ pub use crate::quote::quote_ident;
 use crate::quote::with_ansi_quotes;
 use narwal_engine::{ColumnDef, DatabaseDef, DefaultDef, IndexDef, IndexMethod, Table};
 use narwal_syntax::ast::ORACLE_SCHEMA;
+use narwal_syntax::sql_mode::SQL_MODE_NAMES;
 use narwal_syntax::{ParseOptions, SqlMode, Tok};
 use narwal_types::coltype::quoted;
 use narwal_types::convert::fixed_text;
@@ -109,15 +110,19 @@ pub fn show_create_table(table: &Table, auto_increment: u64, mode: SqlMode) -> S
         }
     }
     out.push_str("\n)");
-    if mode.has(SqlMode::NO_TABLE_OPTIONS) {
+    if mode.has(SqlMode::NO_TABLE_OPTIONS) || for_another_server(mode) {
         return in_mode(out, mode);
     }
-    let _ = write!(out, " ENGINE={}", def.engine);
+    let old = for_an_old_mysql(mode);
+    let engine = if old { "TYPE" } else { "ENGINE" };
+    let _ = write!(out, " {engine}={}", def.engine);
     if auto_increment > 1 && table.auto_increment.is_some() {
         let _ = write!(out, " AUTO_INCREMENT={auto_increment}");
     }
     if def.sequence {
         out.push_str(" SEQUENCE=1");
+    } else if old {
+        // It has no character sets.
     } else if def.collation == Collation::Binary {
         out.push_str(" DEFAULT CHARSET=binary");
     } else {
@@ -138,6 +143,23 @@ pub fn show_create_table(table: &Table, auto_increment: u64, mode: SqlMode) -> S
     in_mode(out, mode)
 }
 
+/// A mode that shows definitions as other servers take them: without the options of tables.
+fn for_another_server(mode: SqlMode) -> bool {
+    const OTHERS: [&str; 6] = ["ANSI", "POSTGRESQL", "ORACLE", "MSSQL", "DB2", "MAXDB"];
+    has_one_of(mode, &OTHERS)
+}
+
+/// A mode that shows definitions as MySQL 3.23 or 4.0 takes them: without character sets.
+fn for_an_old_mysql(mode: SqlMode) -> bool {
+    has_one_of(mode, &["MYSQL323", "MYSQL40"])
+}
+
+fn has_one_of(mode: SqlMode, names: &[&str]) -> bool {
+    let set = SQL_MODE_NAMES.iter().enumerate();
+    set.filter(|(i, _)| mode.0 >> i & 1 == 1)
+        .any(|(_, name)| names.contains(name))
+}
+
 /// The line of a column. `collation`: the table's.
 fn show_column(out: &mut String, c: &ColumnDef, collation: Collation, mode: SqlMode) {
     let name = c.type_name();
@@ -149,7 +171,7 @@ fn show_column(out: &mut String, c: &ColumnDef, collation: Collation, mode: SqlM
     let _ = write!(out, "  {} {schema}{name}", quote_ident(&c.name));
     let own = c.ty.collation;
     let json = is_mysql() && c.is_json();
-    if json {
+    if json || for_an_old_mysql(mode) {
         // It has no character set there.
     } else if c.ty.has_charset() && own == Collation::Binary && collation != Collation::Binary {
         out.push_str(" CHARACTER SET binary");

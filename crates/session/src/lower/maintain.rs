@@ -11,16 +11,13 @@ pub(super) fn flush(item: ast::Flush) -> SqlResult<Flush> {
         ast::Flush::Privileges => Flush::Privileges,
         ast::Flush::Tables { tables, lock } => match (lock, tables.is_empty()) {
             (ast::FlushLock::None, _) => Flush::Tables(tables),
-            (ast::FlushLock::Read, true) => Flush::ReadLock,
-            (ast::FlushLock::Read, false) => Flush::TablesReadLock(tables),
-            (ast::FlushLock::ReadNoCheckpoint, _) => {
-                return Err(SqlError::unsupported(
-                    "FLUSH TABLES ... AND DISABLE CHECKPOINT",
-                ));
-            }
-            (ast::FlushLock::Export, _) => {
-                return Err(SqlError::unsupported("FLUSH TABLES ... FOR EXPORT"));
-            }
+            // A checkpoint changes nothing that a copy of the folder needs to be kept from.
+            (ast::FlushLock::Read | ast::FlushLock::ReadNoCheckpoint, true) => Flush::ReadLock,
+            // Tables have no files of their own to be copied: what is left of FOR EXPORT is its lock.
+            (
+                ast::FlushLock::Read | ast::FlushLock::ReadNoCheckpoint | ast::FlushLock::Export,
+                _,
+            ) => Flush::TablesReadLock(tables),
         },
         ast::Flush::Logs => Flush::Logs,
         ast::Flush::EngineLogs => Flush::EngineLogs,

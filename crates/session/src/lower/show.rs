@@ -104,6 +104,9 @@ pub(super) fn show(given: ast::Show) -> SqlResult<Show> {
         S::ReplicaHosts => Show::ReplicaHosts,
         S::Privileges => Show::Privileges,
         S::Plugins => Show::Plugins,
+        // Nothing is timed: `profiling` has no effect.
+        S::Profiles => Show::Empty(&["Query_ID", "Duration", "Query"]),
+        S::Profile { .. } => Show::Empty(&["Status", "Duration"]),
         S::Other(list, f) => match uncounted(&list) {
             Some(table) => {
                 filter(f)?;
@@ -127,8 +130,6 @@ fn name(show: &ast::Show) -> &str {
         ast::Show::PluginsSoname(..) => "PLUGINS SONAME",
         ast::Show::Authors => "AUTHORS",
         ast::Show::Contributors => "CONTRIBUTORS",
-        ast::Show::Profiles => "PROFILES",
-        ast::Show::Profile { .. } => "PROFILE",
         _ => "of this kind",
     }
 }

@@ -300,6 +300,7 @@ impl VariableDef {
             }
             _ => return Err(wrong_type(self.name)),
         };
+        let mode = with_members(mode);
         match unsupported_mode(mode) {
             Some(name) => Err(SqlError::unsupported(format!("sql_mode={name}"))),
             None => ok(VarValue::text(mode.names())),
@@ -410,18 +411,27 @@ pub fn parse_size(text: &str) -> Option<u64> {
     digits.parse::<u64>().ok()?.checked_mul(unit)
 }
 
+/// Modes that stand for several set their members too, given by name or by number.
+fn with_members(mode: SqlMode) -> SqlMode {
+    const OTHER_SERVERS: &str =
+        "PIPES_AS_CONCAT,ANSI_QUOTES,IGNORE_SPACE,NO_KEY_OPTIONS,NO_TABLE_OPTIONS,NO_FIELD_OPTIONS";
+    let mut all = SqlMode::parse(&mode.names()).unwrap_or(mode);
+    for (i, name) in narwal_sql::sql_mode::SQL_MODE_NAMES.iter().enumerate() {
+        let members = match *name {
+            _ if mode.0 >> i & 1 == 0 => continue,
+            "POSTGRESQL" | "MSSQL" | "DB2" => OTHER_SERVERS,
+            "MYSQL323" | "MYSQL40" => "HIGH_NOT_PRECEDENCE",
+            _ => continue,
+        };
+        all.0 |= SqlMode::parse(members).map_or(0, |m| m.0);
+    }
+    all
+}
+
 /// SQL modes that would change what statements mean and that Narwal does not have.
 fn unsupported_mode(mode: SqlMode) -> Option<&'static str> {
-    const CHANGES_MEANING: [&str; 8] = [
-        "POSTGRESQL",
-        "MSSQL",
-        "DB2",
-        "MAXDB",
-        "MYSQL323",
-        "MYSQL40",
-        "HIGH_NOT_PRECEDENCE",
-        "TIME_ROUND_FRACTIONAL",
-    ];
+    // MAXDB makes a DATETIME of TIMESTAMP.
+    const CHANGES_MEANING: [&str; 2] = ["MAXDB", "TIME_ROUND_FRACTIONAL"];
     narwal_sql::sql_mode::SQL_MODE_NAMES
         .iter()
         .enumerate()

@@ -27,7 +27,7 @@ use narwal_syntax::ast::TableName;
 use narwal_types::errors;
 use narwal_types::errors::codes;
 use narwal_types::face::is_mysql;
-use narwal_types::{Collation, SqlError, SqlResult, TypeKind};
+use narwal_types::{BlobSize, Collation, ColumnType, SqlError, SqlResult, TypeKind};
 use std::sync::Arc;
 
 /// A column of the new definition.
@@ -454,6 +454,13 @@ impl Run<'_> {
             dependents(d)?;
         }
         follow_names(d);
+        let goes = |n: &str| {
+            let mut old = d.old.columns.iter().zip(&gone);
+            old.any(|(c, gone)| *gone && same(&c.name, n))
+        };
+        if !is_mysql() {
+            d.def.checks = constraint::without_columns(&d.def.checks, &d.old.checks, goes)?;
+        }
         if d.columns.is_empty() {
             return Err(errors::CANT_REMOVE_ALL_FIELDS.plain());
         }
@@ -509,7 +516,13 @@ impl Run<'_> {
                     from,
                     to,
                     if_exists,
-                } => self.rename_index(d, (from, to), *if_exists)?,
+                } => {
+                    let goes = |n: &str| {
+                        let mut all = actions.iter();
+                        all.any(|a| matches!(a, AlterAction::Drop { kind: DropKind::Index, name, .. } if same(name, n)))
+                    };
+                    self.rename_index(d, (from, to), *if_exists, goes)?;
+                }
                 AlterAction::IgnoreIndex {
                     name,
                     ignored,
@@ -531,8 +544,9 @@ impl Run<'_> {
         d: &mut Draft<'_>,
         (from, to): (&String, &String),
         if_exists: bool,
+        goes: impl Fn(&str) -> bool,
     ) -> SqlResult<()> {
-        let known = |n: &str| d.old.indexes.iter().any(|i| same(&i.name, n));
+        let known = |n: &str| d.old.indexes.iter().any(|i| same(&i.name, n)) && !goes(n);
         if !known(from) || same(from, "PRIMARY") {
             let text = format!("Key '{from}' doesn't exist in table '{}'", d.old.name);
             if !if_exists {
@@ -558,7 +572,8 @@ impl Run<'_> {
         if ignored && same(name, "PRIMARY") {
             return Err(errors::PK_INDEX_CANT_BE_IGNORED.plain());
         }
-        if !d.old.indexes.iter().any(|i| same(&i.name, name)) {
+        let renamed = d.renamed.iter().any(|(from, _)| same(from, name));
+        if renamed || !d.old.indexes.iter().any(|i| same(&i.name, name)) {
             let missing = errors::KEY_DOES_NOT_EXISTS.with([&name, &d.old.name]);
             if !if_exists {
                 return Err(missing);
@@ -594,6 +609,7 @@ impl Run<'_> {
                 Some(AlterAction::RenameColumn { to, .. }) => column.def.name.clone_from(to),
                 _ => {
                     if let Some(c) = convert.filter(|_| column.def.ty.has_charset()) {
+                        widen(&mut column.def.ty, c);
                         let spec = ColumnSpec {
                             collation: Some(c),
                             ..plain_spec(column.def.clone(), None)
@@ -708,7 +724,8 @@ impl Run<'_> {
                 .columns
                 .iter()
                 .zip(gone)
-                .any(|(c, gone)| !gone && same(&c.name, name));
+                .any(|(c, gone)| !gone && same(&c.name, name))
+                || d.columns.iter().any(|c| same(&c.def.name, name));
             if if_not_exists && known {
                 let e = duplicate_column(name);
                 self.env.note(e.code, e.message);
@@ -1070,6 +1087,18 @@ fn dependents(d: &mut Draft<'_>) -> SqlResult<()> {
     }
     d.def.checks.retain(|c| !gone.contains(&c.name));
     Ok(())
+/// A TEXT has room for as many characters in a set whose characters take more bytes: it becomes the next larger one.
+fn widen(ty: &mut ColumnType, to: Collation) {
+    let TypeKind::Text(size) = ty.kind else {
+        return;
+    };
+    let (before, after) = (ty.collation.charset().max_width(), to.charset().max_width());
+    let needed = size.max_bytes() / before.max(1) as u64 * after as u64;
+    if after > before {
+        let sizes = [BlobSize::Tiny, BlobSize::Normal, BlobSize::Medium];
+        let fits = sizes.into_iter().find(|s| s.max_bytes() >= needed);
+        ty.kind = TypeKind::Text(fits.unwrap_or(BlobSize::Long));
+    }
 }
 
 fn insert_at(
@@ -1115,6 +1144,13 @@ fn copies_in_mariadb(old: &ColumnDef, new: &ColumnDef) -> bool {
     match (old.ty.kind, new.ty.kind) {
         _ if old.ty.collation.charset() != new.ty.collation.charset() => true,
         (VarChar(a), VarChar(b)) | (VarBinary(a), VarBinary(b)) => a > b,
+        // More members behind those that there are: the stored numbers mean the same.
+        (TypeKind::Enum(a), TypeKind::Enum(b)) => {
+            !b.list().starts_with(a.list()) || a.enum_bytes() != b.enum_bytes()
+        }
+        (TypeKind::Set(a), TypeKind::Set(b)) => {
+            !b.list().starts_with(a.list()) || a.set_bytes() != b.set_bytes()
+        }
         (a, b) => a != b || old.ty.unsigned != new.ty.unsigned,
     }
 }

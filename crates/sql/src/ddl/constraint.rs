@@ -139,6 +139,45 @@ pub(super) fn with_new_names(text: &str, renamed: &[(&str, String)]) -> String {
     out + rest
 }
 
+/// The CHECK constraints of a table whose columns go: one that is about such columns only goes with them.
+///
+/// # Errors
+/// 1054 for one that is about others, too.
+pub(super) fn without_columns(
+    checks: &[CheckDef],
+    old: &[CheckDef],
+    goes: impl Fn(&str) -> bool,
+) -> SqlResult<Vec<CheckDef>> {
+    let mut kept = Vec::with_capacity(checks.len());
+    for check in checks {
+        let names = names_in(&check.expr);
+        let gone = names
+            .iter()
+            .find(|n| goes(n))
+            .filter(|_| old.contains(check));
+        match gone {
+            None => kept.push(check.clone()),
+            Some(_) if names.iter().all(|n| goes(n)) => {}
+            Some(n) => return Err(errors::BAD_FIELD_ERROR.with([n, &"CHECK"])),
+        }
+    }
+    Ok(kept)
+}
+
+/// The names in backticks of an expression's text.
+fn names_in(text: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(['\'', '"', '`']) {
+        let (word, behind) = rest[at..].split_at(quoted_length(&rest[at..]));
+        if word.starts_with('`') {
+            names.push(word.trim_matches('`').replace("``", "`"));
+        }
+        rest = behind;
+    }
+    names
+}
+
 /// Bytes of what begins with a quote, up to the quote that ends it.
 fn quoted_length(text: &str) -> usize {
     let bytes = text.as_bytes();

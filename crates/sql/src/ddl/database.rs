@@ -107,13 +107,13 @@ impl Run<'_> {
         }
     }
 
-    /// No table of another database refers to one of this database's; how many tables it has.
+    /// No table of another database refers to one of this database's; how many tables and views it has.
     fn may_drop_database(&self, name: &str) -> SqlResult<u64> {
         let dropped: Vec<_> = self.catalog.tables(name).cloned().collect();
         for table in &dropped {
             self.may_drop(table, &dropped)?;
         }
-        Ok(dropped.len() as u64)
+        Ok((dropped.len() + self.catalog.views(name).count()) as u64)
     }
 }
 

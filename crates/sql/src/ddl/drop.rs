@@ -6,7 +6,6 @@ use narwal_engine::CatalogChange;
 use narwal_syntax::ast::TableName;
 use narwal_types::SqlResult;
 use narwal_types::errors;
-use narwal_types::errors::codes;
 
 impl Run<'_> {
     pub(super) fn drop_tables(
@@ -18,7 +17,7 @@ impl Run<'_> {
         let mut changes = Vec::new();
         let mut names = Vec::new();
         let mut missing = Vec::new();
-        let mut views = Vec::new();
+        let mut wrong = Vec::new();
         let mut going = Vec::new();
         let mut refused = None;
         for t in self.drop_temporary(tables)? {
@@ -46,7 +45,8 @@ impl Run<'_> {
                     });
                 }
                 _ if !temporary && self.catalog.view(db, &t.name).is_some() => {
-                    views.push(format!("{db}.{}", t.name));
+                    let text = format!("'{db}.{}' is a view", t.name);
+                    wrong.push(errors::IT_IS_A_VIEW.text(text));
                 }
                 _ => missing.push(format!("{db}.{}", t.name)),
             }
@@ -62,20 +62,11 @@ impl Run<'_> {
         if let Some(e) = refused {
             return Err(e);
         }
-        if !views.is_empty() {
-            let text = format!("'{}' is a view", views.join(","));
-            if !if_exists {
-                return Err(errors::IT_IS_A_VIEW.text(text));
-            }
-            self.env.note(codes::IT_IS_A_VIEW, text);
-        }
         if !missing.is_empty() {
             let text = format!("Unknown table '{}'", missing.join(","));
-            if !if_exists {
-                return Err(errors::BAD_TABLE_ERROR.text(text));
-            }
-            self.env.note(codes::BAD_TABLE_ERROR, text);
+            wrong.push(errors::BAD_TABLE_ERROR.text(text));
         }
+        self.env.refuse_all(wrong, if_exists)?;
         Ok(0)
     }
 }

@@ -235,7 +235,7 @@ impl Run<'_> {
         let mut changes: Vec<CatalogChange> = Vec::new();
         let mut written = Vec::new();
         let mut missing = Vec::new();
-        let mut other = None;
+        let mut wrong = Vec::new();
         for t in names {
             let db = db_of(t, self.env)?;
             match self.catalog.table(db, &t.name) {
@@ -250,7 +250,11 @@ impl Run<'_> {
                     });
                 }
                 Some(table) => {
-                    other = other.or_else(|| Some(not_a_sequence(codes::NOT_SEQUENCE2, table)))
+                    wrong.push(not_a_sequence(codes::NOT_SEQUENCE2, table));
+                }
+                None if self.catalog.view(db, &t.name).is_some() => {
+                    let text = format!("'{db}.{}' is a view", t.name);
+                    wrong.push(errors::IT_IS_A_VIEW.text(text));
                 }
                 None => missing.push(format!("{db}.{}", t.name)),
             }
@@ -263,16 +267,10 @@ impl Run<'_> {
             );
             self.submit(self.default_db(), sql, changes, false)?;
         }
-        if let Some(e) = other {
-            return Err(e);
-        }
         if !missing.is_empty() {
-            let e = unknown_sequence(&missing.join(","));
-            if !if_exists {
-                return Err(e);
-            }
-            self.env.note(e.code, e.message);
+            wrong.push(unknown_sequence(&missing.join(",")));
         }
+        self.env.refuse_all(wrong, if_exists)?;
         Ok(0)
     }
 }

@@ -134,7 +134,7 @@ impl Run<'_> {
         for v in views {
             let db = db_of(v, self.env)?;
             if self.catalog.view(db, &v.name).is_none() {
-                if self.catalog.table(db, &v.name).is_some() && if_exists {
+                if self.catalog.table(db, &v.name).is_some() {
                     self.env.warn_error(&wrong_kind(db, &v.name, "VIEW"));
                 }
                 missing.push(format!("{db}.{}", v.name));

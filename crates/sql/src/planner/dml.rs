@@ -393,6 +393,10 @@ impl Resolver<'_> {
                 (plan, Some(columns))
             }
         };
+        // `sql_select_limit` is for rows that a client gets.
+        if plan.limit.as_ref().is_some_and(|l| l.count.is_none()) {
+            plan.limit = None;
+        }
         // Of the table itself the rows are kept first, as they would be shown, unless it is one that its key selects.
         let one = |t: &TablePlan| {
             matches!(t.access.lookup, Lookup::Point(_)) && matches!(t.rows, Rows::Stored)

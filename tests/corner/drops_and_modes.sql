@@ -1,0 +1,76 @@
+-- DROP of several things that are not all what the statement takes: each has its condition.
+create table t1 (a int);
+create table t2 (a int);
+create view v1 as select 1;
+create view v2 as select 2;
+create sequence s1;
+drop table v1, v2;
+show warnings;
+drop table if exists v1, v2;
+drop table t3, v1, t4, v2;
+show warnings;
+drop table if exists t3, v1, t4, v2;
+drop view t1, t2;
+show warnings;
+drop sequence t1, v1, s3;
+show warnings;
+drop sequence if exists v1, s4, t1;
+drop sequence t1, s1;
+create database drops_and_modes;
+create table drops_and_modes.t (a int);
+create view drops_and_modes.v as select 1;
+create sequence drops_and_modes.s;
+drop database drops_and_modes;
+-- Definitions as other servers take them.
+create table k (a int auto_increment primary key, b varchar(3) charset latin1 default 'x');
+set sql_mode = 'ansi';
+show create table k;
+set sql_mode = 'mysql40';
+select @@sql_mode;
+show create table k;
+set sql_mode = 'db2';
+select @@sql_mode;
+show create table k;
+set sql_mode = 50000;
+select @@sql_mode;
+set sql_mode = 'high_not_precedence';
+select not 1 between 0 and 3;
+set sql_mode = default;
+-- Only a client's own SELECT has this limit.
+insert into t1 values (1), (2), (3);
+set sql_select_limit = 1;
+create table t5 select * from t1;
+insert into t2 select * from t1;
+select * from t1 order by a;
+set sql_select_limit = default;
+select count(*) from t5;
+select count(*) from t2;
+-- What ALTER TABLE takes along.
+create table en (a int, b enum('a', 'b'), c set('x', 'y'), d tinytext charset latin1, check (a > 0));
+insert into en values (1, 'a', 'x', 'd');
+alter table en modify b enum('a', 'b', 'c');
+alter table en modify c set('x', 'y', 'z');
+alter table en modify b enum('a', 'c', 'b');
+alter table en convert to character set utf8mb3;
+show create table en;
+-- nowarn
+alter table en add column e int, add column if not exists e int;
+alter table en drop a;
+show create table en;
+create table ck (a int, b int, check (a > b));
+alter table ck drop b, add b bigint;
+create table ix (a int, b int, key i1 (a), key i2 (b));
+alter table ix drop key i1, rename key i1 to i3;
+alter table ix rename key i1 to i2, drop key i2;
+show create table ix;
+alter table ix rename key i2 to i4, alter key i2 ignored;
+-- Locks.
+flush tables t1, t2 for export;
+unlock tables;
+lock tables t1 read;
+flush table t1;
+flush table t2;
+unlock tables;
+show profiles;
+drop view v1, v2;
+drop table t1, t2, t5, k, en, ck, ix;
