@@ -1087,6 +1087,8 @@ fn dependents(d: &mut Draft<'_>) -> SqlResult<()> {
     }
     d.def.checks.retain(|c| !gone.contains(&c.name));
     Ok(())
+}
+
 /// A TEXT has room for as many characters in a set whose characters take more bytes: it becomes the next larger one.
 fn widen(ty: &mut ColumnType, to: Collation) {
     let TypeKind::Text(size) = ty.kind else {
