@@ -100,7 +100,7 @@ impl ClientSession {
             Work::Sql(stmt) => stmt,
         };
         if let Stmt::SelectInto(s) = &stmt
-            && let Some(whole) = whole
+            && let Some(whole) = whole.clone()
         {
             let count = s.select.params;
             let info = PreparedInfo {
@@ -114,19 +114,17 @@ impl ClientSession {
         }
         let counter = status::counter(stmt.counter());
         if let Stmt::Ddl(d) = stmt {
+            // The values are bound where its SELECT is planned.
+            if let (Some(whole), (count @ 1.., info)) = (whole, self.params_in(text)?) {
+                return Ok((SlotKind::Other(Arc::new(whole), count), info));
+            }
             let kind = SlotKind::Ddl(Arc::new(*d), counter);
             return Ok((kind, PreparedInfo::default()));
         }
         let mut plan = match self.plan(&stmt, text) {
             Err(e) if self.writes_grants(&stmt, &e).is_some() => {
                 let whole = narwal_syntax::parse_statement(text, &options)?;
-                let tokens = glance::tokens(text, self.env.sql_mode);
-                let is_param = |t: &&narwal_syntax::Token| matches!(t.tok, Tok::Param(_));
-                let count = tokens.iter().filter(is_param).count();
-                let info = PreparedInfo {
-                    params: u16::try_from(count).map_err(|_| errors::PS_MANY_PARAM.plain())?,
-                    ..PreparedInfo::default()
-                };
+                let (count, info) = self.params_in(text)?;
                 return Ok((SlotKind::Other(Arc::new(whole), count), info));
             }
             plan => plan?,
@@ -155,6 +153,18 @@ impl ClientSession {
             plan: Arc::new(plan),
         };
         Ok((kind, info))
+    }
+
+    /// How many `?` a text has, and what is told of a statement that has them and no result.
+    fn params_in(&self, text: &str) -> SqlResult<(usize, PreparedInfo)> {
+        let tokens = glance::tokens(text, self.env.sql_mode);
+        let is_param = |t: &&narwal_syntax::Token| matches!(t.tok, Tok::Param(_));
+        let count = tokens.iter().filter(is_param).count();
+        let info = PreparedInfo {
+            params: u16::try_from(count).map_err(|_| errors::PS_MANY_PARAM.plain())?,
+            ..PreparedInfo::default()
+        };
+        Ok((count, info))
     }
 
     /// As [`Self::slot_kind`], for a statement of the session's own.

@@ -478,6 +478,8 @@ pub struct StatementEnv {
     pub(crate) sequences_used: RefCell<Vec<Needs>>,
     /// While a statement changes rows in strict mode: warnings about values in its expressions end it.
     pub(crate) strict_expressions: Cell<bool>,
+    /// While a statement with IGNORE changes rows: a subquery of several rows is NULL, with a warning.
+    pub(crate) ignores: Cell<bool>,
     /// The last condition that SIGNAL raised.
     pub raised: RefCell<Option<(SqlError, Raised)>>,
     /// What the statement that runs needs, behind what the statements around it need if it is a program's: functions and
@@ -597,6 +599,7 @@ impl StatementEnv {
             input: RefCell::default(),
             sequences_used: RefCell::default(),
             strict_expressions: Cell::new(false),
+            ignores: Cell::new(false),
             raised: RefCell::default(),
             in_use: RefCell::default(),
             in_use_before: 0,

@@ -13,7 +13,7 @@ use crate::expr::node::{Expr, ExprType, NoRow};
 use crate::plan::counts::Counts;
 use crate::plan::dml::{ReturningPlan, RowSource};
 use crate::plan::explain;
-use crate::plan::query::SelectPlan;
+use crate::plan::query::{Rows, SelectPlan, TablePlan};
 use crate::plan::statement::{Analyzed, Plan};
 use crate::planner::estimate::Basis;
 use crate::planner::resolve::{Resolver, no_such_table};
@@ -153,6 +153,12 @@ impl Prepared {
     /// Columns of the result set; empty if there is none.
     pub fn columns(&self) -> &[ResultColumn] {
         &self.columns
+    }
+
+    /// True if its rows are those of several SELECTs.
+    pub(crate) fn is_union(&self) -> bool {
+        let of_set = |t: &TablePlan| matches!(t.rows, Rows::Set(_));
+        matches!(&self.plan, Plan::Select(p) if p.table.as_ref().is_some_and(of_set))
     }
 
     /// True if it never writes and takes no row locks.
@@ -408,11 +414,17 @@ fn run_plan(
             select(s, prepared.locks, txn, ctx, &mut YearText::new(sink))
         }
         Plan::Select(s) => select(s, prepared.locks, txn, ctx, sink),
-        Plan::Insert(p) => strictly(env, p.ignore, || p.run(txn, ctx)),
-        Plan::Update(p) => strictly(env, p.ignore, || p.run(txn, ctx)),
+        Plan::Insert(p) => ignoring(env, p.ignore, || {
+            strictly(env, p.ignore, || p.run(txn, ctx))
+        }),
+        Plan::Update(p) => ignoring(env, p.ignore, || {
+            strictly(env, p.ignore, || p.run(txn, ctx))
+        }),
         // Nothing is stored by DELETE.
-        Plan::Delete(p) => p.run(txn, ctx),
-        Plan::WriteJoin(p) => strictly(env, p.ignore || p.delete, || p.run(txn, ctx)),
+        Plan::Delete(p) => ignoring(env, p.ignore, || p.run(txn, ctx)),
+        Plan::WriteJoin(p) => ignoring(env, p.ignore, || {
+            strictly(env, p.ignore || p.delete, || p.run(txn, ctx))
+        }),
         Plan::Load(p) => strictly(env, p.ignore, || p.run(txn, ctx, sink)),
         Plan::Do(s) => run_do(s, txn, ctx),
         Plan::Handler(h) if prepared.has_year => h.run(txn, ctx, &mut YearText::new(sink)),
@@ -511,6 +523,18 @@ impl ResultSink for Nowhere {
     fn ok(&mut self, _: &OkInfo, _: u16, _: bool) -> SqlResult<()> {
         Ok(())
     }
+}
+
+/// Runs a statement that changes rows, perhaps with IGNORE.
+fn ignoring(
+    env: &StatementEnv,
+    ignore: bool,
+    run: impl FnOnce() -> SqlResult<Outcome>,
+) -> SqlResult<Outcome> {
+    let around = env.ignores.replace(ignore);
+    let r = run();
+    env.ignores.set(around);
+    r
 }
 
 /// Runs a statement that changes rows: in strict mode warnings about values in its expressions are errors.

@@ -22,6 +22,14 @@ impl BlobSize {
     pub fn max_bytes(self) -> u64 {
         (1u64 << (8 * self as u32)) - 1
     }
+
+    /// The size for computed values of so many bytes: TEXT or BLOB at least.
+    pub fn holding(bytes: u64) -> Self {
+        [BlobSize::Normal, BlobSize::Medium]
+            .into_iter()
+            .find(|s| bytes <= s.max_bytes())
+            .unwrap_or(BlobSize::Long)
+    }
 }
 
 /// A column type without nullability. Lengths of character types are in characters, of binary types in bytes.

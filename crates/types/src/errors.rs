@@ -474,6 +474,8 @@ errors! {
         "Subquery returns more than 1 row";
     UNKNOWN_STMT_HANDLER: 2 = 1243, b"HY000", "ER_UNKNOWN_STMT_HANDLER",
         "Unknown prepared statement handler ({}) given to {}";
+    ILLEGAL_REFERENCE: 2 = 1247, b"42S22", "ER_ILLEGAL_REFERENCE",
+        "Reference '{}' not supported ({})";
     DERIVED_MUST_HAVE_ALIAS: 0 = 1248, b"42000", "ER_DERIVED_MUST_HAVE_ALIAS",
         "Every derived table must have its own alias";
     COLLATION_CHARSET_MISMATCH: 2 = 1253, b"42000", "ER_COLLATION_CHARSET_MISMATCH",

@@ -28,6 +28,10 @@ fn check_count(func: AggFunc, name: &str, f: &Call, args: usize) -> SqlResult<()
         return Ok(());
     }
     if args == 0 && !f.star || args > 1 && !several && !pair || pair && args != 2 {
+        if func == AggFunc::JsonArray && args > 1 {
+            let name = name.to_ascii_uppercase();
+            return Err(errors::WRONG_PARAMCOUNT_TO_NATIVE_FCT.with([&name]));
+        }
         return Err(SqlError::syntax(format!(
             "unexpected number of arguments of {name}()"
         )));
@@ -112,6 +116,7 @@ impl Binder<'_> {
         }
         fixed::check_aggregate(func, f.distinct, &args[..values])?;
         let ty = func.ty(&args[..values], self.scope.env.div_precision)?;
+        let ty = self.localized(ty, &args[..values]);
         let list = (func.is_list()).then(|| {
             Box::new(ListOptions {
                 order,

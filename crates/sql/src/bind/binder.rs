@@ -16,7 +16,7 @@ use crate::expr::node::make;
 use crate::expr::node::{
     AggFunc, ArithOp, CmpOp, Coercibility, Expr, ExprKind, ExprType, SubqueryUse,
 };
-use crate::expr::node::{Function, Results, StoredCall, Takes};
+use crate::expr::node::{Function, Results, StoredCall, Takes, Typing};
 use crate::expr::node::{NO_LENGTH, NOT_FIXED};
 use crate::expr::types;
 use crate::expr::types::bool_ty;
@@ -545,7 +545,7 @@ impl Binder<'_> {
     }
 
     /// The type of text that comes from no column, in the connection's collation. `of`: what it was made of.
-    fn localized(&self, ty: ExprType, of: &[Expr]) -> ExprType {
+    pub(super) fn localized(&self, ty: ExprType, of: &[Expr]) -> ExprType {
         const USUAL: Collation = Collation::Utf8mb4GeneralCi;
         let c = self.scope.env.collation;
         let usual = |t: &ExprType| t.ty.is_character() && t.ty.collation == USUAL;
@@ -604,8 +604,13 @@ impl Binder<'_> {
                 let ty = e.ty.with_width(n.len() as u32);
                 make(e.kind, ty)
             }
+            // As long as FALSE.
             (Literal::Bool(_), _) => {
-                let ty = e.ty.with_width(1);
+                let ty = ExprType {
+                    digits: 5,
+                    boolean: true,
+                    ..e.ty.with_width(5)
+                };
                 make(e.kind, ty)
             }
             _ => e,
@@ -693,11 +698,30 @@ impl Binder<'_> {
             Err(ambiguous) => Some(self.item(name)?.ok_or(ambiguous)?),
             found => found?,
         };
-        match column {
+        let found = match column {
             Some(column) => Some(column),
             None => alias?,
+        };
+        if let Some(found) = found {
+            return Ok(found);
         }
-        .or_else(|| self.outer(|b| b.identifier(name)))
+        // Of the query around, tables come first, then what stands in its select list before this subquery.
+        let listed = match self.scope.outer {
+            Some(o) if o.scope.clause == Clause::FieldList => o.scope.listed,
+            _ => None,
+        };
+        let tables = self.outer(|b| match listed {
+            Some(_) => b.table_column(name)?.ok_or_else(|| b.unknown_column(name)),
+            None => b.identifier(name),
+        });
+        match (tables, listed) {
+            (Some(e), _) => Some(e),
+            (None, Some(listed)) => match listed.item(name)? {
+                Some(e) => self.outer(|_| Ok(e)),
+                None => self.outer(|b| b.identifier(name)),
+            },
+            (None, None) => None,
+        }
         .or_else(|| self.scope.selected?.find(Ast::Column(name.to_string())))
         .ok_or_else(|| self.unknown_column(name))
     }
@@ -791,15 +815,19 @@ impl Binder<'_> {
         };
         let v = self.scope.env.variables.system(scope, name)?;
         let ty = match &v {
-            Value::Int(_) | Value::UInt(_) => ExprType {
-                nullable: true,
-                ..ExprType::bigint(matches!(v, Value::UInt(_)), true)
-            },
+            Value::Int(_) | Value::UInt(_) => {
+                ExprType::bigint(matches!(v, Value::UInt(_)), true).with_width(types::BIGINT_CHARS)
+            }
             // The value may be longer when it is executed.
-            Value::Str(s) => ExprType::text((s.chars().count() as u64).max(64), true),
+            Value::Str(s) => {
+                let chars = (s.chars().count() as u64).max(64);
+                let collation = Collation::Utf8mb3GeneralCi;
+                ExprType::string(chars, collation, Coercibility::SysConst, true)
+            }
             // Shown with six decimals, as MariaDB does.
             Value::Double(_) => ExprType {
                 decimals: 6,
+                width: types::BIGINT_CHARS,
                 ..ExprType::of_value(&v).with_nullable(true)
             },
             v => ExprType::of_value(v).with_nullable(true),
@@ -945,7 +973,7 @@ impl Binder<'_> {
     }
 
     pub(super) fn arith(&self, op: ArithOp, l: Expr, r: Expr) -> SqlResult<Expr> {
-        let (l, r) = (as_operand(l), as_operand(r));
+        let (l, r) = (year_operand(as_operand(l)), year_operand(as_operand(r)));
         fixed::check_arith(op, &l.ty, &r.ty)?;
         let ty = types::arith(op, &l.ty, &r.ty, self.scope.env.div_precision);
         Ok(make(
@@ -1099,7 +1127,7 @@ impl Binder<'_> {
             UnaryOp::BitNot => {
                 let e = as_operand(inner()?);
                 fixed::check_unary(&e.ty, "~")?;
-                let ty = ExprType::bigint(true, e.ty.nullable);
+                let ty = ExprType::bigint(true, e.ty.nullable).with_width(types::BIGINT_CHARS);
                 make(ExprKind::BitNot(boxed(e)), ty)
             }
             UnaryOp::Binary => self.cast(inner()?, &CastType::Binary(None))?,
@@ -1174,7 +1202,8 @@ impl Binder<'_> {
 
     pub(super) fn collate(&self, e: Expr, c: Collation, coercibility: Coercibility) -> Expr {
         let chars = e.ty.chars();
-        let mut ty = ExprType::string(chars, c, coercibility, e.ty.nullable);
+        let strict = self.scope.env.sql_mode.strict();
+        let mut ty = ExprType::string(chars, c, coercibility, e.ty.nullable || strict);
         // A column keeps its own kind.
         if e.ty.ty.is_character() && c != Collation::Binary {
             ty.ty = ColumnType {
@@ -1292,14 +1321,17 @@ impl Binder<'_> {
         let ty = match t {
             CastType::Signed => {
                 let ty = ExprType::bigint(false, nullable);
-                match e.ty.ty.is_integer() {
-                    true => ty.with_digits(e.ty.int_digits()),
-                    // Eight bytes may be any number.
-                    false if e.ty.ty.is_binary_string() => ty,
-                    false => ty.with_width(e.ty.chars().min(20) as u32),
-                }
+                ty.with_chars(integer_chars(&e, false), false)
             }
-            CastType::Unsigned => ExprType::bigint(true, nullable),
+            CastType::Unsigned => {
+                let chars = integer_chars(&e, true);
+                let ty = match chars {
+                    // As long as the largest INT.
+                    ..=10 => ExprType::of_column(ColumnType::unsigned(TypeKind::Int), nullable),
+                    _ => ExprType::bigint(true, nullable),
+                };
+                ty.with_chars(chars, false)
+            }
             CastType::Decimal(digits) => {
                 let (p, s) = digits.map_or((10, 0), |(p, s)| (p, s.unwrap_or(0)));
                 let p = if p == 0 { 10 } else { p };
@@ -1331,15 +1363,11 @@ impl Binder<'_> {
             CastType::Char { length: None, .. } => {
                 text(None).with_width(u32::try_from(e.ty.chars()).unwrap_or(u32::MAX))
             }
-            CastType::Char { length, .. } => text(*length),
-            CastType::Binary(n) => ExprType {
-                coercibility: Coercibility::Implicit,
-                ..plain(if n.is_some() {
-                    TypeKind::Binary(length(*n))
-                } else {
-                    TypeKind::VarBinary(NO_LENGTH)
-                })
-            },
+            CastType::Char { length, .. } => {
+                let width = length.unwrap_or(0).min(u64::from(u32::MAX)) as u32;
+                text(*length).with_width(width)
+            }
+            CastType::Binary(n) => bytes_of_cast(&e.ty, *n, nullable_text),
             CastType::Date => plain(TypeKind::Date).with_nullable(true),
             CastType::Time(n) => plain(TypeKind::Time(fsp(n)?)).with_nullable(true),
             CastType::DateTime(n) => plain(TypeKind::DateTime(fsp(n)?)).with_nullable(true),
@@ -1379,7 +1407,7 @@ impl Binder<'_> {
         Ok(self.date_add_unit(d, amount, unit(u)?, negated))
     }
 
-    fn date_add_unit(&self, d: Expr, amount: Expr, unit: IntervalUnit, negated: bool) -> Expr {
+    fn date_add_unit(&self, mut d: Expr, amount: Expr, unit: IntervalUnit, negated: bool) -> Expr {
         let fraction = match unit {
             u if u.has_micros() => 6,
             IntervalUnit::Second => match amount.ty.ty.kind {
@@ -1397,7 +1425,21 @@ impl Binder<'_> {
                 plain(TypeKind::DateTime(f.max(fraction)))
             }
             TypeKind::Time(f) => plain(TypeKind::Time(f.max(fraction))),
-            _ => self.localized(ExprType::text(26, true), &[]),
+            _ => {
+                let moment = [d];
+                let own = Typing {
+                    name: "",
+                    args: &moment,
+                    div_precision: self.scope.env.div_precision,
+                }
+                .fraction(0);
+                [d] = moment;
+                let chars = match own.max(fraction) {
+                    0 => 19,
+                    digits => 20 + u64::from(digits),
+                };
+                self.localized(ExprType::text(chars, true), &[])
+            }
         };
         make(
             ExprKind::DateAdd {
@@ -1414,7 +1456,15 @@ impl Binder<'_> {
         let args: Vec<Expr> = match func.takes {
             Takes::Anything => args,
             Takes::Numbers => args.into_iter().map(as_operand).collect(),
-            Takes::Texts => args.into_iter().map(shown).collect(),
+            Takes::Texts => {
+                let text = |e| match shown(e) {
+                    e if matches!(&e.kind, ExprKind::Cast(of) if of.ty.has_form()) => {
+                        self.text_in_connection(e)
+                    }
+                    e => e,
+                };
+                args.into_iter().map(text).collect()
+            }
         };
         if !func.is_repeatable(args.len()) {
             self.differs_elsewhere(func.name());
@@ -1634,7 +1684,13 @@ impl Binder<'_> {
                 self.stored_argument(parameter, arg, &mut args)?;
             }
         }
-        let ty = ExprType::of_column(function.returns, true);
+        let ty = ExprType {
+            coercibility: match function.returns.is_string() {
+                true => Coercibility::Coercible,
+                false => Coercibility::Numeric,
+            },
+            ..ExprType::of_column(function.returns, true)
+        };
         Ok(make(
             ExprKind::Stored(Box::new(StoredCall { function, args })),
             ty,
@@ -1807,7 +1863,19 @@ pub(super) fn as_operand(e: Expr) -> Expr {
     match &e.kind {
         ExprKind::Literal(Value::Bytes(b)) if e.ty.bits && b.len() <= 8 => {
             let v = b.iter().fold(0u64, |a, x| a << 8 | *x as u64);
-            Expr::literal(Value::UInt(v))
+            let number = Expr::literal(Value::UInt(v));
+            let ty = ExprType {
+                digits: bits_digits(b.len()) as u8,
+                ..number.ty
+            };
+            make(number.kind, ty)
+        }
+        ExprKind::DateAdd { .. } if e.ty.is_string() => {
+            let digits = (e.ty.chars().saturating_sub(20)).min(6) as u32;
+            let ty = ExprType::decimal(14, digits, true);
+            let func = &functions::date::MOMENT_NUMBER;
+            let args = vec![e];
+            make(ExprKind::Func { func, args }, ty)
         }
         // Where a number is wanted GREATEST and LEAST compare texts as numbers.
         ExprKind::Func { func, .. }
@@ -1826,6 +1894,15 @@ pub(super) fn as_operand(e: Expr) -> Expr {
     }
 }
 
+/// A YEAR computes as an integer without a sign.
+fn year_operand(e: Expr) -> Expr {
+    if e.ty.ty.kind != TypeKind::Year {
+        return e;
+    }
+    let ty = ExprType::bigint(true, e.ty.nullable).with_chars(4, false);
+    make(ExprKind::Cast(boxed(e)), ty)
+}
+
 /// A constant beside a YEAR column: the year that it would be stored as, if it can be one.
 fn year_beside(e: Expr) -> Expr {
     if let ExprKind::Literal(v) = &e.kind {
@@ -1841,6 +1918,53 @@ fn year_beside(e: Expr) -> Expr {
     let args = vec![e];
     let func = &functions::control::YEAR_OF;
     make(ExprKind::Func { func, args }, ty)
+}
+
+/// Type of CAST AS BINARY, with a length or as long as the value.
+fn bytes_of_cast(of: &ExprType, length: Option<u64>, nullable: bool) -> ExprType {
+    let bytes = match (length, of.ty.max_bytes()) {
+        (Some(n), _) => n,
+        (None, Some(n)) if of.ty.is_string() => n,
+        (None, _) => of.chars(),
+    };
+    let kind = match length {
+        Some(n) => TypeKind::Binary(n.min(u64::from(NO_LENGTH) - 1) as u16),
+        None => TypeKind::VarBinary(NO_LENGTH),
+    };
+    ExprType {
+        coercibility: Coercibility::Implicit,
+        width: bytes.min(u64::from(u32::MAX)) as u32,
+        ..ExprType::of_column(ColumnType::new(kind), nullable)
+    }
+}
+
+/// Most characters of a value that is made an integer.
+fn integer_chars(e: &Expr, unsigned: bool) -> u32 {
+    const ANY: u32 = 20;
+    let ty = &e.ty;
+    let chars = ty.chars().min(u64::from(ANY)) as u32;
+    match &e.kind {
+        ExprKind::Literal(Value::Null) => 1 + u32::from(!unsigned),
+        ExprKind::Literal(Value::Bytes(b)) if ty.bits => bits_digits(b.len()),
+        _ if matches!(ty.ty.kind, TypeKind::Float | TypeKind::Double) => ANY,
+        ExprKind::Literal(Value::Str(_) | Value::Bytes(_)) => chars.max(1 + u32::from(!unsigned)),
+        ExprKind::Literal(Value::Int(n)) if unsigned && *n < 0 => ANY,
+        ExprKind::Literal(_) if ty.ty.is_integer() => chars.max(1 + u32::from(!unsigned)),
+        _ if ty.counts_unsigned() || ty.natural => ty.int_digits().min(ANY),
+        _ if unsigned => ANY,
+        // Eight bytes may be any number.
+        _ if ty.ty.is_binary_string() => ANY,
+        _ if ty.ty.is_integer() => ty.int_digits() + 1,
+        _ => chars,
+    }
+}
+
+/// Digits of the largest number of so many bytes.
+fn bits_digits(bytes: usize) -> u32 {
+    match bytes {
+        0..=8 => (u64::MAX >> (8 * (8 - bytes.max(1)))).ilog10() + 1,
+        _ => 20,
+    }
 }
 
 fn hex_for_cast(e: Expr, ty: &ExprType) -> Expr {

@@ -15,7 +15,7 @@ use crate::like;
 use crate::lower::mismatched_collation;
 use narwal_syntax::ast::{BinaryOp, Expr as Ast};
 use narwal_syntax::sql_mode::SqlMode;
-use narwal_types::{Charset, SqlError, SqlResult, Value};
+use narwal_types::{SqlError, SqlResult, Value};
 
 /// `NOT e` or `e`.
 fn negated_if(negated: bool, e: Expr) -> Expr {
@@ -154,10 +154,15 @@ impl Binder<'_> {
         let e = self.expr(e)?;
         let set = match e.ty.is_string() {
             true => e.ty.ty.collation.charset(),
-            false => Charset::Utf8mb4,
+            // Numbers and moments are written in the connection's characters.
+            false => self.scope.env.collation.charset(),
         };
         let c = crate::lower::collation_of(name, set)?;
-        if set != c.charset() {
+        // NULL has no characters.
+        let is_null = e.ty.null || e.ty.coercibility == Coercibility::Ignorable;
+        // What a parameter is, its value says.
+        let is_null = is_null || matches!(e.kind, ExprKind::Param(_));
+        if set != c.charset() && !is_null {
             return Err(mismatched_collation(c, set));
         }
         Ok(self.collate(e, c, Coercibility::Explicit))

@@ -6,7 +6,7 @@ use crate::expr::node::{Aggregate, Expr, ExprKind, ExprType, SubqueryUse, make};
 use crate::quote::quote_ident;
 use narwal_engine::{ColumnDef, Table, ViewDef};
 use narwal_syntax::ast::{Expr as Ast, Select};
-use narwal_types::{Collation, SqlResult};
+use narwal_types::{Collation, SqlResult, errors};
 use std::cell::RefCell;
 use std::sync::Arc;
 
@@ -210,7 +210,7 @@ impl SelectedColumns {
         let (at, ty) = match &self.types {
             Some(types) => {
                 let at = known?;
-                (at, types.get(at)?.clone())
+                (at, *types.get(at)?)
             }
             None => {
                 let at = known.unwrap_or(names.len());
@@ -221,6 +221,42 @@ impl SelectedColumns {
             }
         };
         Some(make(ExprKind::InsertValue(self.first + at), ty))
+    }
+}
+
+/// A select list that is being bound, by the names that it gives its items.
+#[derive(Default)]
+pub struct Listed {
+    names: Vec<String>,
+    bound: RefCell<Vec<(String, Expr)>>,
+}
+
+impl Listed {
+    /// A list with these names, nothing of which is bound yet.
+    pub fn of(names: Vec<String>) -> Self {
+        Listed {
+            names,
+            bound: RefCell::default(),
+        }
+    }
+
+    /// The next named item.
+    pub fn bound(&self, name: &str, e: &Expr) {
+        self.bound.borrow_mut().push((name.to_string(), e.clone()));
+    }
+
+    /// The item of a name; error 1247 for one that stands behind, or that is no value of a row.
+    pub fn item(&self, name: &str) -> SqlResult<Option<Expr>> {
+        let bound = self.bound.borrow();
+        let refused = |why: &str| Err(errors::ILLEGAL_REFERENCE.with([&name, &why]));
+        match bound.iter().find(|(n, _)| n.eq_ignore_ascii_case(name)) {
+            Some((_, e)) if e.has_aggregate() => refused("reference to group function"),
+            Some((_, e)) => Ok(Some(e.clone())),
+            None if self.names.iter().any(|n| n.eq_ignore_ascii_case(name)) => {
+                refused("forward reference in item list")
+            }
+            None => Ok(None),
+        }
     }
 }
 
@@ -235,6 +271,8 @@ pub struct Scope<'a> {
     pub aliases: &'a [(String, Expr)],
     /// Columns of the select list by their names, where several tables are: they settle which one a later clause means.
     pub items: &'a [(String, Expr)],
+    /// The select list as far as it is bound: its subqueries may name what stands before them.
+    pub listed: Option<&'a Listed>,
     /// Columns that are keys of GROUP BY: in HAVING they hide aliases.
     pub grouped: &'a [(usize, usize)],
     /// Where the expression stands.
@@ -285,6 +323,7 @@ impl<'a> Scope<'a> {
             first: 0,
             aliases: &[],
             items: &[],
+            listed: None,
             grouped: &[],
             clause: Clause::FieldList,
             aggregates: None,
@@ -309,6 +348,8 @@ pub struct Planned {
     pub outer: Vec<Expr>,
     /// See [`SubqueryExpr::each_row`].
     pub each_row: bool,
+    /// It has one row, whatever is in any table: a lone SELECT of no table.
+    pub one_row: bool,
 }
 
 /// Plans the subqueries of a statement's or a SELECT's expressions.

@@ -67,7 +67,10 @@ impl Binder<'_> {
         let (_, p) = self.plan_subquery(n, used)?;
         let ty = match (exists, p.columns.as_slice()) {
             (true, _) => bool_ty(false),
-            (false, [t]) => t.with_nullable(true).without_zeros(),
+            (false, [t]) => {
+                let nullable = t.nullable || !p.one_row;
+                t.with_nullable(nullable).without_zeros()
+            }
             _ => return Err(wrong_columns(1)),
         };
         Ok(make(

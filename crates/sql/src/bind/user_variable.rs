@@ -32,6 +32,10 @@ pub(super) fn type_of_assignment(ty: &ExprType) -> ExprType {
         return ExprType::string(chars, collation, Coercibility::Implicit, ty.nullable);
     }
     let mut ty = ty.without_zeros();
+    if ty.ty.is_integer() {
+        ty.width = ty.chars() as u32;
+        ty.ty.kind = narwal_types::TypeKind::BigInt;
+    }
     if ty.ty.is_string() && !ty.null {
         ty.coercibility = Coercibility::Implicit;
     }

@@ -7,7 +7,7 @@ use crate::plan::made::stored_type;
 use narwal_engine::{
     CatalogChange, ColumnDef, DefaultDef, EngineError, FillRows, Isolation, TableFill, TxnOptions,
 };
-use narwal_types::{Collation, ResultColumn, SqlError, SqlResult, ValueRef};
+use narwal_types::{Collation, ResultColumn, SqlError, SqlResult, TypeKind, ValueRef};
 
 impl Run<'_> {
     pub(super) fn create_select(
@@ -31,7 +31,7 @@ impl Run<'_> {
                 .position(|g| g.def.name.eq_ignore_ascii_case(&result.name));
             made.push(match at {
                 Some(at) => given.remove(at),
-                None => self.column_of(result)?,
+                None => self.column_of(result, select.is_union())?,
             });
             sources.push(Some(i));
         }
@@ -92,8 +92,8 @@ impl Run<'_> {
         })
     }
 
-    /// The column that a result column becomes.
-    fn column_of(&self, r: &ResultColumn) -> SqlResult<ColumnSpec> {
+    /// The column that a result column becomes. `union`: of several SELECTs.
+    fn column_of(&self, r: &ResultColumn, union: bool) -> SqlResult<ColumnSpec> {
         let stored = (!r.org_name.is_empty())
             .then(|| self.source(&r.db, &r.org_table))
             .flatten()
@@ -123,7 +123,10 @@ impl Run<'_> {
                     name: r.name.clone(),
                     ty,
                     nullable: r.nullable,
-                    default: DefaultDef::None,
+                    default: match union && !r.nullable {
+                        true => default_of_made(ty.kind),
+                        false => DefaultDef::None,
+                    },
                     auto_increment: false,
                     on_update: None,
                     comment: String::new(),
@@ -145,4 +148,23 @@ impl Run<'_> {
             json: false,
         })
     }
+}
+
+/// The default that MariaDB gives a column that comes from a union: nothing, of its type.
+fn default_of_made(kind: TypeKind) -> DefaultDef {
+    let zero = match kind {
+        TypeKind::Decimal(_, scale @ 1..) => format!("0.{}", "0".repeat(scale.into())),
+        TypeKind::Date => "0000-00-00".to_string(),
+        TypeKind::Char(_) | TypeKind::VarChar(_) | TypeKind::Binary(_) | TypeKind::VarBinary(_) => {
+            String::new()
+        }
+        TypeKind::Decimal(..) | TypeKind::Float | TypeKind::Double => "0".to_string(),
+        TypeKind::TinyInt
+        | TypeKind::SmallInt
+        | TypeKind::MediumInt
+        | TypeKind::Int
+        | TypeKind::BigInt => "0".to_string(),
+        _ => return DefaultDef::None,
+    };
+    DefaultDef::Text(zero)
 }

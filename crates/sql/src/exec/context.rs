@@ -43,6 +43,8 @@ pub struct SubqueryRun<'a> {
     pub(super) once: Option<Rc<SubqueryRows>>,
     /// Rows by the outer values, and bytes held.
     pub(super) kept: RefCell<Kept>,
+    /// IGNORE has told of its several rows.
+    pub(super) told: Cell<bool>,
 }
 
 /// Results of subqueries that see nothing of the queries around them: the same for the whole statement.

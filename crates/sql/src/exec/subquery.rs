@@ -84,6 +84,7 @@ impl SubPlan {
                     plan,
                     once,
                     kept: RefCell::default(),
+                    told: Cell::new(false),
                 })
             })
             .collect()
@@ -172,8 +173,18 @@ fn compare_rows(
     }
 }
 
-fn several_rows() -> SqlError {
-    errors::SUBQUERY_NO_1_ROW.plain()
+/// Error 1242, which IGNORE makes NULL with a warning.
+#[cold]
+fn several_rows(run: &SubqueryRun<'_>, env: &StatementEnv) -> SqlResult<Value> {
+    let error = errors::SUBQUERY_NO_1_ROW.plain();
+    if !env.ignores.get() {
+        return Err(error);
+    }
+    // Each run tells once.
+    if run.once.is_none() || !run.told.replace(true) {
+        env.warn_error(&error);
+    }
+    Ok(Value::Null)
 }
 
 impl SubqueryValues for Running<'_> {
@@ -242,18 +253,18 @@ fn subquery_value(e: &SubqueryExpr, ctx: &RunCtx<'_>, row: &dyn RowAccess) -> Sq
         SubqueryUse::Value => match rows.len() {
             0 => Value::Null,
             1 => first().first().cloned().unwrap_or_default(),
-            _ => return Err(several_rows()),
+            _ => several_rows(run, ctx.env)?,
         },
         SubqueryUse::Field(n) => match rows.len() {
             0 => Value::Null,
             1 => first().get(n).cloned().unwrap_or_default(),
-            _ => return Err(several_rows()),
+            _ => several_rows(run, ctx.env)?,
         },
         SubqueryUse::Row(op) => match rows.len() {
             0 if op == CmpOp::NullSafeEq => truth(Some(left()?.iter().all(Value::is_null))),
             0 => Value::Null,
             1 => truth(compare_rows(op, &left()?, first(), &plan.collations, ctx)),
-            _ => return Err(several_rows()),
+            _ => several_rows(run, ctx.env)?,
         },
         SubqueryUse::Any(_) if rows.is_empty() => Value::Int(0),
         SubqueryUse::All(_) if rows.is_empty() => Value::Int(1),

@@ -3,6 +3,7 @@
 use crate::env::StatementEnv;
 use crate::expr::node::{EvalCtx, Expr, ExprKind, NO_LENGTH};
 use crate::expr::value::{Val, Warn, date_rules};
+use narwal_types::charset::shown;
 use narwal_types::collation::char_prefix;
 use narwal_types::convert;
 use narwal_types::convert::{to_decimal, to_f64, to_integer};
@@ -91,9 +92,7 @@ impl Expr {
         {
             return v;
         }
-        let Some(t) = text_of(v.as_ref(), set, env) else {
-            return Val::NULL;
-        };
+        let t = text_of(v.as_ref(), set, env);
         let t = match &self.kind {
             ExprKind::Cast(e) if e.ty.ty.collation.charset() != set => {
                 e.ty.ty.collation.charset().unveiled(&t)
@@ -261,29 +260,38 @@ fn date<'a>(r: ValueRef<'_>, kind: TypeKind, env: &StatementEnv) -> Val<'a> {
     }
 }
 
-/// The text of a value. Bytes are taken as text of the set; `None`, with a warning, if they are no UTF-8.
-fn text_of(r: ValueRef<'_>, set: Charset, env: &StatementEnv) -> Option<String> {
+/// The text of a value. Bytes are taken as text of the set; a warning tells of those that are none.
+fn text_of(r: ValueRef<'_>, set: Charset, env: &StatementEnv) -> String {
     let ValueRef::Bytes(b) = r else {
-        return Some(r.to_text());
+        return r.to_text();
     };
     if set.stores_utf8() {
-        if std::str::from_utf8(b).is_err() {
-            env.warn(
-                codes::INVALID_CHARACTER_STRING,
-                "Invalid utf8mb4 character string",
-            );
-            return None;
+        if let Err(e) = std::str::from_utf8(b) {
+            let bad = shown(&b[e.valid_up_to()..]);
+            let told = format!("Invalid {} character string: '{bad}'", set.name());
+            env.warn(codes::INVALID_CHARACTER_STRING, told);
+            return questioned(b);
         }
-        return Some(r.to_text());
+        return r.to_text();
     }
-    Some(match set.text_of(b) {
+    match set.text_of(b) {
         Ok(t) => t.into_owned(),
         Err(bad) => {
             let told = format!("Invalid {} character string: '{bad}'", set.name());
             env.warn(codes::INVALID_CHARACTER_STRING, told);
             set.decode(b).into_owned()
         }
-    })
+    }
+}
+
+/// The text with a question mark for each byte that is part of no character.
+fn questioned(b: &[u8]) -> String {
+    let mut out = String::with_capacity(b.len());
+    for part in b.utf8_chunks() {
+        out.push_str(part.valid());
+        out.extend(part.invalid().iter().map(|_| '?'));
+    }
+    out
 }
 
 /// Warning 1301 for a CAST to more than a value may have.

@@ -420,6 +420,28 @@ fn real(d: &Date) -> Option<usize> {
     (d.month > 0).then(|| d.weekday() as usize)
 }
 
+/// Most characters of a moment in a format.
+pub fn format_chars(fmt: &str) -> u64 {
+    let mut it = fmt.chars();
+    let mut chars = 0;
+    while let Some(c) = it.next() {
+        chars += match (c == '%').then(|| it.next()).flatten() {
+            Some('M' | 'W') => 64,
+            Some('a' | 'b') => 32,
+            Some('r') => 11,
+            Some('T') => 8,
+            Some('H' | 'k') => 7,
+            Some('f') => 6,
+            Some('D' | 'Y' | 'x' | 'X') => 4,
+            Some('j') => 3,
+            Some('u' | 'U' | 'v' | 'V' | 'y' | 'm' | 'c' | 'd' | 'e') => 2,
+            Some('h' | 'i' | 'I' | 'l' | 'p' | 'S' | 's') => 2,
+            _ => 1,
+        };
+    }
+    chars
+}
+
 /// What STR_TO_DATE() returns for a format: a date, a time or a datetime.
 pub fn format_kind(fmt: &str) -> TypeKind {
     let mut it = fmt.chars();

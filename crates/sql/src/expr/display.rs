@@ -3,7 +3,7 @@
 use super::functions::json::SCALAR;
 use crate::expr::node::{Aggregate, ArithOp, CmpOp, Expr, ExprKind, SubqueryExpr};
 use crate::expr::window::{Computes, WindowCall, WindowKey};
-use narwal_types::Value;
+use narwal_types::{TypeKind, Value};
 use std::fmt;
 
 impl ArithOp {
@@ -151,6 +151,11 @@ impl fmt::Display for Expr {
             ExprKind::Neg(e) => write!(f, "-{e}"),
             ExprKind::BitNot(e) => write!(f, "~{e}"),
             ExprKind::Case { .. } => f.write_str("case ... end"),
+            ExprKind::Cast(e) if e.ty.ty.kind == TypeKind::Year => write!(f, "{e}"),
+            ExprKind::Cast(e) if self.ty.ty.is_integer() => match self.ty.ty.unsigned {
+                true => write!(f, "cast({e} as unsigned)"),
+                false => write!(f, "cast({e} as signed)"),
+            },
             ExprKind::Cast(e) => write!(f, "cast({e} as {})", self.ty.ty.sql_name()),
             ExprKind::Collate(e) => write!(f, "{e} collate {}", self.ty.ty.collation.name()),
             ExprKind::DateAdd {

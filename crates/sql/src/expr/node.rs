@@ -27,6 +27,10 @@ pub struct ExprType {
     pub width: u32,
     /// Digits of an integer, where that is not its type's.
     pub digits: u8,
+    /// An integer that is never negative though its type has a sign: its text needs no room for one.
+    pub natural: bool,
+    /// A truth value: an integer everywhere but in JSON.
+    pub boolean: bool,
     /// A literal `0x..` or `b'..'`: bytes, and where a number is wanted, that number. `x'..'` is always bytes.
     pub bits: bool,
 }

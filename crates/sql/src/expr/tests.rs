@@ -248,7 +248,7 @@ fn errors_of_mariadb() {
         ),
         (
             "cast(1 as unsigned) - 2",
-            "1690 (22003) BIGINT UNSIGNED value is out of range in 'cast(1 as bigint(20) unsigned) - 2'",
+            "1690 (22003) BIGINT UNSIGNED value is out of range in 'cast(1 as unsigned) - 2'",
         ),
         (
             "i + b + 9223372036854775807",

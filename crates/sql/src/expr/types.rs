@@ -36,6 +36,8 @@ impl ExprType {
             json: false,
             width: 0,
             digits: 0,
+            natural: false,
+            boolean: false,
             bits: false,
             coercibility: if ty.is_string() {
                 Coercibility::Implicit
@@ -71,6 +73,7 @@ impl ExprType {
         ExprType {
             digits: digits.min(u32::from(MAX_PRECISION)) as u8,
             width: digits + sign,
+            natural: false,
             ..self
         }
     }
@@ -78,6 +81,17 @@ impl ExprType {
     /// The same with another width.
     pub(crate) fn with_width(self, width: u32) -> Self {
         ExprType { width, ..self }
+    }
+
+    /// An integer that a function gives, of so many characters.
+    pub(crate) fn with_chars(self, width: u32, natural: bool) -> Self {
+        let sign = u32::from(!self.ty.unsigned);
+        ExprType {
+            width,
+            digits: width.saturating_sub(sign).clamp(1, 20) as u8,
+            natural,
+            ..self
+        }
     }
 
     /// DOUBLE that is shown with so many digits behind the point; [`NOT_FIXED`] or more: as many as it needs.
@@ -145,12 +159,15 @@ impl ExprType {
         let ty = if collation == Collation::Binary {
             match chars {
                 0..=65_532 => ColumnType::new(TypeKind::VarBinary(chars as u16)),
-                _ => ColumnType::new(TypeKind::Blob(BlobSize::Long)),
+                _ => ColumnType::new(TypeKind::Blob(BlobSize::holding(chars))),
             }
         } else {
             match chars {
                 0..=16_383 => ColumnType::text(TypeKind::VarChar(chars as u16), collation),
-                _ => ColumnType::text(TypeKind::Text(BlobSize::Long), collation),
+                _ => {
+                    let bytes = chars.saturating_mul(u64::from(collation.charset().char_bytes()));
+                    ColumnType::text(TypeKind::Text(BlobSize::holding(bytes)), collation)
+                }
             }
         };
         ExprType {
@@ -161,6 +178,8 @@ impl ExprType {
             json: false,
             width: 0,
             digits: 0,
+            natural: false,
+            boolean: false,
             bits: false,
             coercibility,
         }
@@ -186,6 +205,8 @@ impl ExprType {
             json: false,
             width: 0,
             digits: 0,
+            natural: false,
+            boolean: false,
             bits: false,
             coercibility: Coercibility::Ignorable,
         }
@@ -204,9 +225,12 @@ impl ExprType {
             Value::Int(_) => Self::bigint(false, false).of_number(v),
             Value::UInt(_) => Self::bigint(true, false).of_number(v),
             Value::Float(_) | Value::Double(_) => Self::double(false),
-            Value::Decimal(d) => {
-                Self::of_column(ColumnType::decimal(d.precision().max(1), d.scale()), false)
-            }
+            // The zero before the point counts.
+            Value::Decimal(d) => Self::decimal(
+                u32::from(d.precision().saturating_sub(d.scale()).max(1)),
+                u32::from(d.scale()),
+                false,
+            ),
             Value::Str(s) => Self::text(char_count(s.as_bytes()) as u64, false),
             Value::Bytes(b) => Self::string(
                 b.len() as u64,
@@ -238,6 +262,7 @@ impl ExprType {
         ExprType {
             width: 0,
             digits: 0,
+            natural: false,
             ..self
         }
     }
@@ -245,7 +270,7 @@ impl ExprType {
     /// Most characters of the value as text.
     pub fn chars(&self) -> u64 {
         match self.ty.kind {
-            _ if self.width > 0 => u64::from(self.width),
+            _ if self.width > 0 => u64::from(self.width - u32::from(self.natural)),
             TypeKind::Char(n)
             | TypeKind::VarChar(n)
             | TypeKind::Binary(n)
@@ -297,6 +322,11 @@ impl ExprType {
         }
     }
 
+    /// A number that is counted as one without a sign.
+    pub(crate) fn counts_unsigned(&self) -> bool {
+        self.ty.unsigned || matches!(self.ty.kind, TypeKind::Year | TypeKind::Bit(_))
+    }
+
     /// An exact number: an integer or DECIMAL.
     pub fn is_exact(&self) -> bool {
         self.class() != Class::Double
@@ -320,7 +350,7 @@ pub(crate) enum Class {
 pub fn arith(op: ArithOp, a: &ExprType, b: &ExprType, div_precision: u8) -> ExprType {
     let nullable =
         a.nullable || b.nullable || matches!(op, ArithOp::Div | ArithOp::IntDiv | ArithOp::Mod);
-    let unsigned = a.ty.unsigned || b.ty.unsigned;
+    let unsigned = a.counts_unsigned() || b.counts_unsigned();
     let class = a.class().max(b.class());
     match op {
         ArithOp::BitAnd
@@ -349,7 +379,7 @@ pub fn arith(op: ArithOp, a: &ExprType, b: &ExprType, div_precision: u8) -> Expr
             Class::Int => {
                 let (x, y) = (a.int_digits(), b.int_digits());
                 let (unsigned, digits) = match op {
-                    ArithOp::Mod => (a.ty.unsigned, x.max(y)),
+                    ArithOp::Mod => (a.counts_unsigned(), x.max(y)),
                     ArithOp::Mul => (unsigned, x + y),
                     _ => (unsigned, x.max(y) + 1),
                 };
@@ -518,7 +548,10 @@ pub fn unify<'a>(types: impl IntoIterator<Item = &'a ExprType>, op: &str) -> Sql
         };
         let digits = some.iter().map(|t| t.int_digits()).max().unwrap_or(1);
         return Ok(match ty.ty.is_integer() {
-            true => ty.with_digits(digits),
+            true => ExprType {
+                boolean: some.iter().all(|t| t.boolean),
+                ..ty.with_digits(digits)
+            },
             false => ty,
         });
     }
@@ -547,7 +580,10 @@ pub fn unify<'a>(types: impl IntoIterator<Item = &'a ExprType>, op: &str) -> Sql
         }
         let widest = some.iter().max_by_key(|t| t.int_digits()).unwrap_or(first);
         let ty = widest.with_nullable(nullable).without_zeros();
-        return Ok(ty.with_digits(int_digits));
+        return Ok(ExprType {
+            boolean: false,
+            ..ty.with_digits(int_digits)
+        });
     }
     if some.iter().all(|t| t.ty.is_temporal()) {
         let fsp = some.iter().map(|t| t.scale()).max().unwrap_or(0) as u8;
@@ -581,6 +617,7 @@ pub(crate) fn bool_ty(nullable: bool) -> ExprType {
     ExprType {
         width: 1,
         digits: 1,
+        boolean: true,
         ..ExprType::int(nullable)
     }
 }

@@ -1,7 +1,7 @@
 //! Made-up tables: rows that a query keeps are images of such.
 
 use crate::bind::scope::Source;
-use crate::expr::node::{Coercibility, ExprType, NOT_FIXED};
+use crate::expr::node::{Coercibility, ExprType, NO_LENGTH, NOT_FIXED};
 use narwal_engine::{ColumnDef, DefaultDef, Table, TableDef};
 use narwal_types::{
     BlobSize, Collation, ColumnType, NumberForm, ResultColumn, SqlResult, TypeKind, Value, ValueRef,
@@ -89,6 +89,11 @@ pub fn column_type(c: &ResultColumn) -> ExprType {
     if !c.ty.is_string() {
         t.width = c.length;
     }
+    // A computed integer has as many digits as it has characters.
+    if c.ty.is_integer() && c.org_name.is_empty() && c.length > 0 {
+        let sign = u32::from(!c.ty.unsigned);
+        t.digits = c.length.saturating_sub(sign).clamp(1, 20) as u8;
+    }
     // A double may be one that is shown with a fixed number of digits.
     if c.ty.kind == TypeKind::Double {
         t.decimals = c.decimals;
@@ -175,32 +180,42 @@ pub(crate) fn stored_type(r: &ResultColumn) -> (ColumnType, Option<u8>) {
         }
         TypeKind::VarChar(_) | TypeKind::Text(_) | TypeKind::Char(_) => {
             ty.kind = match r.length {
-                0 if matches!(ty.kind, TypeKind::VarChar(0) | TypeKind::Char(0)) => {
+                0 if matches!(
+                    ty.kind,
+                    TypeKind::VarChar(0 | NO_LENGTH) | TypeKind::Char(0)
+                ) =>
+                {
                     TypeKind::Char(0)
                 }
                 0 => ty.kind,
-                n @ 1..=16_383 => TypeKind::VarChar(n as u16),
-                16_384..=4_194_303 => TypeKind::Text(BlobSize::Medium),
-                _ => TypeKind::Text(BlobSize::Long),
+                n @ 1..=MOST_IN_ROW => TypeKind::VarChar(n as u16),
+                n => TypeKind::Text(BlobSize::holding(u64::from(n) * u64::from(ty.char_bytes()))),
             };
             (ty, None)
         }
         TypeKind::VarBinary(_) | TypeKind::Blob(_) | TypeKind::Binary(_) => {
             ty.kind = match r.length {
+                0 if matches!(ty.kind, TypeKind::VarBinary(0 | NO_LENGTH)) => TypeKind::Binary(0),
                 0 => ty.kind,
-                n @ 1..=65_532 => TypeKind::VarBinary(n as u16),
-                65_533..=16_777_215 => TypeKind::Blob(BlobSize::Medium),
-                _ => TypeKind::Blob(BlobSize::Long),
+                n @ 1..=MOST_IN_ROW => TypeKind::VarBinary(n as u16),
+                n => TypeKind::Blob(BlobSize::holding(n.into())),
             };
             (ty, None)
         }
         TypeKind::Double if r.decimals < NOT_FIXED && ty.form.digits.is_none() => {
-            ty.form.digits = Some((DOUBLE_DIGITS + r.decimals, r.decimals));
+            let digits = match u8::try_from(r.length) {
+                Ok(n) if n > r.decimals => n,
+                _ => DOUBLE_DIGITS + r.decimals,
+            };
+            ty.form.digits = Some((digits, r.decimals));
             (ty, None)
         }
         _ => (ty, None),
     }
 }
+
+/// Computed texts of more characters are kept beside their rows: as TEXT or BLOB.
+const MOST_IN_ROW: u32 = 512;
 
 /// What a column for doubles with a fixed number of digits behind the point has more: those of a double, sign and point.
 const DOUBLE_DIGITS: u8 = 17;

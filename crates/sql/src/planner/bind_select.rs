@@ -1,11 +1,11 @@
 //! The names of a SELECT: its clauses are bound one after the other, and make a logical plan.
 
 use crate::bind::bind;
-use crate::bind::scope::{Clause, OuterScope, Scope, Source};
+use crate::bind::scope::{Clause, Listed, OuterScope, Scope, Source};
 use crate::bind::window::{bind_windows, check_named, refuse_window};
 use crate::bind::windows::{Windows, WindowsHere};
 use crate::env::StatementEnv;
-use crate::expr::node::{AggFunc, Aggregate, Expr, ExprKind, ExprType};
+use crate::expr::node::{AggFunc, Aggregate, Expr, ExprKind, ExprType, NO_LENGTH};
 use crate::param_type::ParamType;
 use crate::plan::query::{GroupPlan, LimitPlan, LockSpec, SortKey};
 use crate::planner::condition::all_of;
@@ -88,9 +88,15 @@ pub(crate) fn result_column(name: &str, e: &Expr, of: Option<(&Source, usize)>) 
         null_type: t.null,
         json: t.json,
     };
-    if !t.ty.is_string() || t.ty.kind == TypeKind::VarChar(u16::MAX) {
-        c.length = t.width;
-    }
+    c.length = match t.ty.kind {
+        TypeKind::VarChar(NO_LENGTH) | TypeKind::VarBinary(NO_LENGTH) => t.width,
+        // What is computed is kept by its length, unlike a column's value.
+        TypeKind::VarChar(n) | TypeKind::VarBinary(n) | TypeKind::Binary(n) if is_computed(e) => {
+            t.width.max(n.into())
+        }
+        _ if t.ty.is_string() => 0,
+        _ => t.width,
+    };
     if let Some((s, col)) = of {
         let table = &s.table;
         let def = &table.columns()[col];
@@ -124,6 +130,38 @@ pub(crate) fn result_column(name: &str, e: &Expr, of: Option<(&Source, usize)>) 
     c
 }
 
+/// A value that is neither a column's, nor an aggregate of one, nor a literal.
+fn is_computed(e: &Expr) -> bool {
+    use ExprKind as K;
+    matches!(
+        e.kind,
+        K::Func { .. } | K::Case { .. } | K::Cast(_) | K::Subquery(_)
+    )
+}
+
+fn without_parens(expr: &AstExpr) -> &AstExpr {
+    match expr {
+        AstExpr::Nested(inner) => without_parens(inner),
+        expr => expr,
+    }
+}
+
+/// A value that is the same for all rows and may be none: of several rows it is an error.
+fn has_subquery(e: &Expr) -> bool {
+    e.any(&|e| matches!(e.kind, ExprKind::Subquery(_)))
+}
+
+/// The name that NAME_CONST() gives its value.
+fn named_const(expr: &AstExpr) -> Option<&str> {
+    match expr {
+        AstExpr::Call(call) if call.name.eq_ignore_ascii_case("name_const") => match &*call.args {
+            [AstExpr::Literal(Literal::String(name)), _] => Some(name),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 /// A column's name as a statement has it, without its table's.
 fn written_name(ast: &AstExpr) -> Option<&str> {
     match ast {
@@ -155,6 +193,15 @@ fn source_of<'s>(ast: &AstExpr, e: &Expr, sources: &'s [Source]) -> Option<(&'s 
     }
 }
 
+/// The names that a select list gives its items.
+fn aliases_of(s: &Select) -> Vec<String> {
+    let alias = |item: &SelectItem| match item {
+        SelectItem::Expr { alias, .. } => alias.clone(),
+        _ => None,
+    };
+    s.items.iter().filter_map(alias).collect()
+}
+
 /// The select list while a SELECT is bound.
 struct SelectList {
     items: Vec<Expr>,
@@ -179,12 +226,23 @@ impl SelectList {
             own_names: SmallVec::new(),
             named: !s.order_by.is_empty() || !s.group_by.is_empty() || s.having.is_some(),
         };
+        // Subqueries of the list may name its items.
+        let listed = (!s.subqueries.is_empty()).then(|| Listed::of(aliases_of(s)));
+        let scope = &Scope {
+            listed: listed.as_ref(),
+            ..*scope
+        };
         for item in &s.items {
             match item {
                 SelectItem::Wildcard => list.star(shown, scope)?,
                 SelectItem::TableWildcard(name) => list.table_star(name, scope)?,
                 SelectItem::Expr { expr, alias, text } => {
                     list.expr((expr, text), alias.as_ref(), scope)?;
+                    if let (Some(listed), Some(alias), Some(e)) =
+                        (&listed, alias, list.items.last())
+                    {
+                        listed.bound(alias, e);
+                    }
                 }
             }
         }
@@ -245,7 +303,12 @@ impl SelectList {
             // A table's column is named as it was written, one of a view or a query as that one has it.
             (None, Some((s, c))) if s.names_its_columns() => s.table.columns()[c].name.clone(),
             (None, Some(_)) => written_name(expr).unwrap_or(text).to_string(),
-            _ => text.clone(),
+            _ => match without_parens(expr) {
+                _ if let Some(name) = named_const(expr) => name.to_string(),
+                AstExpr::Literal(Literal::Null) => "NULL".to_string(),
+                AstExpr::Literal(Literal::Bool(b)) => b.to_string().to_ascii_uppercase(),
+                _ => text.clone(),
+            },
         };
         self.columns.push(result_column(&name, &e, of));
         if alias.is_some() || e.as_column().is_none() {
@@ -372,7 +435,7 @@ impl Resolver<'_> {
         };
         let calls = bind_windows(windows.calls.take(), &calls)?;
         let aggregates = aggregates.into_inner();
-        order.retain(|k| !k.expr.is_const());
+        order.retain(|k| !k.expr.is_const() || has_subquery(&k.expr));
         let filter = match merged.filter.is_empty() {
             true => where_,
             false => all_of(merged.filter.into_iter().chain(where_).collect()),

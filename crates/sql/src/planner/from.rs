@@ -9,9 +9,9 @@ use crate::bind::scope::{Clause, OuterScope, Scope, Source};
 use crate::expr::node::{CmpOp, Expr, ExprKind, ExprType};
 use crate::plan::access::Access;
 use crate::plan::made::{column_type, derived, made_table};
-use crate::plan::query::SelectPlan;
 use crate::plan::query::{Hash, JoinPlan, Kept, Leaf, Node, ROW_KEY};
 use crate::plan::query::{LockSpec, Rows, TablePlan};
+use crate::plan::query::{Out, SelectPlan};
 use crate::plan::sarg::conjuncts;
 use crate::planner::condition::{all_of, parametrised};
 use crate::planner::logical::Merged;
@@ -136,7 +136,14 @@ impl Resolver<'_> {
                 return Err(errors::DUP_FIELDNAME.with([&c.name]));
             }
         }
-        let types: Vec<ExprType> = columns.iter().map(column_type).collect();
+        let mut types: Vec<ExprType> = columns.iter().map(column_type).collect();
+        for (t, item) in types.iter_mut().zip(&plan.items) {
+            // A literal's text gives way to a column's, also from a derived table.
+            if let Out::Expr(e) = item {
+                t.coercibility = e.ty.coercibility;
+                t.boolean = e.ty.boolean;
+            }
+        }
         Ok(Resolved {
             source: derived(db, alias, &columns, types)?,
             rows: Rows::Query(Box::new(plan)),

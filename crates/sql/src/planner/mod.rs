@@ -33,7 +33,7 @@ pub mod resolve;
 pub mod returning;
 pub mod rules;
 pub mod select;
-mod sequence_table;
+pub(crate) mod sequence_table;
 pub mod set;
 pub mod statistics;
 pub mod subqueries;

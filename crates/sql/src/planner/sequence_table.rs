@@ -53,6 +53,11 @@ impl Numbers {
     }
 }
 
+/// True for the name of such a table, which has one column: `seq`.
+pub(crate) fn is_sequence_table(name: &str) -> bool {
+    Numbers::named(name).is_some()
+}
+
 /// The table of that name, if it is a name of this kind.
 pub(super) fn sequence_table(db: &str, name: &str, alias: &str) -> SqlResult<Option<Resolved>> {
     let Some(numbers) = Numbers::named(name) else {

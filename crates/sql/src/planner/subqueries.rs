@@ -113,6 +113,7 @@ impl SubqueryPlanner for Subqueries<'_> {
             // A literal's text gives way to a column's, in a subquery too.
             if let Out::Expr(e) = item {
                 c.coercibility = e.ty.coercibility;
+                c.boolean = e.ty.boolean;
             }
         }
         let mut plans = self.plans.borrow_mut();
@@ -131,6 +132,10 @@ impl SubqueryPlanner for Subqueries<'_> {
             columns,
             outer,
             each_row,
+            one_row: ast.from.is_none()
+                && ast.where_.is_none()
+                && ast.having.is_none()
+                && ast.limit.is_none(),
         })
     }
 

@@ -4,6 +4,7 @@
 use crate::expr::functions::{self, aggregate};
 use crate::expr::{for_each_leaf, for_each_operand};
 use crate::planner::resolve::{Resolver, no_such_table};
+use crate::planner::sequence_table::is_sequence_table;
 use crate::query_walk::{for_each_expr, for_each_select, for_each_table};
 use crate::star::{At, joined};
 use narwal_engine::Table;
@@ -434,7 +435,11 @@ impl Writer<'_, '_> {
             Some(of(t))
         } else {
             let made = r.virtual_tables.and_then(|v| v.table(&db, &t.name.name));
-            made.map(|(t, _)| of(&t))
+            let sequence = || {
+                let known = is_sequence_table(&t.name.name);
+                known.then(|| vec!["seq".to_string()])
+            };
+            made.map(|(t, _)| of(&t)).or_else(sequence)
         };
         sources.push(Source {
             name,

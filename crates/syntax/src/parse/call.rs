@@ -782,7 +782,8 @@ impl Parser<'_> {
                 charset = Some(self.charset_name()?);
             }
         }
-        if self.eat(Kw::COLLATE) {
+        // COLLATE DEFAULT is the character set's own, as if nothing was said.
+        if self.eat(Kw::COLLATE) && !self.eat(Kw::DEFAULT) {
             collation = Some(self.charset_name()?);
         }
         Ok(CastType::Char {

@@ -207,27 +207,25 @@ impl Parser<'_> {
         // `((SELECT 1) + 2)` is an expression, `((SELECT 1) UNION ...)` a query: what stands behind the inner parenthesis?
         let mut level = open - 1;
         let mut at = n + open;
+        // Whether a query goes on behind the innermost one, as far as anything stands there.
+        let mut goes_on = None;
         while level > 0 {
             at += 1;
             match self.peek_at(at) {
                 Tok::LParen => level += 1,
                 Tok::RParen => level -= 1,
                 Tok::End => return false,
+                tok if level < open - 1 => {
+                    goes_on.get_or_insert(continues_query(tok));
+                }
                 _ => {}
             }
         }
-        matches!(
-            self.peek_at(at + 1),
-            Tok::Word(
-                Kw::UNION
-                    | Kw::INTERSECT
-                    | Kw::EXCEPT
-                    | Kw::ORDER
-                    | Kw::LIMIT
-                    | Kw::OFFSET
-                    | Kw::FETCH
-            )
-        )
+        match self.peek_at(at + 1) {
+            // Where only a query can stand: `((SELECT 1))`.
+            Tok::RParen => values && goes_on.unwrap_or(true),
+            tok => continues_query(tok),
+        }
     }
 
     /// True for `VALUES (literal ...`, which is no call of the function VALUES.
@@ -683,4 +681,14 @@ fn name_columns(items: &mut [SelectItem]) {
             *alias = Some(format!("column_{n}"));
         }
     }
+}
+
+/// True for what goes on with a query behind a parenthesis.
+fn continues_query(tok: Tok) -> bool {
+    matches!(
+        tok,
+        Tok::Word(
+            Kw::UNION | Kw::INTERSECT | Kw::EXCEPT | Kw::ORDER | Kw::LIMIT | Kw::OFFSET | Kw::FETCH
+        )
+    )
 }

@@ -212,8 +212,8 @@ fn interval<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
 fn extreme_type(t: &Typing<'_>) -> SqlResult<ExprType> {
     let temporal = |t: &&ExprType| t.ty.is_temporal();
     let has_number = t.types().any(|t| t.ty.is_numeric());
-    // Beside a temporal value strings are temporal too.
-    if t.types().any(|t| temporal(&t)) && !has_number {
+    // Beside a temporal value everything is temporal.
+    if t.types().any(|t| temporal(&t)) {
         return Ok(types::unify(t.types().filter(temporal), t.name)?.with_nullable(true));
     }
     let ty = types::unify(t.types(), t.name)?;

@@ -7,6 +7,7 @@ use crate::expr::date::{self, Interval, IntervalUnit};
 use crate::expr::locale::Locale;
 use crate::expr::node::{Call, ExprType, Function, Typing};
 use crate::expr::value::Val;
+use narwal_types::convert::{NoWarnings, to_decimal};
 use narwal_types::errors::codes;
 use narwal_types::temporal::{DAY, SECOND, days_in_month};
 use narwal_types::temporal_parse::parse_datetime;
@@ -17,8 +18,25 @@ pub(in crate::expr) static EXTRACT: Function = Function::new(
     " extract",
     "unit, moment",
     "EXTRACT(unit FROM moment).",
-    int_or_null,
+    extract_type,
     extract,
+);
+
+/// What a moment that is a text counts as in arithmetic: the number of its digits.
+pub(crate) static MOMENT_NUMBER: Function = Function::new(
+    " moment_number",
+    "moment",
+    "The moment as a number.",
+    |_| Ok(ExprType::decimal(14, 6, true)),
+    |c| {
+        let text = c.text(0);
+        let digits: String = text
+            .chars()
+            .filter(|c| c.is_ascii_digit() || *c == '.')
+            .collect();
+        let number = to_decimal(ValueRef::Str(digits.as_bytes()), &mut NoWarnings);
+        Ok(Val::Ref(ValueRef::Decimal(number)))
+    },
 );
 
 pub(in crate::expr) static TIMESTAMPDIFF: Function = Function::new(
@@ -331,6 +349,35 @@ fn period_add<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
         0 => 0,
         n => full_year(n / 12) * 100 + n % 12 + 1,
     }))
+}
+
+/// As many digits as the unit's parts have. What is no date may be a time of many days.
+fn extract_type(t: &Typing<'_>) -> SqlResult<ExprType> {
+    use IntervalUnit as U;
+    let unit = t.literal_int(0).and_then(IntervalUnit::from_number);
+    let day = match t.arg(1).ty.kind {
+        TypeKind::Date | TypeKind::DateTime(_) | TypeKind::Timestamp(_) => 2,
+        _ => 8,
+    };
+    let digits = match unit.unwrap_or(U::DayMicrosecond) {
+        U::Quarter => 1,
+        U::Month | U::Week | U::Hour | U::Minute | U::Second => 2,
+        U::Day => 2,
+        U::Year | U::HourMinute | U::MinuteSecond => 4,
+        U::YearMonth | U::HourSecond | U::Microsecond => 6,
+        U::SecondMicrosecond => 8,
+        U::MinuteMicrosecond => 10,
+        U::HourMicrosecond => 12,
+        U::DayHour => day + 2,
+        U::DayMinute => day + 4,
+        U::DaySecond => day + 6,
+        U::DayMicrosecond => day + 12,
+    };
+    let ty = match digits {
+        ..10 => ExprType::int(true),
+        _ => ExprType::bigint(false, true),
+    };
+    Ok(ty.with_chars(digits + 1, true))
 }
 
 fn extract<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {

@@ -75,7 +75,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
 ];
 
 fn number_text(_: &Typing<'_>) -> SqlResult<ExprType> {
-    Ok(ExprType::text(64, true))
+    Ok(ExprType::text(65, true))
 }
 
 /// Bytes in hexadecimal digits.

@@ -53,7 +53,8 @@ pub(super) static FUNCTIONS: &[&Function] = &[
                 h.finalize()
             })
         },
-    ),
+    )
+    .takes_texts(),
     &Function::new(
         "crc32c",
         "[start, ]text",
@@ -126,7 +127,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "sha2",
         "text, bits",
         "The SHA-2 digest of so many bits in hexadecimal digits; 0 stands for 256.",
-        |_| Ok(ExprType::text(128, true)),
+        sha2_type,
         sha2,
     ),
     &Function::new(
@@ -180,6 +181,18 @@ fn sha2<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
             Ok(Val::NULL)
         }
     }
+}
+
+fn sha2_type(t: &Typing<'_>) -> SqlResult<ExprType> {
+    Ok(ExprType::text(
+        match t.literal_int(1) {
+            Some(224) => 56,
+            Some(0 | 256) => 64,
+            Some(384) => 96,
+            _ => 128,
+        },
+        true,
+    ))
 }
 
 fn checksum_type(t: &Typing<'_>) -> SqlResult<ExprType> {

@@ -287,13 +287,13 @@ impl Function {
             args,
             div_precision: DIV_PRECISION_INCREMENT,
         })?;
-        let width = match ty.ty.is_integer() {
-            true => integer_width(self.name()).unwrap_or(ty.width),
-            false => ty.width,
+        let ty = match ty.ty.is_integer().then(|| integer_width(self.name())) {
+            Some(Some(width)) => ty.with_chars(width, is_natural(self.name())),
+            _ => ty,
         };
         Ok(ExprType {
-            width,
             json: self.json || ty.json,
+            boolean: self.predicate || ty.boolean,
             ..ty.without_zeros()
         })
     }
@@ -303,7 +303,8 @@ impl Function {
 fn integer_width(function: &str) -> Option<u32> {
     Some(match function {
         "isnull" | "column_exists" | "column_check" | "dayofweek" | "weekday" | "benchmark"
-        | "sleep" => 1,
+        | "sleep" | "get_lock" | "release_lock" | "is_free_lock" | "json_valid" | "json_exists"
+        | "json_contains" | "json_contains_path" | "json_overlaps" | "json_equals" | "regexp" => 1,
         "quarter" | "strcmp" | "sign" | "bit_count" | "interval" => 2,
         "month" | "dayofmonth" | "hour" | "minute" | "second" | "week" | "weekofyear" | "field"
         | "ascii" | "find_in_set" => 3,
@@ -318,13 +319,37 @@ fn integer_width(function: &str) -> Option<u32> {
         | "uncompressed_length"
         | "coercibility"
         | "connection_id"
+        | "is_used_lock"
+        | "json_length"
+        | "json_depth"
         | "crc32" => 10,
         "bit_length" | "locate" | "instr" | "position" => 11,
         "to_seconds" => 12,
         "time_to_sec" | "unix_timestamp" => 17,
-        "last_insert_id" | "row_count" | "found_rows" | "timestampdiff" | "inet_aton" => 21,
+        "last_insert_id" | "row_count" | "found_rows" | "timestampdiff" | "inet_aton"
+        | "master_pos_wait" | "uuid_short" => 21,
+        "release_all_locks" => 11,
         _ => return None,
     })
+}
+
+/// Parts of dates and times have no sign, though their type has one.
+fn is_natural(function: &str) -> bool {
+    matches!(
+        function,
+        "quarter"
+            | "month"
+            | "dayofmonth"
+            | "dayofyear"
+            | "hour"
+            | "minute"
+            | "second"
+            | "week"
+            | "weekofyear"
+            | "year"
+            | "to_days"
+            | "microsecond"
+    )
 }
 
 #[cfg(test)]

@@ -47,7 +47,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "charset",
         "text",
         "The text's character set.",
-        |_| Ok(ExprType::text(64, false)),
+        |_| Ok(charset_name()),
         |c| Ok(Val::text(collation_of_arg(c).charset().name().to_string())),
     )
     .takes_null(),
@@ -63,7 +63,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "collation",
         "text",
         "The text's collation.",
-        |_| Ok(ExprType::text(64, false)),
+        |_| Ok(charset_name()),
         |c| Ok(Val::text(collation_of_arg(c).name().to_string())),
     )
     .takes_null(),
@@ -90,7 +90,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "current_user",
         "",
         "The account that the session was let in by.",
-        |_| Ok(system_text(141, true)),
+        |_| Ok(system_text(384, true)),
         |c| Ok(Val::text(c.ctx.env.current_user.to_string())),
     )
     .of_session(),
@@ -146,7 +146,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "user",
         "",
         "The user and host that the client connected as.",
-        |_| Ok(system_text(141, true)),
+        |_| Ok(system_text(384, true)),
         |c| Ok(Val::text(c.ctx.env.user.to_string())),
     )
     .or(&["session_user", "system_user"])
@@ -178,11 +178,18 @@ pub(super) static FUNCTIONS: &[&Function] = &[
 ];
 
 /// A text that the system gives: its collation gives way to that of a column.
-fn system_text(chars: u64, nullable: bool) -> ExprType {
+/// The name of a character set or collation.
+fn charset_name() -> ExprType {
     ExprType {
-        coercibility: Coercibility::SysConst,
-        ..ExprType::text(chars, nullable)
+        coercibility: Coercibility::Coercible,
+        ..system_text(64, false)
     }
+}
+
+/// A text that the system knows: names are in its character set.
+fn system_text(chars: u64, nullable: bool) -> ExprType {
+    let collation = Collation::Utf8mb3GeneralCi;
+    ExprType::string(chars, collation, Coercibility::SysConst, nullable)
 }
 
 /// NULL, with a warning, for a negative number.

@@ -1,7 +1,7 @@
 //! Now, the session's time zone, seconds since 1970, and dates written and read by formats.
 
 use super::time::micros_of;
-use super::typing::{bigint_not_null, bigint_or_null, kind, short_text};
+use super::typing::{bigint_not_null, bigint_or_null, kind};
 use crate::expr::date;
 use crate::expr::locale::Locale;
 use crate::expr::node::{Call, ExprKind, ExprType, Function, Typing};
@@ -52,7 +52,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "date_format",
         "moment, format[, locale]",
         "The moment in a format of %Y, %m and so on, with names in the language of the locale.",
-        short_text,
+        formatted_type,
         date_format,
     )
     .null_of_first()
@@ -100,7 +100,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "time_format",
         "time, format",
         "The time in a format of %H, %i and so on.",
-        short_text,
+        formatted_type,
         time_format,
     ),
     &Function::new(
@@ -218,11 +218,29 @@ fn str_to_date<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
             let cut = format!("Truncated incorrect {kind} value: '{text}'");
             c.ctx.env.warn(codes::TRUNCATED_WRONG_VALUE, cut);
         }
-        return Ok(Val::Owned(v));
+        // A format that differs from row to row makes each moment a DATETIME.
+        let whole = matches!(c.expr.ty.ty.kind, TypeKind::DateTime(6))
+            && c.exprs().get(1).is_some_and(|format| !format.is_const());
+        return Ok(Val::Owned(if whole { as_datetime(v) } else { v }));
     }
     let told = errors::WRONG_VALUE_FOR_TYPE.with([&"datetime", &text, &"str_to_date"]);
     c.ctx.env.warn_error(&told);
     Ok(Val::NULL)
+}
+
+/// A date or a time as what a format that is not known before may give.
+fn as_datetime(v: Value) -> Value {
+    let (date, micros) = match v {
+        Value::Date(date) => (date, 0),
+        Value::Time(t) => (Date::default(), t.micros.unsigned_abs()),
+        Value::DateTime(t) => (t.date, t.micros),
+        v => return v,
+    };
+    Value::DateTime(DateTime {
+        date,
+        micros,
+        fsp: 6,
+    })
 }
 
 /// True for moments that a TIMESTAMP can hold, in microseconds from 1970.
@@ -230,9 +248,20 @@ fn in_timestamp(us: i64, first: i64) -> bool {
     (first..=i64::from(i32::MAX) * SECOND + 999_999).contains(&us)
 }
 
+/// A moment in a format, which is known or may ask for ten characters by each of its own.
+fn formatted_type(t: &Typing<'_>) -> SqlResult<ExprType> {
+    Ok(ExprType::text(
+        match t.args.get(1).map(|a| &a.kind) {
+            Some(ExprKind::Literal(Value::Str(f))) => date::format_chars(f),
+            _ => t.bytes(1).saturating_mul(10),
+        },
+        true,
+    ))
+}
+
 fn from_unixtime_type(t: &Typing<'_>) -> SqlResult<ExprType> {
     match t.args.len() {
-        2 => short_text(t),
+        2 => formatted_type(t),
         _ if t.arg(0).is_string() => Ok(kind(TypeKind::DateTime(6))),
         _ => Ok(kind(TypeKind::DateTime(t.fraction(0)))),
     }

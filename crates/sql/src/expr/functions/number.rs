@@ -3,7 +3,7 @@
 use super::typing::{double, int};
 use crate::expr::arith::{Num, by_zero, num};
 use crate::expr::call::unit_interval;
-use crate::expr::node::{Call, Expr, ExprKind, ExprType, Function, Typing};
+use crate::expr::node::{Call, Expr, ExprKind, ExprType, Function, NOT_FIXED, Typing};
 use crate::expr::types::Class;
 use crate::expr::value::Val;
 use crate::seeded::Seeded;
@@ -117,6 +117,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         |_| {
             Ok(ExprType {
                 decimals: 6,
+                width: 8,
                 ..ExprType::double(false)
             })
         },
@@ -216,6 +217,24 @@ fn abs_type(t: &Typing<'_>) -> SqlResult<ExprType> {
     })
 }
 
+/// The integer that something counts as: what has no sign keeps none.
+fn whole_of(arg: ExprType, nullable: bool) -> ExprType {
+    if arg.ty.is_integer() {
+        return arg.with_nullable(nullable).as_int();
+    }
+    let digits = match arg.ty.kind {
+        // Digits of the largest number of so many bits.
+        TypeKind::Bit(bits) => (u64::MAX >> (64 - u32::from(bits.clamp(1, 64)))).ilog10() + 1,
+        TypeKind::Enum(_) | TypeKind::Set(_) => 5,
+        _ => arg.int_digits(),
+    };
+    let ty = match digits {
+        ..10 => ColumnType::unsigned(TypeKind::Int),
+        _ => ColumnType::unsigned(TypeKind::BigInt),
+    };
+    ExprType::of_column(ty, nullable).with_chars(digits, false)
+}
+
 /// CEILING and FLOOR.
 fn whole_type(t: &Typing<'_>) -> SqlResult<ExprType> {
     let (arg, nullable) = (t.arg(0), t.nullable());
@@ -227,9 +246,14 @@ fn whole_type(t: &Typing<'_>) -> SqlResult<ExprType> {
             decimals: 0,
             ..ExprType::double(nullable)
         },
-        Class::Int => arg.with_nullable(nullable).as_int(),
+        Class::Int => whole_of(arg, nullable),
         Class::Decimal if arg.int_digits() < 18 => {
-            ExprType::bigint(false, nullable).with_digits(arg.int_digits() + 1)
+            let digits = arg.int_digits() + 1;
+            let ty = match digits {
+                ..10 => ExprType::int(nullable),
+                _ => ExprType::bigint(false, nullable),
+            };
+            ty.with_digits(digits)
         }
         Class::Decimal => ExprType::decimal(arg.int_digits(), 0, nullable),
     })
@@ -250,17 +274,24 @@ fn places_type(t: &Typing<'_>, carries: bool) -> SqlResult<ExprType> {
     Ok(match arg.class() {
         Class::Double => ExprType {
             decimals: match literal {
-                Some(d) => d.clamp(0, 30) as u8,
+                Some(31..) => NOT_FIXED,
+                Some(d) => d.max(0) as u8,
                 None if given => arg.decimals,
                 None => 0,
             },
             ..ExprType::double(nullable)
         },
         // It may carry into one digit more.
+        Class::Int if literal.is_some_and(|d| d >= 0) || !given => whole_of(arg, nullable),
         Class::Int => {
-            let ty = arg.with_nullable(nullable).as_int();
-            ty.with_digits(arg.int_digits() + 1)
-                .with_width(arg.chars() as u32)
+            let ty = whole_of(arg, nullable);
+            let carried = ty.with_digits(arg.int_digits() + 1);
+            match carried.width {
+                ..10 => carried.with_width(arg.chars() as u32 + 1),
+                chars => ExprType::bigint(ty.ty.unsigned, nullable)
+                    .with_digits(arg.int_digits() + 1)
+                    .with_width(chars),
+            }
         }
         Class::Decimal => {
             let scale = match literal {

@@ -1,6 +1,6 @@
 //! What sql_mode=ORACLE means by some functions: an empty text is NULL, and NULL beside a text is empty.
 
-use super::string::{longest, pad, replace, trim, wanted_chars};
+use super::string::{pad, replace, replaced_chars, trim, wanted_chars};
 use super::typing::like_first;
 use crate::expr::node::{Call, Function, Typing};
 use crate::expr::value::Val;
@@ -71,7 +71,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "replace_oracle",
         "text, part, new",
         "REPLACE in Oracle's way: NULL is an empty text.",
-        |t| t.string_of_all(longest(t), true),
+        |t| t.string_of_all(replaced_chars(t), true),
         replace_oracle,
     )
     .takes_null()

@@ -32,7 +32,7 @@ pub(in crate::expr) static SUBSTRING: Function = Function::new(
     "substr",
     "text, from[, length]",
     "The characters from one on; counted from the end if negative.",
-    |t| t.string_of_first(t.chars(0), true),
+    part_type,
     substring,
 )
 .or(&["substring", "mid"]);
@@ -93,7 +93,8 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "The texts that are not NULL, with a separator between them.",
         |t| {
             let separators = t.chars(0) * t.args.len().saturating_sub(2) as u64;
-            t.string_of_all(t.all_chars() + separators, t.nullable())
+            let texts: u64 = t.types().skip(1).map(ExprType::chars).sum();
+            t.string_of_all(texts + separators, t.nullable())
         },
         concat_ws,
     )
@@ -103,7 +104,10 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "elt",
         "n, text, ...",
         "The n-th of the texts.",
-        |t| t.string_of_all(longest(t), true),
+        |t| {
+            let longest = t.types().skip(1).map(ExprType::chars).max();
+            t.string_of_all(longest.unwrap_or(0), true)
+        },
         elt,
     )
     .takes_null(),
@@ -133,7 +137,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "insert",
         "text, from, length, new",
         "The text with another one in place of some characters.",
-        |t| t.string_of_all(longest(t), true),
+        |t| t.string_of_all(t.chars(0) + t.chars(3), true),
         insert,
     ),
     &Function::new(
@@ -228,7 +232,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "replace",
         "text, part, new",
         "The text with each occurrence of a part replaced.",
-        |t| t.string_of_all(longest(t), true),
+        |t| t.string_of_all(replaced_chars(t), true),
         replace,
     )
     .takes_null()
@@ -307,9 +311,28 @@ pub(super) static FUNCTIONS: &[&Function] = &[
     .takes_texts(),
 ];
 
-/// The longest that a text with parts replaced by others is taken for.
-pub(super) fn longest(t: &Typing<'_>) -> u64 {
-    t.all_chars().max(t.chars(0) * t.chars(2).max(1))
+/// The longest that a text with each occurrence of a part replaced can become.
+pub(super) fn replaced_chars(t: &Typing<'_>) -> u64 {
+    let (text, new) = (t.chars(0), t.chars(2));
+    // The part may be a single character.
+    text.saturating_mul(new.max(1))
+}
+
+/// SUBSTR: what is left behind the place where it begins, at most as much as is asked for.
+pub(super) fn part_type(t: &Typing<'_>) -> SqlResult<ExprType> {
+    // MariaDB begins with the text's bytes.
+    let all = t.bytes(0);
+    let rest = match t.literal_int(1) {
+        Some(from) if from < 0 => match from.unsigned_abs() {
+            n if n > all => 0,
+            n => n,
+        },
+        Some(0) => 0,
+        Some(from) => all.saturating_sub(from as u64 - 1),
+        None => t.chars(0),
+    };
+    let chars = t.literal_int(2).map_or(rest, |n| rest.min(n.max(0) as u64));
+    t.string_of_first(chars, t.nullable())
 }
 
 /// LEFT and RIGHT: so many characters as are asked for, or all.

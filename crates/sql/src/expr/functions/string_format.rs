@@ -3,6 +3,7 @@
 use super::soundex::soundex;
 use super::typing::{bytes, int, kind};
 use crate::expr::node::{Call, Expr, ExprKind, ExprType, Function, Operands, Typing};
+use crate::expr::types::Class;
 use crate::expr::value::Val;
 use crate::expr::value::Warn;
 use narwal_types::convert::{NoWarnings, to_decimal, to_i64};
@@ -175,13 +176,27 @@ fn make_set<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
 }
 
 fn format_type(t: &Typing<'_>) -> SqlResult<ExprType> {
-    // A separator for each three digits, the point and the digits behind it.
-    let n = t.chars(0);
+    // The sign, a separator for each three digits, the point and the digits behind it.
     let places = t.literal_int(1).unwrap_or(38).clamp(0, 38) as u64;
+    let n = shown_digits(&t.arg(0), places);
     Ok(ExprType::text(
         n + n / 3 + places + (places > 0) as u64 + 1,
         true,
     ))
+}
+
+/// Most digits before the point that a number has when it is rounded to so many places.
+fn shown_digits(ty: &ExprType, places: u64) -> u64 {
+    // As many as the largest double has.
+    const OF_DOUBLE: u64 = 309;
+    let digits = ExprType::of_column(ty.ty, true).int_digits() as u64;
+    match ty.class() {
+        _ if ty.null => OF_DOUBLE,
+        Class::Double => OF_DOUBLE + 1,
+        // Rounding may carry into one more.
+        Class::Decimal => digits + u64::from(places < u64::from(ty.ty.scale().unwrap_or(0))),
+        Class::Int => digits,
+    }
 }
 
 /// Separator of thousands (if any), decimal point, and whether groups behind the first have two digits, in a locale; `None`

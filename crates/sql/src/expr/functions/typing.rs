@@ -1,7 +1,7 @@
 //! The arguments of a call as its result type sees them, and result types that many functions share.
 
 use crate::expr::node::Typing;
-use crate::expr::node::{Coercibility, ExprKind, ExprType};
+use crate::expr::node::{Coercibility, ExprKind, ExprType, NOT_FIXED};
 use crate::expr::types::collation_of;
 use narwal_types::{Collation, SqlResult};
 use narwal_types::{ColumnType, TypeKind, Value};
@@ -45,6 +45,7 @@ impl Typing<'_> {
     pub fn literal_int(&self, i: usize) -> Option<i64> {
         match self.args.get(i).map(|a| &a.kind) {
             Some(ExprKind::Literal(Value::Int(v))) => Some(*v),
+            Some(ExprKind::Literal(Value::UInt(v))) => Some(i64::try_from(*v).unwrap_or(i64::MAX)),
             _ => None,
         }
     }
@@ -75,7 +76,7 @@ impl Typing<'_> {
         let end = args.end.min(self.args.len());
         let list = &self.args[args.start.min(end)..end];
         let (c, k) = collation_of(list.iter().map(|a| &a.ty), self.name)?;
-        Ok(ExprType::string(chars, c, k, nullable))
+        Ok(ExprType::string(chars, c, of_text(k), nullable))
     }
 
     /// A string of at most `chars` characters in the collation of all arguments.
@@ -86,7 +87,15 @@ impl Typing<'_> {
     /// A string of at most `chars` characters in the first argument's collation.
     pub fn string_of_first(&self, chars: u64, nullable: bool) -> SqlResult<ExprType> {
         let (c, k) = collation_of([&self.arg(0)], self.name)?;
-        Ok(ExprType::string(chars, c, k, nullable))
+        Ok(ExprType::string(chars, c, of_text(k), nullable))
+    }
+}
+
+/// What is made of numbers alone is a text like a literal.
+fn of_text(k: Coercibility) -> Coercibility {
+    match k {
+        Coercibility::Numeric => Coercibility::Coercible,
+        k => k,
     }
 }
 
@@ -122,12 +131,7 @@ pub(super) fn unsigned_not_null(_: &Typing<'_>) -> SqlResult<ExprType> {
 
 /// DOUBLE that may be NULL.
 pub(super) fn double(_: &Typing<'_>) -> SqlResult<ExprType> {
-    Ok(ExprType::double(true))
-}
-
-/// A text of at most 255 characters.
-pub(super) fn short_text(_: &Typing<'_>) -> SqlResult<ExprType> {
-    Ok(ExprType::text(255, true))
+    Ok(ExprType::double_with(NOT_FIXED, true))
 }
 
 /// A text as long as the first argument, in its collation.

@@ -138,7 +138,11 @@ pub(super) fn array_insert<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
             ..
         }) = follow(doc, before)
         {
-            let at = element(last, a.len()).unwrap_or(0).min(a.len());
+            // Counted from the end it is the place behind an element, or behind all.
+            let at = match last {
+                Step::FromEnd(n) => a.len().checked_sub(*n).unwrap_or(a.len()),
+                last => element(last, a.len()).unwrap_or(0).min(a.len()),
+            };
             a.insert(at, value);
         }
         Some(())

@@ -136,6 +136,9 @@ pub(crate) fn loose<'a>(c: &Call<'a, '_>, n: &Node<'_>) -> SqlResult<Val<'a>> {
 
 /// True if a number is a truth value.
 pub(crate) fn is_bool(e: &Expr) -> bool {
+    if e.ty.boolean {
+        return true;
+    }
     match &e.kind {
         ExprKind::And(_)
         | ExprKind::Or(_)

@@ -34,7 +34,7 @@ pub(crate) static EXTRACT: Function = Function::new(
     "json_extract",
     "document, path, ...",
     "The values at the paths.",
-    like_first,
+    extract_type,
     extract,
 )
 .json();
@@ -94,7 +94,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "json_array_append",
         "document, path, value, ...",
         "The document with values put behind the arrays at the paths.",
-        like_document,
+        grown_type,
         change::array_append,
     )
     .takes_null()
@@ -104,7 +104,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "json_array_insert",
         "document, path, value, ...",
         "The document with values put into arrays.",
-        like_document,
+        grown_type,
         change::array_insert,
     )
     .takes_null()
@@ -174,7 +174,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "json_insert",
         "document, path, value, ...",
         "The document with values put where there is none.",
-        like_document,
+        set_type,
         |c| change::set(c, true, false),
     )
     .takes_null()
@@ -198,7 +198,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "json_loose",
         "document",
         "The document with a space behind commas and colons.",
-        like_first,
+        loose_type,
         |c| rewrite(c, true),
     )
     .json(),
@@ -224,7 +224,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "json_normalize",
         "document",
         "A form of the document that is the same for documents that say the same.",
-        like_first,
+        normalized_type,
         normalize,
     )
     .json(),
@@ -273,7 +273,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "json_replace",
         "document, path, value, ...",
         "The document with values replaced that are there.",
-        like_document,
+        set_type,
         |c| change::set(c, false, true),
     )
     .takes_null()
@@ -283,7 +283,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "json_search",
         "document, one_or_all, pattern[, escape[, path, ...]]",
         "Where strings stand that are LIKE a pattern.",
-        like_first,
+        search_type,
         search,
     )
     .takes_null()
@@ -292,7 +292,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "json_set",
         "document, path, value, ...",
         "The document with values put at the paths.",
-        like_document,
+        set_type,
         |c| change::set(c, true, true),
     )
     .takes_null()
@@ -340,21 +340,58 @@ pub(super) static FUNCTIONS: &[&Function] = &[
 
 /// Room for all arguments, quoted and escaped where they are no JSON.
 fn all_args(t: &Typing<'_>) -> SqlResult<ExprType> {
-    let chars = t.args.iter().map(|a| a.ty.chars() * 2 + 16).sum::<u64>();
+    let chars = t.types().map(element_chars).sum::<u64>() + 2;
     text_of(t, 0..t.args.len(), chars)
 }
 
+/// Most characters that a value takes in a document with what stands around it.
+fn element_chars(ty: &ExprType) -> u64 {
+    let escaped = if ty.is_string() && !ty.json { 2 } else { 1 };
+    (ty.chars() * escaped).max(4) + 4
+}
+
 fn like_first(t: &Typing<'_>) -> SqlResult<ExprType> {
+    text_of(t, 0..1, t.chars(0))
+}
+
+/// Each path may find the whole document; those of several paths become an array.
+fn extract_type(t: &Typing<'_>) -> SqlResult<ExprType> {
+    let document = t.chars(0) * 2;
+    let chars = match t.args.len() as u64 - 1 {
+        1 => document,
+        paths => (document + 2) * paths,
+    };
+    text_of(t, 0..1, chars)
+}
+
+/// A space behind each comma and colon.
+fn loose_type(t: &Typing<'_>) -> SqlResult<ExprType> {
     text_of(t, 0..1, t.chars(0) * 2)
+}
+
+fn search_type(t: &Typing<'_>) -> SqlResult<ExprType> {
+    text_of(t, 0..1, t.bytes(0).saturating_mul(t.chars(0)))
+}
+
+/// JSON_ARRAY_APPEND and JSON_ARRAY_INSERT: the document with the new elements.
+fn grown_type(t: &Typing<'_>) -> SqlResult<ExprType> {
+    let new = t.types().skip(2).step_by(2).map(|ty| ty.chars() + 4);
+    text_of(t, 0..1, t.chars(0) + new.sum::<u64>())
+}
+
+fn normalized_type(t: &Typing<'_>) -> SqlResult<ExprType> {
+    Ok(binary_text(t.chars(0) * 5))
 }
 
 fn lines_type(t: &Typing<'_>) -> SqlResult<ExprType> {
     text_of(t, 0..1, 1 << 24)
 }
 
-/// Room for all arguments, in the collation of the first one.
-fn like_document(t: &Typing<'_>) -> SqlResult<ExprType> {
-    text_of(t, 0..1, all_args(t).map_or(1 << 24, |ty| ty.chars()))
+/// JSON_SET and its kin, as long as MariaDB takes their results for.
+fn set_type(t: &Typing<'_>) -> SqlResult<ExprType> {
+    let pairs = (t.args.len() as u64 - 1) / 2;
+    let more = 15 * pairs.saturating_sub(1);
+    text_of(t, 0..1, t.chars(0) * 2 + t.chars(1) + 10 + more)
 }
 
 /// A text in the collation of these arguments. Numbers have that of a literal.
@@ -379,7 +416,7 @@ fn binary_text(chars: u64) -> ExprType {
 }
 
 fn quote_type(t: &Typing<'_>) -> SqlResult<ExprType> {
-    Ok(binary_text(t.chars(0) * 6 + 2))
+    Ok(binary_text(t.chars(0) * 12 + 2))
 }
 
 /// JSON_EXTRACT beside something else than JSON: a string is what stands in its quotes, and in a numeric place true is 1.
@@ -580,17 +617,7 @@ fn extract<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
 
 /// The first scalar (JSON_VALUE) or container (JSON_QUERY) that the path leads to.
 fn find<'d, 't>(p: &Path, doc: &'d Node<'t>, container: bool) -> Option<&'d Node<'t>> {
-    if !p.is_wild() {
-        return p.first(doc).filter(|n| n.is_container() == container);
-    }
-    let mut found = None;
-    p.matches_in(doc, &mut |_, n| {
-        if n.is_container() == container {
-            found = Some(n);
-        }
-        found.is_none()
-    });
-    found
+    p.first_of(doc, &|n| n.is_container() == container)
 }
 
 fn value_of<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {

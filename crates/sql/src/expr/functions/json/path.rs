@@ -130,22 +130,52 @@ impl Path {
             });
             return found;
         }
-        let mut at = doc;
-        for s in &self.0 {
-            at = match (s, &at.kind) {
-                (Step::Key(k), Kind::Object(_)) => at.member(k)?,
-                (s, Kind::Array(a)) => a.get(element(s, a.len())?)?,
-                // What is no array counts as an array of itself.
-                (Step::Index(0), _) => at,
-                _ => return None,
-            };
+        along(doc, &self.0, &|_| true)
+    }
+
+    /// The first match that is wanted.
+    pub fn first_of<'d, 't>(
+        &self,
+        doc: &'d Node<'t>,
+        wanted: &dyn Fn(&Node<'t>) -> bool,
+    ) -> Option<&'d Node<'t>> {
+        if !self.is_wild() {
+            return along(doc, &self.0, wanted);
         }
-        Some(at)
+        let mut found = None;
+        self.matches_in(doc, &mut |_, n| {
+            if wanted(n) {
+                found = Some(n);
+            }
+            found.is_none()
+        });
+        found
     }
 
     /// True if a place is what the path means, or inside of it.
     pub fn covers(&self, place: &[Place]) -> bool {
         (0..=place.len()).any(|n| matches_place(&self.0, &place[..n], n < place.len()))
+    }
+}
+
+/// Follows steps without wildcards. Of keys of one name the first counts that leads to a wanted value.
+fn along<'d, 't>(
+    at: &'d Node<'t>,
+    steps: &[Step],
+    wanted: &dyn Fn(&Node<'t>) -> bool,
+) -> Option<&'d Node<'t>> {
+    let Some((step, rest)) = steps.split_first() else {
+        return wanted(at).then_some(at);
+    };
+    match (step, &at.kind) {
+        (Step::Key(k), Kind::Object(o)) => o
+            .iter()
+            .filter(|(name, _)| unescape(name) == *k)
+            .find_map(|(_, value)| along(value, rest, wanted)),
+        (s, Kind::Array(a)) => along(a.get(element(s, a.len())?)?, rest, wanted),
+        // What is no array counts as an array of itself.
+        (Step::Index(0), _) => along(at, rest, wanted),
+        _ => None,
     }
 }
 
@@ -301,11 +331,11 @@ impl PathParser<'_> {
         }
         if self.peek() == Some(b'-') {
             self.at += 1;
-            let n = number(self)?;
-            return n
-                .checked_sub(1)
-                .map(Step::FromEnd)
-                .ok_or_else(|| self.bad());
+            // There is no element before the first one: -0 is 0.
+            return Ok(match number(self)? {
+                0 => Step::Index(0),
+                n => Step::FromEnd(n - 1),
+            });
         }
         Ok(Step::Index(number(self)?))
     }
