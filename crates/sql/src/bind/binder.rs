@@ -1947,6 +1947,7 @@ fn integer_chars(e: &Expr, unsigned: bool) -> u32 {
         ExprKind::Literal(Value::Null) => 1 + u32::from(!unsigned),
         ExprKind::Literal(Value::Bytes(b)) if ty.bits => bits_digits(b.len()),
         _ if matches!(ty.ty.kind, TypeKind::Float | TypeKind::Double) => ANY,
+        ExprKind::Literal(Value::Str(s)) if unsigned && s.trim_start().starts_with('-') => ANY,
         ExprKind::Literal(Value::Str(_) | Value::Bytes(_)) => chars.max(1 + u32::from(!unsigned)),
         ExprKind::Literal(Value::Int(n)) if unsigned && *n < 0 => ANY,
         ExprKind::Literal(_) if ty.ty.is_integer() => chars.max(1 + u32::from(!unsigned)),

@@ -241,18 +241,7 @@ impl Resolver<'_> {
         }
         let unknown = |name: &str| unknown_column(name, "INSERT INTO");
         let mut columns = written.inserted(i.columns.as_deref(), unknown)?;
-        for (n, c) in columns.iter().enumerate() {
-            let name = match (&i.columns, written.name_of(n)) {
-                (Some(names), _) => &names[n],
-                (None, Some(of_view)) => of_view,
-                (None, None) => &table.def.columns[*c].name,
-            };
-            written.note(self.env, name, Privilege::Insert, i.columns.is_none());
-            if !i.on_duplicate.is_empty() {
-                // MariaDB asks for both on all columns of the list.
-                written.note(self.env, name, Privilege::Update, i.columns.is_none());
-            }
-        }
+        self.note_inserted(i, &written, &columns);
         let defaults = self.insert_defaults(&table)?;
         if self.env.sql_mode.strict() && !i.ignore {
             let missing = |c: usize| matches!(defaults[c], DefaultValue::Missing(_));
@@ -327,6 +316,22 @@ impl Resolver<'_> {
             check: written.check,
             returning: self.returning(&i.returning, &target, &i.subqueries)?,
         })
+    }
+
+    /// Notes the privileges that the columns of the list need.
+    fn note_inserted(&self, i: &Insert, written: &Written, columns: &[usize]) {
+        for (n, c) in columns.iter().enumerate() {
+            let name = match (&i.columns, written.name_of(n)) {
+                (Some(names), _) => &names[n],
+                (None, Some(of_view)) => of_view,
+                (None, None) => &written.table().def.columns[*c].name,
+            };
+            written.note(self.env, name, Privilege::Insert, i.columns.is_none());
+            if !i.on_duplicate.is_empty() {
+                // MariaDB asks for both on all columns of the list.
+                written.note(self.env, name, Privilege::Update, i.columns.is_none());
+            }
+        }
     }
 
     /// What each column gets that is given no value.

@@ -178,7 +178,7 @@ fn make_set<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
 fn format_type(t: &Typing<'_>) -> SqlResult<ExprType> {
     // The sign, a separator for each three digits, the point and the digits behind it.
     let places = t.literal_int(1).unwrap_or(38).clamp(0, 38) as u64;
-    let n = shown_digits(&t.arg(0), places);
+    let n = shown_digits(&t.arg(0), places).max(1);
     Ok(ExprType::text(
         n + n / 3 + places + (places > 0) as u64 + 1,
         true,
