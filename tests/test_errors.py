@@ -11,7 +11,10 @@ REGISTRY = Path(__file__).parent.parent / "crates/types/src/errors.rs"
 ROW = re.compile(r'^    (\w+): (\d+) = (\d+), b"(\w{5})", "(\w+)",\s*"((?:[^"\\]|\\.|\\\n)*)";', re.M)
 
 # Numbers that perror does not know by a name of its own: those of the store, of the file layer, of clients, of MySQL.
-UNNAMED = {3, 150, 167, 201, 1721, 3065, 3140, 3141, 3505, 3568, 3686, 3819, 2003, 2013, 2026, 2027, 2059}
+UNNAMED = {
+    3, 150, 167, 201, 1721, 2003, 2013, 2026, 2027, 2059, 3065, 3140, 3141, 3505, 3568, 3686, 3753, 3754, 3756, 3757, 3758, 3762,
+    3772, 3800, 3819, 3821, 3822, 3837, 3940, 3959,
+}  # fmt: skip
 
 
 def rows():
