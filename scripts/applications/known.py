@@ -57,8 +57,8 @@ ZONEMINDER_USES = """
 SET TIMESTAMP = 1700000000;
 INSERT INTO Monitors (Id, Name, StorageId) VALUES (1, 'door', 0), (2, 'gate', 0);
 INSERT INTO Zones (MonitorId, Name, Coords) VALUES (1, 'all', '0,0 1,1'), (1, 'half', '0,0 1,1'), (2, 'all', '0,0 1,1');
-INSERT INTO Events (Id, MonitorId, StorageId, Name, StartDateTime, DiskSpace, Archived, Notes)
-  SELECT seq, 1 + seq % 2, 0, CONCAT('event ', seq), NOW(), seq * 10, 0, '' FROM seq_1_to_40;
+INSERT INTO Events (Id, MonitorId, StorageId, StateId, Name, StartDateTime, DiskSpace, Archived, Notes)
+  SELECT seq, 1 + seq % 2, 0, 1, CONCAT('event ', seq), NOW(), seq * 10, 0, '' FROM seq_1_to_40;
 UPDATE Events SET DiskSpace = DiskSpace + 5 WHERE Id % 3 = 0;
 UPDATE Events SET Archived = 1 WHERE Id % 5 = 0;
 UPDATE Events SET Archived = 0 WHERE Id = 10;
@@ -93,7 +93,8 @@ APPLICATIONS = {
         "its procedure without FOR UPDATE SKIP LOCKED",
         ["freeradius-config"],
         [f"{RADIUS}/{name}.sql" for name in ("main/mysql/schema", "main/mysql/process-radacct", "ippool/mysql/schema", "ippool/mysql/procedure-no-skip-locked")],
-        RADIUS_USES,
+        # It takes no name of who called.
+        RADIUS_USES.replace("'cc:dd', ", ""),
     ),
     "freeradius-dhcp": Application(
         "its procedure for DHCP",

@@ -63,7 +63,9 @@ class Place:
         return subprocess.run(command, input=text, stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout.decode(errors="replace")
 
     def make(self, database: str) -> None:
-        self.server.sql(f"CREATE OR REPLACE DATABASE {database} CHARACTER SET utf8mb4 COLLATE utf8mb4_bin")
+        self.server.sql(
+            f"SET foreign_key_checks = 0; DROP DATABASE IF EXISTS {database}; CREATE DATABASE {database} CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"
+        )
 
     def dump(self, database: str, dumper: list[str]) -> str:
         done = subprocess.run([*dumper, *self.words(), *DUMP, database], capture_output=True)
@@ -158,7 +160,7 @@ class Run:
                 said = target.feed(before.encode(), "came_back").splitlines()
                 after = target.dump("came_back", other.dumper)
                 self.tell(f"dump of {name}'s tool, {source.name} to {target.name}", said + differing(normal(before), normal(after)))
-        ours.server.sql("DROP DATABASE came_back")
+        ours.server.sql("SET foreign_key_checks = 0; DROP DATABASE came_back")
 
     def run_program(self, at: Path, folder: Path, seconds: float) -> None:
         if not self.application.program:
