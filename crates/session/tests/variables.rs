@@ -153,7 +153,7 @@ fn a_setting_without_effect_says_so() {
         c.rows("show warnings"),
         ["Warning|1292|Truncated incorrect innodb_flush_log_at_trx_commit value: '7'"]
     );
-    assert_eq!(c.one("select @@innodb_flush_log_at_trx_commit"), "2");
+    assert_eq!(c.one("select @@innodb_flush_log_at_trx_commit"), "3");
 }
 
 #[test]
