@@ -29,6 +29,7 @@ mod invert;
 mod lenenc;
 mod mysql;
 mod mysql_read;
+mod names;
 mod position;
 mod rows;
 mod table_map;
@@ -64,6 +65,7 @@ pub use mysql::{
     put_query_for_mysql, put_rows_v2,
 };
 pub use mysql_read::{PayloadEvents, mysql_event};
+pub use names::event_name;
 pub use position::{DEFAULT_BASE_NAME, Placement, VirtualConfig, VirtualFiles};
 pub use rows::{RowChange, RowIter, RowsEvent, RowsKind};
 pub use table_map::TableMap;

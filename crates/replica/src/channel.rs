@@ -567,8 +567,6 @@ fn apply_all(shared: &Arc<Shared>, stop: &Arc<AtomicBool>) {
 fn apply_settings(shared: &Shared) -> ApplySettings {
     let mode = shared.text("slave_parallel_mode").to_ascii_lowercase();
     let serial = matches!(mode.as_str(), "none" | "minimal");
-    let conversions = shared.text("slave_type_conversions").to_ascii_uppercase();
-    let has = |name: &str| conversions.split(',').any(|c| c.trim() == name);
     ApplySettings {
         channel: shared.config().id,
         thread_id: shared.instance.system_ids(APPLIER_IDS),
@@ -583,11 +581,7 @@ fn apply_settings(shared: &Shared) -> ApplySettings {
             idempotent: shared
                 .text("slave_exec_mode")
                 .eq_ignore_ascii_case("IDEMPOTENT"),
-            conversions: TypeConversions {
-                non_lossy: has("ALL_NON_LOSSY"),
-                lossy: has("ALL_LOSSY"),
-                ..TypeConversions::default()
-            },
+            conversions: TypeConversions::listed(&shared.text("slave_type_conversions")),
             skip_unsupported: true,
             ..ApplyOptions::default()
         },

@@ -8,6 +8,7 @@ use crate::words::ExplainConnection;
 use crate::words::{BackupWords, PluginWords, SqlPrepared, XaStatement};
 use narwal_engine::Isolation;
 pub(crate) use narwal_syntax::ast::TableName as TableRef;
+use narwal_syntax::ast::admin::BinlogText;
 pub(crate) use narwal_syntax::ast::admin::{Operand, Scope as SetScope, SetItem, SetValue};
 pub(crate) use narwal_syntax::ast::admin::{ResourceLimit, RoleName};
 use narwal_types::face::is_mysql;
@@ -464,6 +465,8 @@ pub(crate) enum BinlogStatement {
     },
     /// FLASHBACK BINARY LOGS GTIDS: the list.
     Flashback(String),
+    /// BINLOG: events.
+    Replay(BinlogText),
 }
 
 impl BinlogStatement {
@@ -472,6 +475,7 @@ impl BinlogStatement {
             Self::PurgeTo(_) => "Com_purge",
             Self::PurgeBefore(_) => "Com_purge_before_date",
             Self::Reset { .. } | Self::Flashback(_) => "Com_reset",
+            Self::Replay(_) => "Com_binlog",
         }
     }
 }
@@ -610,6 +614,15 @@ impl Admin {
                 true
             }
             _ => false,
+        }
+    }
+
+    /// True for statements that are logged, or are in MySQL: under `gtid_next` they have a name.
+    pub(crate) fn is_logged(&self) -> bool {
+        match self {
+            Admin::Transaction(_) => false,
+            Admin::Binlog(b) => matches!(b, BinlogStatement::Replay(_)),
+            _ => self.commits_implicitly(),
         }
     }
 

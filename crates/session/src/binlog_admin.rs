@@ -34,6 +34,7 @@ impl ClientSession {
         if gtid != LastGtid::None {
             *self.vars.facts.last_gtid.lock() = gtid;
             self.vars.facts.gtid_seq_no.store(0, Ordering::Relaxed);
+            self.vars.facts.gtid_next.end();
             self.track.gtid();
         }
     }
@@ -69,6 +70,7 @@ impl ClientSession {
                 }
             }
             BinlogStatement::Flashback(list) => return Ok(Some(self.flashback(list)?)),
+            BinlogStatement::Replay(text) => self.replay(text)?,
         }
         Ok(None)
     }

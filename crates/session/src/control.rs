@@ -70,6 +70,11 @@ impl ClientSession {
             true => self.take_inherited(),
             false => Vec::new(),
         };
+        if admin.is_logged()
+            && let Some(answer) = self.passed_over(admin.commits_implicitly(), out, more)
+        {
+            return answer;
+        }
         let answer = self.answer(admin);
         if answer.is_ok() {
             self.leave_inherited(earlier);
@@ -111,6 +116,7 @@ impl ClientSession {
     /// The one table from kinds of statements to the part that runs them.
     fn answer(&mut self, admin: &Admin) -> SqlResult<Answer> {
         if admin.commits_implicitly() {
+            self.check_named_commit()?;
             self.commit_open()?;
         }
         Ok(match admin {

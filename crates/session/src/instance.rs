@@ -3,6 +3,7 @@
 use crate::acl::{Account, Acl};
 use crate::archive::ArchiveControl;
 use crate::audit::Audit;
+use crate::gtid_names::HeldNames;
 use crate::locks::LockedTables;
 use crate::logins::Logins;
 use crate::named_locks::NamedLocks;
@@ -58,6 +59,8 @@ pub struct Instance {
     pub(crate) aborted_clients: AtomicU64,
     pub(crate) prepared_statements: AtomicU64,
     pub(crate) switches: Switches,
+    /// Names that sessions have given to transactions by `gtid_next`.
+    pub(crate) held_names: Arc<HeldNames>,
     pub(crate) status_since: AtomicU64,
     /// FLUSH TABLES WITH READ LOCK.
     pub(crate) read_lock: GlobalReadLock,
@@ -134,6 +137,7 @@ impl Instance {
             aborted_clients: AtomicU64::new(0),
             prepared_statements: AtomicU64::new(0),
             switches: Switches::default(),
+            held_names: Arc::default(),
             status_since: AtomicU64::new(0),
             read_lock: GlobalReadLock::default(),
             locked_tables: LockedTables::default(),
@@ -405,6 +409,10 @@ impl ServerParts for Instance {
 
     fn switches(&self) -> &Switches {
         &self.switches
+    }
+
+    fn held_names(&self) -> &Arc<HeldNames> {
+        &self.held_names
     }
 
     fn value(&self, name: &str) -> VarValue {

@@ -37,8 +37,10 @@ pub(crate) fn is_native_hash(hash: &str) -> bool {
     hash.len() == 41 && hash.is_ascii() && hash[1..].bytes().all(|b| b.is_ascii_hexdigit())
 }
 
-/// Rounds in units of 1000, as the stored form writes them: `005`.
+/// Rounds of what is stored here. MySQL 8 has as many, 9.7 twice that.
 const SHA2_ROUNDS: u32 = 5000;
+/// Bytes in front of the salt.
+const SHA2_HEAD: usize = 7;
 const SHA2_SALT: usize = 20;
 const CRYPT64: &[u8; 64] = b"./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
@@ -63,7 +65,20 @@ fn sha2_hash_with(password: &[u8], salt: &[u8; SHA2_SALT]) -> String {
 
 /// True if `hash` has the stored form of `caching_sha2_password`.
 pub fn is_sha2_hash(hash: &str) -> bool {
-    hash.len() == 7 + SHA2_SALT + 43 && hash.starts_with("$A$005$")
+    sha2_rounds(hash).is_some()
+}
+
+/// The rounds that a stored form says: three hexadecimal digits, in thousands, at least MySQL's 5. `None` if it is none.
+fn sha2_rounds(hash: &str) -> Option<u32> {
+    if hash.len() != SHA2_HEAD + SHA2_SALT + 43 {
+        return None;
+    }
+    let (digits, _) = hash.strip_prefix("$A$")?.split_once('$')?;
+    if digits.len() != 3 || !digits.bytes().all(|b| b.is_ascii_hexdigit()) {
+        return None;
+    }
+    let thousands = u32::from_str_radix(digits, 16).ok()?;
+    (thousands >= 5).then_some(thousands * 1000)
 }
 
 /// True if the password is the one behind a stored `caching_sha2_password` string.
@@ -71,18 +86,16 @@ pub fn sha2_verify(password: &[u8], hash: &str) -> bool {
     if hash.is_empty() {
         return password.is_empty();
     }
-    if !is_sha2_hash(hash) {
-        return false;
-    }
-    let Ok(salt) = <&[u8; SHA2_SALT]>::try_from(&hash.as_bytes()[7..7 + SHA2_SALT]) else {
+    let Some(rounds) = sha2_rounds(hash) else {
         return false;
     };
-    let digest = sha256_crypt(password, salt, SHA2_ROUNDS);
+    let (salt, stored) = hash.as_bytes()[SHA2_HEAD..].split_at(SHA2_SALT);
+    let digest = sha256_crypt(password, salt, rounds);
     // Equal time whatever the first difference is.
     digest
         .as_bytes()
         .iter()
-        .zip(&hash.as_bytes()[7 + SHA2_SALT..])
+        .zip(stored)
         .fold(0u8, |acc, (a, b)| acc | (a ^ b))
         == 0
 }
@@ -221,5 +234,16 @@ mod tests {
         assert!(!sha2_verify(b"", &h));
         assert!(sha2_verify(b"", ""));
         assert_ne!(h, sha2_hash("geheim"), "salted");
+    }
+
+    #[test]
+    fn rounds_are_what_the_hash_says() {
+        // As MySQL 9.7 stored it for the password `secret`: 10,000 rounds.
+        let h = r"$A$00A$\7ZQD.H*%]+H0c{|y>n~jeLs2oqamWykKEGlu056PPWdKgQLVMCZSD5i3R3kLK0";
+        assert!(sha2_verify(b"secret", &h));
+        assert!(!sha2_verify(b"secret", &h.replace("00A", "005")));
+        for wrong in ["004", "000", "00g", "0A", "+0A"] {
+            assert!(!is_sha2_hash(&h.replace("00A", wrong)), "{wrong}");
+        }
     }
 }

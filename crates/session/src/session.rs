@@ -48,6 +48,8 @@ pub struct ClientSession {
     pub(crate) text_plans: TextPlans,
     /// The group that an applier runs in this session.
     pub(crate) applying: Option<crate::applying::Applying>,
+    /// How the events are written that BINLOG brings; `None` before a format description event.
+    pub(crate) replay_format: Option<crate::binlog_replay::ReplayFormat>,
     /// The session is an applier's: its account is not one of the accounts.
     pub(crate) internal: bool,
     pub(crate) locks: SessionLocks,
@@ -139,6 +141,7 @@ impl ClientSession {
             values: Vec::new(),
             text_plans: TextPlans::default(),
             applying: None,
+            replay_format: None,
             internal,
             locks: SessionLocks::default(),
             late: LateAnswers::default(),

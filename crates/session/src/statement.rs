@@ -120,6 +120,7 @@ impl ClientSession {
         self.env
             .push_condition(WarningLevel::Error, e.code, e.message.clone());
         self.env.push_trace();
+        self.give_up_name();
         self.env.row_count = -1;
         self.publish_results();
         Err(e)
@@ -467,6 +468,11 @@ impl ClientSession {
         more: bool,
     ) -> SqlResult<()> {
         self.process.stage(Stage::Executing);
+        if plan.writes_stored()
+            && let Some(answer) = self.passed_over(false, out, more)
+        {
+            return answer;
+        }
         if let Err(e) = self.may_run(plan) {
             return self.fail(e);
         }
@@ -698,6 +704,9 @@ impl ClientSession {
         out: &mut dyn ResultSink,
         more: bool,
     ) -> SqlResult<()> {
+        if let Some(answer) = self.passed_over(true, out, more) {
+            return answer;
+        }
         let earlier = self.take_inherited();
         let done = self
             .rights

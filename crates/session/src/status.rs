@@ -19,6 +19,7 @@ pub(crate) const NAMES: &[&str] = &[
     "Com_assign_to_keycache",
     "Com_backup",
     "Com_begin",
+    "Com_binlog",
     "Com_call_procedure",
     "Com_change_db",
     "Com_change_master",

@@ -35,7 +35,7 @@ impl ClientSession {
             temporary: self.env.temporary.clone(),
             held_tables: self.locks.tables.as_ref().map(|l| l.held.clone()),
             unheld: false,
-            origin: self.applying.as_ref().and_then(|a| a.origin.clone()),
+            origin: self.origin(),
             time_zone: None,
             statements: false,
         }
@@ -177,6 +177,7 @@ impl ClientSession {
 
     pub(crate) fn rollback_open(&mut self) {
         self.tx.explicit = false;
+        self.vars.facts.gtid_next.end();
         if let Some(o) = self.tx.open.take() {
             self.process.stage(Stage::Rollback);
             o.txn.rollback();

@@ -27,6 +27,7 @@ impl ClientSession {
             TransactionStatement::Commit { chain, release } => {
                 let setup = self.tx.setup();
                 self.commit_open()?;
+                self.end_named_commit()?;
                 self.complete(*chain, *release, setup);
                 Ok(())
             }

@@ -261,7 +261,7 @@ impl ClientSession {
         } else {
             Stage::Rollback
         });
-        let origin = self.applying.as_ref().and_then(|a| a.origin.clone());
+        let origin = self.origin();
         let reserved = branch.end(commit, &self.xa_context(), self.gtid_choice(), origin)?;
         self.xa_done(&reserved)?;
         let counter = if commit {

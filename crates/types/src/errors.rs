@@ -376,6 +376,8 @@ errors! {
         "Table '{}.{}' doesn't exist";
     NONEXISTING_TABLE_GRANT: 3 = 1147, b"42000", "ER_NONEXISTING_TABLE_GRANT",
         "There is no such grant defined for user '{48}' on host '{64}' on table '{}'";
+    SYNTAX_ERROR: 0 = 1149, b"42000", "ER_SYNTAX_ERROR",
+        "You have an error in your SQL syntax; check the manual that corresponds to your MariaDB server version for the right syntax to use";
     ABORTING_CONNECTION: 1 = 1152, b"08S01", "ER_ABORTING_CONNECTION",
         "{}";
     NET_PACKET_TOO_LARGE: 0 = 1153, b"08S01", "ER_NET_PACKET_TOO_LARGE",
@@ -797,6 +799,8 @@ errors! {
         "Cannot change the binary logging format inside a stored function or trigger";
     CANT_CHANGE_TX_CHARACTERISTICS: 0 = 1568, b"25001", "ER_CANT_CHANGE_TX_CHARACTERISTICS",
         "Transaction characteristics can't be changed while a transaction is in progress";
+    BASE64_DECODE_ERROR: 0 = 1575, b"HY000", "ER_BASE64_DECODE_ERROR",
+        "Decoding of base64 string failed";
     EVENT_RECURSION_FORBIDDEN: 0 = 1576, b"HY000", "ER_EVENT_RECURSION_FORBIDDEN",
         "Recursion of EVENT DDL statements is forbidden when body is present";
     WRONG_PARAMCOUNT_TO_NATIVE_FCT: 1 = 1582, b"42000", "ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT",
@@ -819,6 +823,8 @@ errors! {
         "{}";
     BINLOG_LOGGING_IMPOSSIBLE: 1 = 1598, b"HY000", "ER_BINLOG_LOGGING_IMPOSSIBLE",
         "Writing to the log is impossible since it failed: {}. Restart the server";
+    NO_FORMAT_DESCRIPTION_EVENT_BEFORE_BINLOG_STATEMENT: 1 = 1609, b"HY000", "ER_NO_FORMAT_DESCRIPTION_EVENT_BEFORE_BINLOG_STATEMENT",
+        "The BINLOG statement of type {} was not preceded by a format description BINLOG statement";
     SLAVE_CORRUPT_EVENT: 1 = 1610, b"HY000", "ER_SLAVE_CORRUPT_EVENT",
         "{}";
     XA_RBDEADLOCK: 0 = 1614, b"XA102", "ER_XA_RBDEADLOCK",
@@ -893,6 +899,8 @@ errors! {
         "Cannot load from {}.{}. The table is probably corrupted";
     MASTER_DELAY_VALUE_OUT_OF_RANGE: 2 = 1729, b"HY000", "ER_MASTER_DELAY_VALUE_OUT_OF_RANGE",
         "The requested value {} for the master delay exceeds the maximum {}";
+    ONLY_FD_AND_RBR_EVENTS_ALLOWED_IN_BINLOG_STATEMENT: 1 = 1730, b"HY000", "ER_ONLY_FD_AND_RBR_EVENTS_ALLOWED_IN_BINLOG_STATEMENT",
+        "Only Format_description_log_event and row events are allowed in BINLOG statements (but {} was provided)";
     NETWORK_READ_EVENT_CHECKSUM_FAILURE: 1 = 1743, b"HY000", "ER_NETWORK_READ_EVENT_CHECKSUM_FAILURE",
         "{}";
     DA_INVALID_CONDITION_NUMBER: 0 = 1758, b"35000", "ER_DA_INVALID_CONDITION_NUMBER",
@@ -900,8 +908,18 @@ errors! {
     FOREIGN_DUPLICATE_KEY_WITH_CHILD_INFO: 2 = 1761, b"23000", "ER_FOREIGN_DUPLICATE_KEY_WITH_CHILD_INFO",
         "Foreign key constraint for table '{}', record would lead to a duplicate entry in \
          table '{}'";
+    VARIABLE_NOT_SETTABLE_IN_TRANSACTION: 1 = 1766, b"HY000", "ER_VARIABLE_NOT_SETTABLE_IN_TRANSACTION",
+        "The system variable {} cannot be set when there is an ongoing transaction.";
     MALFORMED_GTID_SET_SPECIFICATION: 1 = 1772, b"HY000", "ER_MALFORMED_GTID_SET_SPECIFICATION",
         "Malformed GTID set specification '{}'.";
+    MALFORMED_GTID_SPECIFICATION: 1 = 1774, b"HY000", "ER_MALFORMED_GTID_SPECIFICATION",
+        "Malformed GTID specification '{}'.";
+    CANT_DO_IMPLICIT_COMMIT_IN_TRX_WHEN_GTID_NEXT_IS_SET: 0 = 1778, b"HY000", "ER_CANT_DO_IMPLICIT_COMMIT_IN_TRX_WHEN_GTID_NEXT_IS_SET",
+        "Cannot execute statements with implicit commit inside a transaction when @@SESSION.GTID_NEXT == 'UUID:NUMBER'.";
+    CANT_SET_GTID_NEXT_TO_ANONYMOUS_WHEN_GTID_MODE_IS_ON: 0 = 1782, b"HY000", "ER_CANT_SET_GTID_NEXT_TO_ANONYMOUS_WHEN_GTID_MODE_IS_ON",
+        "@@SESSION.GTID_NEXT cannot be set to ANONYMOUS when @@GLOBAL.GTID_MODE = ON.";
+    CANT_SET_GTID_NEXT_WHEN_OWNING_GTID: 1 = 1790, b"HY000", "ER_CANT_SET_GTID_NEXT_WHEN_OWNING_GTID",
+        "@@SESSION.GTID_NEXT cannot be changed by a client that owns a GTID. The client owns {}. Ownership is released on COMMIT or ROLLBACK.";
     UNKNOWN_EXPLAIN_FORMAT: 2 = 1791, b"HY000", "ER_UNKNOWN_EXPLAIN_FORMAT",
         "Unknown {} format name: '{}'";
     CANT_EXECUTE_IN_READ_ONLY_TRANSACTION: 0 = 1792, b"25006", "ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION",
@@ -930,6 +948,8 @@ errors! {
         "Cannot change column '{}': used in a foreign key constraint '{}' of table '{}'";
     MALFORMED_PACKET: 0 = 1835, b"HY000", "ER_MALFORMED_PACKET",
         "Malformed communication packet";
+    GTID_NEXT_TYPE_UNDEFINED_GTID: 1 = 1837, b"HY000", "ER_GTID_NEXT_TYPE_UNDEFINED_GTID",
+        "When @@SESSION.GTID_NEXT is set to a GTID, you must explicitly set it to a different value after a COMMIT or ROLLBACK. Please check GTID_NEXT variable manual page for detailed explanation. Current @@SESSION.GTID_NEXT is '{}'.";
     ALTER_OPERATION_NOT_SUPPORTED_REASON: 3 = 1846, b"0A000", "ER_ALTER_OPERATION_NOT_SUPPORTED_REASON",
         "{} is not supported. Reason: {}. Try {}";
     MUST_CHANGE_PASSWORD_LOGIN: 0 = 1862, b"HY000", "ER_MUST_CHANGE_PASSWORD_LOGIN",

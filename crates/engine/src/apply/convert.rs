@@ -46,6 +46,19 @@ pub struct TypeConversions {
     pub fitting: bool,
 }
 
+impl TypeConversions {
+    /// As `slave_type_conversions` lists them.
+    #[must_use]
+    pub fn listed(list: &str) -> Self {
+        let has = |name: &str| list.split(',').any(|c| c.trim().eq_ignore_ascii_case(name));
+        TypeConversions {
+            non_lossy: has("ALL_NON_LOSSY"),
+            lossy: has("ALL_LOSSY"),
+            fitting: false,
+        }
+    }
+}
+
 /// By how much the text of a JSON value is longer than its binary form, at most: a control character takes six bytes, and
 /// a number of three bytes in an array of one takes as many with what stands around it.
 const JSON_GROWTH: usize = 16;

@@ -196,7 +196,7 @@ pub(crate) fn admin_statement(statement: ast::Admin) -> SqlResult<Admin> {
             target: replication::target(connection)?,
             threads: replication::threads(threads),
         }),
-        A::Binlog(_) => return Err(SqlError::unsupported("BINLOG")),
+        A::Binlog(text) => Admin::Binlog(BinlogStatement::Replay(text)),
         A::Backup(backup) => Admin::Backup(maintain::backup(backup)?),
         A::Flashback(list) => Admin::Binlog(BinlogStatement::Flashback(list)),
         A::Maintain(m) => maintain::maintain(m)?,

@@ -59,6 +59,9 @@ impl ClientSession {
         // All but triggers are made without a look at a table.
         let keeps = counter != "Com_create_trigger";
         self.begin_statement(status::counter(counter), keeps);
+        if let Some(answer) = self.passed_over(true, out, more) {
+            return answer;
+        }
         let earlier = self.take_inherited();
         match change(self) {
             Ok(()) => {

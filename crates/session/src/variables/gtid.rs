@@ -7,9 +7,10 @@ use super::def::{VariableDef, inert, row};
 use super::parts::SessionParts;
 use super::rules::while_replicas_stand;
 use super::value::VarValue;
+use crate::gtid_names::{AUTOMATIC, gtid_next};
 use crate::gtids::{gtid_executed, gtid_inside_transaction};
 use crate::privileges::PrivilegeSet;
-use narwal_binlog::{GtidSet, gtid_uuid};
+use narwal_binlog::{GtidSet, MysqlGtid, gtid_uuid};
 use narwal_engine::{CatalogChange, Database, Ddl, TxnOptions};
 use narwal_types::errors;
 use narwal_types::{SqlError, SqlResult};
@@ -121,10 +122,39 @@ pub(super) static ROWS: &[VariableDef] = &[
         Text,
         "",
         Computed,
-        "MySQL's list of GTIDs that unfinished transactions hold: always empty, a GTID is given at the commit.",
+        "The names that `gtid_next` has given to transactions that have not ended; globally with the connections behind `#`.",
     )
-    .read(|_| VarValue::text(""))
-    .read_session(|_| VarValue::text("")),
+    .read(|s| VarValue::text(s.held_names().text()))
+    .read_session(|s| {
+        let held = s.facts().gtid_next.held();
+        VarValue::text(held.map_or_else(String::new, |gtid| gtid.to_string()))
+    }),
+    row(
+        "gtid_next",
+        Session,
+        Text,
+        AUTOMATIC,
+        State,
+        "The GTID of the next transaction in MySQL's form (`uuid:number`), AUTOMATIC: the server gives one. A transaction that the server has already is passed over.",
+    )
+    .session_needs(PrivilegeSet::BINLOG_REPLAY)
+    .not_for_one_statement()
+    .read_session(|s| VarValue::text(s.facts().gtid_next.text()))
+    .check(|_, v| gtid_next(v.as_str()).map(drop))
+    .assign(|s, v| {
+        let next = v.map_or(Ok(None), |v| gtid_next(v.as_str()))?;
+        let server = s.server();
+        let is_known = |gtid: &MysqlGtid| server.database().has_mysql_gtid(gtid);
+        let facts = s.facts();
+        let names = server.held_names();
+        facts
+            .gtid_next
+            .say(next, names, facts.connection_id, &is_known)
+    })
+    .allowed(|s, _| match s.in_transaction() {
+        true => Err(errors::VARIABLE_NOT_SETTABLE_IN_TRANSACTION.with([&"gtid_next"])),
+        false => Ok(()),
+    }),
     inert(
         "gtid_pos_auto_engines",
         Global,

@@ -4,7 +4,7 @@
 //! MySQL's names of variables that MariaDB has too stand in those rows (`VariableDef::mysql`).
 
 use super::def::Effect::{Computed, Fixed, Inert};
-use super::def::Kind::{Bool, Enum, Text, UInt};
+use super::def::Kind::{Bool, Collation, Enum, Text, UInt};
 use super::def::Scope::{Both, Global, Session};
 use super::def::{VariableDef, row, rows};
 
@@ -37,8 +37,9 @@ pub(super) static ROWS: &[VariableDef] = rows![
         "Most memory for a connection; `max_session_mem_used` is Narwal's.";
     "cte_max_recursion_depth" Both UInt(0, 4294967295, 1), "1000" Inert
         "Most rounds of a recursive query; `max_recursive_iterations` is Narwal's.";
-    "default_collation_for_utf8mb4" Both Enum(&["utf8mb4_0900_ai_ci", "utf8mb4_general_ci"]), "utf8mb4_0900_ai_ci" Fixed
-        "Collation of what names only the character set utf8mb4, under MySQL's face.";
+    "default_collation_for_utf8mb4" Both Collation, "utf8mb4_uca1400_nopad_ai_ci" Fixed
+        "Collation of what names only the character set utf8mb4, under MySQL's face."
+        .mysql_default("utf8mb4_0900_ai_ci");
     "default_table_encryption" Both Bool, "OFF" Fixed
         "Whether new tables are encrypted; the whole data folder is or is not.";
     "disabled_storage_engines" Global Text, "" Fixed
@@ -51,10 +52,10 @@ pub(super) static ROWS: &[VariableDef] = rows![
         "Length of passwords that MySQL makes up.";
     "global_connection_memory_tracking" Both Bool, "OFF" Fixed
         "Counts the memory of all connections; `narwal_memory` is always kept.";
-    "gtid_next" Session Text, "AUTOMATIC" Fixed
-        "The GTID of the next transaction; it is always given at the commit.";
     "have_statement_timeout" Global Text, "YES" Computed
         "Whether statements have a time limit.";
+    "immediate_server_version" Session UInt(0, 999999, 1), "999999" Inert
+        "The version of the server whose log is played back, as mysqlbinlog says it.";
     "information_schema_stats_expiry" Both UInt(0, 31536000, 1), "86400" Inert
         "Seconds for which MySQL keeps the statistics of tables.";
     "innodb_dedicated_server" Global Bool, "OFF" Fixed
@@ -123,8 +124,10 @@ pub(super) static ROWS: &[VariableDef] = rows![
         "Lets no ordinary client in; only OFF.";
     "optimizer_max_subgraph_pairs" Both UInt(1, 2147483647, 1), "100000" Inert
         "Bounds MySQL's search for plans.";
-    "original_commit_timestamp" Session UInt(0, 36028797018963968, 1), "36028797018963968" Fixed
-        "When the source committed; only the transaction's own time.";
+    "original_commit_timestamp" Session UInt(0, 36028797018963968, 1), "36028797018963968" Inert
+        "When the source committed, as mysqlbinlog says it; the log has the transaction's own time.";
+    "original_server_version" Session UInt(0, 999999, 1), "999999" Inert
+        "The version of the server where a transaction began, as mysqlbinlog says it.";
     "parser_max_mem_size" Both UInt(10000000, MAX, 1), "18446744073709551615" Inert
         "Memory for reading a statement; `max_session_mem_used` is Narwal's.";
     "partial_revokes" Global Bool, "OFF" Fixed

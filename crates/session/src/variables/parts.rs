@@ -2,6 +2,7 @@
 //! the session implement it, so that the table knows neither of them.
 
 use super::value::VarValue;
+use crate::gtid_names::{GtidNext, HeldNames};
 use crate::replica::filter::ReplicaFilter;
 use narwal_binlog::Gtid;
 use narwal_engine::Database;
@@ -28,6 +29,8 @@ pub(crate) trait ServerParts {
     fn database(&self) -> &Database;
     fn source(&self) -> &Source;
     fn switches(&self) -> &Switches;
+    /// The names of transactions that sessions hold.
+    fn held_names(&self) -> &Arc<HeldNames>;
     /// The global value of a variable.
     fn value(&self, name: &str) -> VarValue;
     /// Seconds after which the archive gets what there is.
@@ -104,6 +107,8 @@ pub(crate) struct Facts {
     pub last_gtid: Mutex<LastGtid>,
     /// Sequence number for the next GTID, 0 for the next in order.
     pub gtid_seq_no: AtomicU64,
+    /// The name that the next transaction is to have.
+    pub gtid_next: GtidNext,
 }
 
 impl Facts {
@@ -125,6 +130,7 @@ impl Facts {
         self.error_count.store(0, Ordering::Relaxed);
         *self.last_gtid.lock() = LastGtid::None;
         self.gtid_seq_no.store(0, Ordering::Relaxed);
+        self.gtid_next.forget();
     }
 }
 
