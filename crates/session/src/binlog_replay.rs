@@ -6,6 +6,7 @@
 use crate::open_transaction::Open;
 use crate::privileges::PrivilegeSet;
 use crate::process::Stage;
+use crate::replay_format::ReplayFormat;
 use crate::session::ClientSession;
 use crate::statement::rolls_back_transaction;
 use base64::Engine as _;
@@ -21,12 +22,6 @@ use narwal_sql::{Needs, Privilege, VariableSource};
 use narwal_syntax::ast::admin::BinlogText;
 use narwal_types::{SqlError, SqlResult, Value, errors};
 use std::sync::Arc;
-
-/// How the events are written that a session replays: its last format description event says so.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct ReplayFormat {
-    checksums: bool,
-}
 
 /// What a BINLOG statement does its work with.
 struct Replay {

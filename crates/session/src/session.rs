@@ -49,7 +49,7 @@ pub struct ClientSession {
     /// The group that an applier runs in this session.
     pub(crate) applying: Option<crate::applying::Applying>,
     /// How the events are written that BINLOG brings; `None` before a format description event.
-    pub(crate) replay_format: Option<crate::binlog_replay::ReplayFormat>,
+    pub(crate) replay_format: Option<crate::replay_format::ReplayFormat>,
     /// The session is an applier's: its account is not one of the accounts.
     pub(crate) internal: bool,
     pub(crate) locks: SessionLocks,
