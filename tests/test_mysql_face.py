@@ -407,7 +407,6 @@ def test_what_is_not_there_is_refused_by_name(face):
         "SELECT * FROM t RIGHT JOIN LATERAL (SELECT 1) AS l ON TRUE",
         "SELECT t.a FROM t JOIN t AS x ON TRUE FOR UPDATE OF t",
         "SET PERSIST max_connections = 5",
-        "LOCK INSTANCE FOR BACKUP",
         "GRANT r1, r2 TO root@localhost",
         "SET GLOBAL sql_require_primary_key = ON",
         "SET SESSION gtid_next = 'AUTOMATIC:tag'",

@@ -4,7 +4,9 @@ use crate::code::{Argument, Calc, Kind, SignalCode, Step, Target, Wanted};
 use crate::compile::{Compiler, is_planned, sqlstate};
 use crate::rewrite;
 use narwal_sql::VariableScope;
-use narwal_syntax::ast::admin::{Admin, Operand, Prepared, Scope, Set, SetItem, SetValue, Using};
+use narwal_syntax::ast::admin::{
+    Admin, Backup, Operand, Prepared, Scope, Set, SetItem, SetValue, Using,
+};
 use narwal_syntax::ast::ddl::{Ddl, ProgramKind, ViewCreation};
 use narwal_syntax::ast::program::{Call, ConditionValue, GetDiagnostics, Program, Signal};
 use narwal_syntax::ast::{Expr, Expression, Into, IntoVariable, Literal, SetStatement, Statement};
@@ -261,6 +263,12 @@ impl Compiler<'_> {
             Admin::Use(_) => return Err(errors::SP_BADSTATEMENT.with([&"USE"])),
             Admin::LockTables { .. } => return Err(errors::SP_BADSTATEMENT.with([&"LOCK"])),
             Admin::UnlockTables => return Err(errors::SP_BADSTATEMENT.with([&"UNLOCK"])),
+            Admin::Backup(Backup::Stage(_)) => {
+                return Err(errors::SP_BADSTATEMENT.with([&"BACKUP STAGE"]));
+            }
+            Admin::Backup(Backup::Lock(_) | Backup::Unlock) => {
+                return Err(errors::SP_BADSTATEMENT.with([&"BACKUP LOCK"]));
+            }
             Admin::Set(_) => {}
             Admin::Help(_) => return Err(errors::SP_BADSTATEMENT.with([&"HELP"])),
             Admin::Handler(_) => return Err(errors::SP_BADSTATEMENT.with([&"HANDLER"])),

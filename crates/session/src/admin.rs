@@ -5,7 +5,7 @@ use crate::privileges::PrivilegeSet;
 use crate::replica::{ChangeMaster, StartWhat, Threads};
 pub(crate) use crate::show::filter::Filter;
 use crate::words::ExplainConnection;
-use crate::words::{BackupWords, PluginWords, SqlPrepared, XaStatement};
+use crate::words::{BackupLock, BackupWords, PluginWords, SqlPrepared, XaStatement};
 use narwal_engine::Isolation;
 pub(crate) use narwal_syntax::ast::TableName as TableRef;
 use narwal_syntax::ast::admin::BinlogText;
@@ -540,6 +540,8 @@ pub(crate) enum Admin {
     Replica(ReplicaStatement),
     /// BACKUP TO, BACKUP STREAM.
     Backup(BackupWords),
+    /// BACKUP STAGE, BACKUP LOCK and their kind.
+    BackupLock(BackupLock),
     /// LOCK TABLES.
     LockTables(Vec<TableLock>),
     /// UNLOCK TABLES.
@@ -586,7 +588,10 @@ impl Admin {
             },
             Admin::Binlog(b) => b.counter(),
             Admin::Replica(r) => r.counter(),
-            Admin::Backup(_) => "Com_backup",
+            Admin::Backup(_) | Admin::BackupLock(BackupLock::Stage(_)) => "Com_backup",
+            Admin::BackupLock(BackupLock::Table(_) | BackupLock::Unlock) => "Com_backup_table",
+            Admin::BackupLock(BackupLock::Instance(true)) => "Com_lock_instance",
+            Admin::BackupLock(BackupLock::Instance(false)) => "Com_unlock_instance",
             Admin::LockTables(_) => "Com_lock_tables",
             Admin::UnlockTables => "Com_unlock_tables",
             Admin::HandlerOpen { .. } => "Com_ha_open",
@@ -610,6 +615,7 @@ impl Admin {
                 )
             }
             Admin::Replica(r) => matches!(r, ReplicaStatement::Reset { .. }),
+            Admin::BackupLock(b) => matches!(b, BackupLock::Stage(_) | BackupLock::Table(_)),
             Admin::Flush(_) | Admin::LockTables(_) | Admin::Maintain { .. } | Admin::Plugin(_) => {
                 true
             }

@@ -143,6 +143,7 @@ impl ClientSession {
             } => self.maintain(*op, *persistent, tables)?.into(),
             Admin::Binlog(b) => self.binlog_statement(b)?.into(),
             Admin::Replica(r) => self.replica_statement(r)?.into(),
+            Admin::BackupLock(b) => self.backup_lock(b)?.into(),
             Admin::LockTables(tables) => self.lock_tables(tables)?.into(),
             Admin::UnlockTables => self.unlock_tables()?.into(),
             Admin::HandlerOpen { table, alias } => {

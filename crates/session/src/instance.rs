@@ -3,6 +3,7 @@
 use crate::acl::{Account, Acl};
 use crate::archive::ArchiveControl;
 use crate::audit::Audit;
+use crate::backup_locks::BackupLocks;
 use crate::gtid_names::HeldNames;
 use crate::locks::LockedTables;
 use crate::logins::Logins;
@@ -64,6 +65,7 @@ pub struct Instance {
     pub(crate) status_since: AtomicU64,
     /// FLUSH TABLES WITH READ LOCK.
     pub(crate) read_lock: GlobalReadLock,
+    pub(crate) backup_locks: BackupLocks,
     /// LOCK TABLES.
     pub(crate) locked_tables: LockedTables,
     /// Backups whose connection broke, for a while.
@@ -140,6 +142,7 @@ impl Instance {
             held_names: Arc::default(),
             status_since: AtomicU64::new(0),
             read_lock: GlobalReadLock::default(),
+            backup_locks: BackupLocks::default(),
             locked_tables: LockedTables::default(),
             parked_backups: Default::default(),
             version: server_version().into(),

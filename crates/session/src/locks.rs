@@ -1,7 +1,9 @@
 //! Table locks of all sessions, and those that one session holds.
 
+use crate::backup_locks::Name;
 use crate::read_lock::{Patience, SLICE};
 use narwal_engine::TableLocks;
+use narwal_syntax::ast::admin::BackupStage;
 use narwal_types::SqlResult;
 use parking_lot::{Condvar, Mutex};
 use std::collections::HashMap;
@@ -44,6 +46,22 @@ pub(crate) struct SessionLocks {
     pub(crate) tables: Option<Locked>,
     /// FLUSH TABLES WITH READ LOCK.
     pub(crate) global_read: bool,
+    pub(crate) backup: HeldForBackup,
+}
+
+/// What a session has locked for a backup.
+#[derive(Default)]
+pub(crate) struct HeldForBackup {
+    /// BACKUP STAGE: the last one.
+    pub(crate) stage: Option<BackupStage>,
+    /// Of the stages: definitions are kept.
+    pub(crate) definitions: bool,
+    /// Of the stages: nothing commits.
+    pub(crate) commits: bool,
+    /// BACKUP LOCK.
+    pub(crate) table: Option<Name>,
+    /// LOCK INSTANCE FOR BACKUP.
+    pub(crate) instance: bool,
 }
 
 impl SessionLocks {

@@ -68,6 +68,12 @@ impl ClientSession {
             Maintenance::AssignToKeycache => "assign_to_keycache",
             Maintenance::PreloadKeys => "preload_keys",
         };
+        if matches!(
+            op,
+            Maintenance::Analyze | Maintenance::Optimize | Maintenance::Repair
+        ) {
+            self.refuse_in_stages()?;
+        }
         let mut g = maintenance_grid();
         for t in tables {
             let db = match &t.db {

@@ -293,6 +293,7 @@ impl ClientSession {
         self.env.handlers.clear();
         self.release_table_locks();
         self.release_global_read_lock();
+        self.release_backup_locks();
         self.tx.next = NextTransaction::default();
         let n = self.prepared.len() as u64;
         self.prepared.clear();
@@ -348,6 +349,7 @@ impl Drop for ClientSession {
         self.rollback_open();
         self.release_table_locks();
         self.release_global_read_lock();
+        self.release_backup_locks();
         let n = self.prepared.len() as u64;
         self.instance
             .prepared_statements

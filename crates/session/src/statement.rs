@@ -11,7 +11,9 @@ use crate::session::{ClientSession, is_virtual};
 use crate::status;
 use narwal_engine::Isolation;
 use narwal_sql::ast::{DdlStmt, ExplainForm};
-use narwal_sql::{Condition, Outcome, ParseOptions, Prepared, Stmt, WarningLevel, view};
+use narwal_sql::{
+    Condition, Needs, Outcome, ParseOptions, Prepared, Privilege, Stmt, WarningLevel, view,
+};
 use narwal_syntax::Statement;
 use narwal_syntax::ast::Select;
 use narwal_syntax::ast::SelectItem;
@@ -569,6 +571,7 @@ impl ClientSession {
             self.wait_for_read_lock()?;
         }
         if plan.locks_for_update() {
+            self.refuse_in_stages()?;
             self.refuse_under_read_only()?;
         }
         if plan.reads_handler() {
@@ -762,13 +765,14 @@ impl ClientSession {
             self.check_table_locks(s.needs())?;
         }
         let instance = self.instance.clone();
-        let _permit = if temporary {
+        let _permits = if temporary {
             None
         } else {
             self.check_ddl_writable()?;
             self.check_table_locks(&needs)?;
             self.refuse_under_read_lock()?;
-            Some(instance.read_lock.enter(true, &self.patience())?)
+            let defining = self.enter_definition(&instance, changed_names(&needs))?;
+            Some((defining, instance.read_lock.enter(true, &self.patience())?))
         };
         self.process.stage(Stage::Ddl);
         let defined = match temporary {
@@ -827,6 +831,12 @@ impl ClientSession {
         }
         Ok(())
     }
+}
+
+/// The tables whose definitions a DDL statement changes; a database has no table's name.
+fn changed_names(needs: &[Needs]) -> Vec<(String, String)> {
+    let changed = needs.iter().filter(|n| n.privilege != Privilege::Select);
+    changed.map(|n| (n.db.clone(), n.table.clone())).collect()
 }
 
 /// Where a plan comes from, to make it anew.

@@ -30,12 +30,12 @@ impl ClientSession {
         }
     }
 
-    /// Error 1223: the session itself holds the global read lock.
+    /// Errors 1223 and 4145: the session itself holds the global read lock, or is in the middle of a backup.
     pub(crate) fn refuse_under_read_lock(&self) -> SqlResult<()> {
         if self.locks.global_read {
             return Err(errors::CANT_UPDATE_WITH_READLOCK.plain());
         }
-        Ok(())
+        self.refuse_in_backup()
     }
 
     /// Before a statement that writes: waits while another session holds the global read lock.
@@ -54,6 +54,7 @@ impl ClientSession {
         if self.locks.tables.is_some() {
             return Err(active_locks());
         }
+        self.refuse_in_stages()?;
         if self.locks.global_read {
             return Ok(());
         }
@@ -115,9 +116,11 @@ impl ClientSession {
     /// LOCK TABLES: first gives back what was locked before.
     pub(crate) fn lock_tables(&mut self, tables: &[TableLock]) -> SqlResult<()> {
         self.release_table_locks();
+        self.refuse_in_stages()?;
         if tables.iter().any(|t| t.write) {
             self.refuse_under_read_only()?;
             self.refuse_under_read_lock()?;
+            self.wait_for_backup()?;
         }
         self.process.stage(Stage::WaitingForTableLock);
         let until = self.patience().until;

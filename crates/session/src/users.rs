@@ -200,6 +200,8 @@ impl ClientSession {
         };
         let options = self.txn_options(self.settings.isolation, false);
         self.refuse_under_read_lock()?;
+        let instance = self.instance.clone();
+        let _accounts = self.enter_accounts(&instance)?;
         let permit = self.instance.read_lock.enter(true, &self.patience())?;
         let done = self.instance.store_accounts(sql, changes, ddl, &options)?;
         drop(permit);

@@ -3,7 +3,8 @@
 use narwal_engine::xa::Xid;
 use narwal_sql::ParamDefault;
 use narwal_syntax::ast::ExplainForm;
-use narwal_syntax::ast::admin::Operand;
+use narwal_syntax::ast::TableName;
+use narwal_syntax::ast::admin::{BackupStage, Operand};
 use narwal_types::ResultColumn;
 
 /// INSTALL and UNINSTALL.
@@ -31,6 +32,19 @@ pub(crate) struct BackupWords {
     pub max_rate: Option<u64>,
     /// RESUME 'token' AFTER n.
     pub resume: Option<(String, u64)>,
+}
+
+/// The statements that keep others from changing what a backup copies.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum BackupLock {
+    /// BACKUP STAGE.
+    Stage(BackupStage),
+    /// BACKUP LOCK.
+    Table(TableName),
+    /// BACKUP UNLOCK.
+    Unlock,
+    /// MySQL's LOCK INSTANCE FOR BACKUP, UNLOCK INSTANCE.
+    Instance(bool),
 }
 
 /// What stands behind USING.

@@ -1221,6 +1221,12 @@ errors! {
         "Invisible column {} must have a default value";
     EMPTY_ROW_IN_TVC: 0 = 4141, b"HY000", "ER_EMPTY_ROW_IN_TVC",
         "Row with no elements is not allowed in table value constructor in this context";
+    BACKUP_LOCK_IS_ACTIVE: 0 = 4145, b"HY000", "ER_BACKUP_LOCK_IS_ACTIVE",
+        "Can't execute the command as you have a BACKUP STAGE active";
+    BACKUP_NOT_RUNNING: 0 = 4146, b"HY000", "ER_BACKUP_NOT_RUNNING",
+        "You must start backup with \"BACKUP STAGE START\"";
+    BACKUP_WRONG_STAGE: 2 = 4147, b"HY000", "ER_BACKUP_WRONG_STAGE",
+        "Backup stage '{}' is same or before current backup stage '{}'";
     BACKUP_UNKNOWN_STAGE: 1 = 4149, b"HY000", "ER_BACKUP_UNKNOWN_STAGE",
         "{}";
     USER_IS_BLOCKED: 0 = 4150, b"HY000", "ER_USER_IS_BLOCKED",

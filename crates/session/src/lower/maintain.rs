@@ -2,7 +2,7 @@
 
 use super::replication;
 use crate::admin::{Admin, BinlogStatement, Flush, Maintenance, ReplicaStatement};
-use crate::words::BackupWords;
+use crate::words::{BackupLock, BackupWords};
 use narwal_syntax::ast::admin as ast;
 use narwal_types::{SqlError, SqlResult};
 
@@ -69,8 +69,8 @@ pub(super) fn reset(mut items: Vec<ast::Reset>) -> SqlResult<Admin> {
     }
 }
 
-pub(super) fn backup(given: ast::Backup) -> SqlResult<BackupWords> {
-    Ok(match given {
+pub(super) fn backup(given: ast::Backup) -> Admin {
+    let words = match given {
         ast::Backup::To {
             folder,
             parent,
@@ -93,12 +93,12 @@ pub(super) fn backup(given: ast::Backup) -> SqlResult<BackupWords> {
             resume,
             ..BackupWords::default()
         },
-        _ => {
-            return Err(SqlError::unsupported(
-                "BACKUP other than BACKUP TO and BACKUP STREAM",
-            ));
-        }
-    })
+        ast::Backup::Stage(stage) => return Admin::BackupLock(BackupLock::Stage(stage)),
+        ast::Backup::Lock(table) => return Admin::BackupLock(BackupLock::Table(table)),
+        ast::Backup::Unlock => return Admin::BackupLock(BackupLock::Unlock),
+        ast::Backup::Instance(locks) => return Admin::BackupLock(BackupLock::Instance(locks)),
+    };
+    Admin::Backup(words)
 }
 
 pub(super) fn maintain(m: ast::Maintain) -> SqlResult<Admin> {

@@ -197,7 +197,7 @@ pub(crate) fn admin_statement(statement: ast::Admin) -> SqlResult<Admin> {
             threads: replication::threads(threads),
         }),
         A::Binlog(text) => Admin::Binlog(BinlogStatement::Replay(text)),
-        A::Backup(backup) => Admin::Backup(maintain::backup(backup)?),
+        A::Backup(backup) => maintain::backup(backup),
         A::Flashback(list) => Admin::Binlog(BinlogStatement::Flashback(list)),
         A::Maintain(m) => maintain::maintain(m)?,
         A::Checksum { .. } => return Err(SqlError::unsupported("CHECKSUM TABLE here")),

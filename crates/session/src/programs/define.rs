@@ -63,7 +63,13 @@ impl ClientSession {
             return answer;
         }
         let earlier = self.take_inherited();
-        match change(self) {
+        let instance = self.instance.clone();
+        // Before the lock of the accounts, which routines take: who waits for a backup keeps nobody else waiting.
+        let changed = match self.enter_definition(&instance, Vec::new()) {
+            Ok(_defining) => change(self),
+            Err(e) => Err(e),
+        };
+        match changed {
             Ok(()) => {
                 self.leave_inherited(earlier);
                 self.finish_ok(0, 0, String::new(), out, more)
@@ -409,6 +415,8 @@ impl ClientSession {
             }
             return Err(errors::NO_SUCH_TABLE.with([&db, table]));
         }
+        let instance = self.instance.clone();
+        let _changing = self.enter_change(&instance, vec![(db.clone(), table.clone())])?;
         let mut def = self.definition(Stored::Trigger, db, &t.name.name, t.definer.as_ref())?;
         def.body = body_text(text, &t.body_at);
         def.trigger = Some(TriggerPart {

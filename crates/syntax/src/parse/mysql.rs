@@ -1,5 +1,6 @@
 //! What only MySQL's grammar has. It is read under MySQL's face; otherwise it is the error that MariaDB gives.
 
+use crate::ast::admin::{Admin, Backup};
 use crate::ast::ddl::{AlterAction, Check, ColumnAttribute};
 use crate::ast::{Call, CastType, Expr, Expression, From, Select, SelectItem};
 use crate::keyword::Kw;
@@ -275,6 +276,17 @@ impl Parser<'_> {
     /// `LOCK INSTANCE FOR BACKUP` is next, or `UNLOCK INSTANCE`.
     pub(super) fn at_instance(&self) -> bool {
         is_mysql() && self.at_word_nth(1, "INSTANCE")
+    }
+
+    /// That statement.
+    pub(super) fn instance_lock(&mut self) -> SqlResult<Admin> {
+        let locks = self.eat(Kw::LOCK) || !self.eat(Kw::UNLOCK);
+        self.bump();
+        if locks {
+            self.expect(Kw::FOR)?;
+            self.expect(Kw::BACKUP)?;
+        }
+        Ok(Admin::Backup(Backup::Instance(locks)))
     }
 
     /// LATERAL in front of a derived table, if it is next.

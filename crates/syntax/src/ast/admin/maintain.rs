@@ -81,6 +81,20 @@ pub enum BackupStage {
     End,
 }
 
+impl BackupStage {
+    /// Its word.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            BackupStage::Start => "START",
+            BackupStage::Flush => "FLUSH",
+            BackupStage::BlockDdl => "BLOCK_DDL",
+            BackupStage::BlockCommit => "BLOCK_COMMIT",
+            BackupStage::End => "END",
+        }
+    }
+}
+
 /// BACKUP: MariaDB's, and Narwal's TO and STREAM.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Backup {
@@ -90,6 +104,8 @@ pub enum Backup {
     Lock(TableName),
     /// UNLOCK.
     Unlock,
+    /// MySQL's LOCK INSTANCE FOR BACKUP (true), UNLOCK INSTANCE.
+    Instance(bool),
     /// TO a folder.
     To {
         /// The folder.

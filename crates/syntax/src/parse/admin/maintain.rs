@@ -436,16 +436,11 @@ impl Parser<'_> {
 
     fn backup_stage(&mut self) -> SqlResult<BackupStage> {
         let name = self.ident()?;
-        for (word, stage) in [
-            ("START", BackupStage::Start),
-            ("FLUSH", BackupStage::Flush),
-            ("BLOCK_DDL", BackupStage::BlockDdl),
-            ("BLOCK_COMMIT", BackupStage::BlockCommit),
-            ("END", BackupStage::End),
-        ] {
-            if name.eq_ignore_ascii_case(word) {
-                return Ok(stage);
-            }
+        use BackupStage::{BlockCommit, BlockDdl, End, Flush, Start};
+        let stages = [Start, Flush, BlockDdl, BlockCommit, End];
+        let named = |stage: &BackupStage| name.eq_ignore_ascii_case(stage.name());
+        if let Some(stage) = stages.into_iter().find(named) {
+            return Ok(stage);
         }
         let message = format!(
             "Unknown backup stage: '{name}'. Stage should be one of START, FLUSH, BLOCK_DDL, BLOCK_COMMIT or END"

@@ -14,8 +14,8 @@ use crate::ast::admin::{Admin, BinlogText, Kill, KillTarget, Operand, Plugin, Pr
 use crate::keyword::Kw;
 use crate::parser::Parser;
 use crate::token::Tok;
+use narwal_types::SqlResult;
 use narwal_types::errors;
-use narwal_types::{SqlError, SqlResult};
 
 impl Parser<'_> {
     /// An administrative statement, if one stands here.
@@ -31,9 +31,7 @@ impl Parser<'_> {
             Kw::SAVEPOINT => self.savepoint()?,
             Kw::RELEASE => self.release_savepoint()?,
             Kw::XA => self.xa()?,
-            Kw::LOCK | Kw::UNLOCK if self.at_instance() => {
-                return Err(SqlError::unsupported("LOCK INSTANCE FOR BACKUP"));
-            }
+            Kw::LOCK | Kw::UNLOCK if self.at_instance() => self.instance_lock()?,
             Kw::LOCK => self.lock_tables()?,
             Kw::UNLOCK => self.unlock_tables()?,
             Kw::HANDLER => self.handler_statement()?,
