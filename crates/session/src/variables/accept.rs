@@ -356,6 +356,11 @@ impl VariableDef {
             (Kind::Enum(_) | Kind::Set(_) | Kind::SqlMode, Some(t)) if t.parse::<u32>().is_ok() => {
                 Value::Int(t.parse().unwrap_or(0))
             }
+            // As MariaDB's servers take it: the first of a list that there is.
+            (Kind::Charset, Some(t)) => {
+                let known = t.split(',').find(|set| crate::charset::charset(set).is_ok());
+                Value::str(known.unwrap_or(t))
+            }
             (_, Some(t)) => Value::str(t),
         };
         self.accept(&value).map_err(|e| e.message.to_string())
