@@ -70,6 +70,7 @@ pub use env::{
 };
 pub use exec::group_rows::GroupRows;
 pub use exec::hidden::with_hidden_columns;
+pub use exec::late_value::trigger_value;
 pub use exec::spill::limit_spill;
 pub use narwal_syntax::ParseOptions;
 pub use narwal_syntax::{SqlMode, sql_mode};

@@ -63,14 +63,17 @@ pub struct ColumnDef {
     pub compressed: bool,
 }
 
-/// How a generated column's value is made. Both kinds are stored with the row and stand in row events; they differ in what
-/// SHOW says and in what DDL allows.
+/// How a generated column's value is made. Both kinds are stored with the row and stand in row events, but for virtual columns
+/// that are `late`; they differ in what SHOW says and in what DDL allows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GeneratedDef {
     /// The expression as SQL text.
     pub expr: String,
     /// STORED (PERSISTENT) rather than VIRTUAL.
     pub stored: bool,
+    /// VIRTUAL, and computed when it is read: the row has NULL in its place.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub late: bool,
 }
 
 /// A CHECK constraint of a table.

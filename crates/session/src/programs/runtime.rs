@@ -247,7 +247,7 @@ impl Programs for SessionPrograms {
                 let changed = set.iter().find(|(c, _)| r.new && *c == r.column);
                 let v = match changed {
                     Some((_, v)) => v.clone(),
-                    None => row.value(r.new, r.column, env)?,
+                    None => narwal_sql::trigger_value(row, r.new, r.column, env)?,
                 };
                 args.push((r.slot, v));
             }

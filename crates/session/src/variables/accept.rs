@@ -358,7 +358,9 @@ impl VariableDef {
             }
             // As MariaDB's servers take it: the first of a list that there is.
             (Kind::Charset, Some(t)) => {
-                let known = t.split(',').find(|set| crate::charset::charset(set).is_ok());
+                let known = t
+                    .split(',')
+                    .find(|set| crate::charset::charset(set).is_ok());
                 Value::str(known.unwrap_or(t))
             }
             (_, Some(t)) => Value::str(t),

@@ -225,7 +225,10 @@ mod tests {
         assert!(d.accept_option(Some("lots")).is_err());
         assert!(d.accept_option(Some("1")).is_err());
         let d = lookup("character_set_server").unwrap();
-        let first_known = d.accept_option(Some("nonsense,utf32,latin1")).unwrap().value;
+        let first_known = d
+            .accept_option(Some("nonsense,utf32,latin1"))
+            .unwrap()
+            .value;
         assert_eq!(first_known, VarValue::text("utf32"));
         assert!(d.accept_option(Some("nonsense")).is_err());
         assert_eq!(

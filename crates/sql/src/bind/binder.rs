@@ -190,6 +190,9 @@ impl Expr {
             e.ty.nullable |= s.nullable;
             return Some(e);
         }
+        if let Some(late) = Expr::late_column(scope, source, column) {
+            return Some(late);
+        }
         let db = &s.table.def.db;
         let name = if db.is_empty() {
             format!("`{}`.`{}`", s.name, c.name)

@@ -27,7 +27,7 @@ pub struct Check {
 pub struct Rules {
     /// For each column its DEFAULT expression.
     pub defaults: Vec<Option<Expr>>,
-    /// Generated columns in order.
+    /// Generated columns in order, but for those that are computed when they are read.
     pub generated: Vec<(usize, Expr)>,
     /// CHECK constraints, those of columns first.
     pub checks: Vec<Check>,
@@ -117,7 +117,7 @@ fn make(table: &Arc<Table>) -> SqlResult<Rules> {
     };
     for (i, c) in def.columns.iter().enumerate() {
         rules.defaults.push(default_expression(table, i)?);
-        if let Some(g) = &c.generated {
+        if let Some(g) = c.generated.as_ref().filter(|g| !g.late) {
             rules.generated.push((i, bind_text(&g.expr, table)?));
         }
         if let Some(text) = &c.check {

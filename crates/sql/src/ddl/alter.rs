@@ -2,7 +2,7 @@
 
 use super::column::{check_auto_increment, check_row_size, column_def, some_are_visible};
 use super::database::reserved_schema;
-use super::foreign::after_alter;
+use super::foreign::{after_alter, follow_cascades};
 use crate::ast::{
     AlterAction, CheckSpec, ColumnPlace, ColumnSpec, DropKind, ForeignKeySpec, IndexSpec,
     TableElements,
@@ -413,7 +413,8 @@ impl Run<'_> {
         check_auto_increment(&d.def.columns, &d.def.indexes)?;
         check_row_size(&d.def.columns)?;
         if d.def != *d.old {
-            constraint::check_expressions(&d.def)?;
+            constraint::check_expressions(&mut d.def)?;
+            follow_cascades(&mut d.def)?;
         }
         Ok(d)
     }

@@ -95,6 +95,7 @@ pub(super) fn column_def(
         def.generated = Some(GeneratedDef {
             expr: constraint::generated(e, &def.name, table)?,
             stored: *stored,
+            late: false,
         });
     }
     if let Some(e) = &spec.default {

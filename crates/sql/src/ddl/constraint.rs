@@ -245,20 +245,32 @@ enum Unfit {
     Name(String),
 }
 
-/// Binds every expression of a definition and checks what stands in it.
-pub(super) fn check_expressions(def: &TableDef) -> SqlResult<()> {
-    let table = Table::made(def.clone())?;
+/// Binds every expression of a definition and checks what stands in it. Says which virtual columns are computed when they are
+/// read.
+pub(super) fn check_expressions(def: &mut TableDef) -> SqlResult<()> {
+    let mut plain = def.clone();
+    for g in plain
+        .columns
+        .iter_mut()
+        .filter_map(|c| c.generated.as_mut())
+    {
+        // So that one of them stands for itself where another expression names it.
+        g.late = false;
+    }
+    let checked = Checked {
+        table: Table::made(plain)?,
+        late: Vec::new(),
+    };
+    let late = (0..def.columns.len()).map(|i| checked.is_late(def, i));
+    let late = late.collect::<SqlResult<Vec<bool>>>()?;
+    let checked = Checked { late, ..checked };
     for (i, c) in def.columns.iter().enumerate() {
         if let DefaultDef::Expr(text) = &c.default {
-            check_expression(&table, text, Clause::Default, &c.name, Some(i), false)?;
+            checked.expression(text, Clause::Default, &c.name, Some(i), false)?;
         }
         if let Some(g) = &c.generated {
-            let indexed = def
-                .indexes
-                .iter()
-                .any(|x| x.columns.iter().any(|p| p.column == i));
-            let kept = g.stored || indexed;
-            check_expression(&table, &g.expr, Clause::Generated, &c.name, Some(i), kept)?;
+            let kept = g.stored || is_indexed(def, i);
+            checked.expression(&g.expr, Clause::Generated, &c.name, Some(i), kept)?;
             if let Some(pk) = def.indexes.iter().find(|x| x.name == "PRIMARY")
                 && pk.columns.iter().any(|p| p.column == i)
             {
@@ -266,72 +278,132 @@ pub(super) fn check_expressions(def: &TableDef) -> SqlResult<()> {
             }
         }
         if let Some(text) = &c.check {
-            check_expression(&table, text, Clause::Check, &c.name, None, true)?;
+            checked.expression(text, Clause::Check, &c.name, None, true)?;
         }
     }
     for c in &def.checks {
-        check_expression(&table, &c.expr, Clause::Check, &c.name, None, true)?;
+        checked.expression(&c.expr, Clause::Check, &c.name, None, true)?;
+    }
+    for (c, late) in def.columns.iter_mut().zip(checked.late) {
+        if let Some(g) = &mut c.generated {
+            g.late = late;
+        }
     }
     Ok(())
 }
 
-/// `column`: the column whose value it gives. `fixed`: it must not depend on the session or the time.
-fn check_expression(
-    table: &Arc<Table>,
-    text: &str,
-    clause: Clause,
-    name: &str,
-    column: Option<usize>,
-    fixed: bool,
-) -> SqlResult<()> {
-    let e = bind_text(text, table).map_err(|e| {
-        // That a function has no place here counts before what types it is used with.
-        match matches!(
-            e.code,
-            codes::ILLEGAL_PARAMETER_DATA_TYPES2_FOR_OPERATION
-                | codes::ILLEGAL_PARAMETER_DATA_TYPE_FOR_OPERATION
-        )
-        .then(|| forbidden_call(text, table, clause))
-        {
-            Some(Some(what)) => forbidden(&what, clause, name),
-            _ => bind_error(e, clause, name),
+pub(super) fn is_indexed(def: &TableDef, column: usize) -> bool {
+    let mut parts = def.indexes.iter().flat_map(|x| &x.columns);
+    parts.any(|p| p.column == column)
+}
+
+/// A table whose expressions are checked.
+struct Checked {
+    /// All of its columns are those of its rows.
+    table: Arc<Table>,
+    /// For each column whether it is computed when it is read.
+    late: Vec<bool>,
+}
+
+impl Checked {
+    /// Whether a column is virtual and its value depends on the session or the time, or whether it was late already.
+    fn is_late(&self, def: &TableDef, column: usize) -> SqlResult<bool> {
+        let c = &def.columns[column];
+        let Some(g) = c.generated.as_ref().filter(|g| !g.stored) else {
+            return Ok(false);
+        };
+        let by_session = bind_text(&g.expr, &self.table)
+            .is_ok_and(|e| not_allowed(&e, false).is_some() && not_allowed(&e, true).is_none());
+        if is_indexed(def, column) {
+            // The index would have values of their time: the column's own check refuses it.
+            return match g.late && !by_session {
+                true => Err(SqlError::unsupported(
+                    "indexes on virtual columns that are computed when they are read",
+                )),
+                false => Ok(false),
+            };
         }
-    })?;
-    match sequence_function(&e) {
-        Some(_) if clause == Clause::Check => return Err(not_in_check()),
-        Some(f) if clause == Clause::Generated => return Err(forbidden(f, clause, name)),
-        _ => {}
-    }
-    if let Some(what) = not_allowed(&e, clause == Clause::Default) {
-        let virtual_column = clause == Clause::Generated && !fixed;
-        if virtual_column && not_allowed(&e, true).is_none() {
+        if by_session && !c.nullable {
             return Err(SqlError::unsupported(
-                "virtual columns that depend on the session or the time",
+                "NOT NULL of virtual columns that depend on the session or the time",
             ));
         }
-        return Err(forbidden(&what, clause, name));
+        Ok(g.late || by_session)
     }
-    let mut used = Vec::new();
-    e.for_each_column(&mut |c| used.push(c));
-    for c in used {
-        let other = &table.def.columns[c];
-        if other.auto_increment {
-            return Err(forbidden("AUTO_INCREMENT", clause, &other.name));
+
+    /// `column`: the column whose value it gives. `kept`: its value is, so it must not depend on the session or the time.
+    fn expression(
+        &self,
+        text: &str,
+        clause: Clause,
+        name: &str,
+        column: Option<usize>,
+        kept: bool,
+    ) -> SqlResult<()> {
+        let table = &self.table;
+        let e = bind_text(text, table).map_err(|e| {
+            // That a function has no place here counts before what types it is used with.
+            match matches!(
+                e.code,
+                codes::ILLEGAL_PARAMETER_DATA_TYPES2_FOR_OPERATION
+                    | codes::ILLEGAL_PARAMETER_DATA_TYPE_FOR_OPERATION
+            )
+            .then(|| forbidden_call(text, table, clause))
+            {
+                Some(Some(what)) => forbidden(&what, clause, name),
+                _ => bind_error(e, clause, name),
+            }
+        })?;
+        match sequence_function(&e) {
+            Some(_) if clause == Clause::Check => return Err(not_in_check()),
+            Some(f) if clause == Clause::Generated => return Err(forbidden(f, clause, name)),
+            _ => {}
         }
-        if let Some(own) = column
-            && (c == own
-                || (c > own
-                    && (other.generated.is_some()
-                        || (clause == Clause::Default
-                            && matches!(other.default, DefaultDef::Expr(_))))))
-        {
-            return Err(errors::EXPRESSION_REFERS_TO_UNINIT_FIELD.with([
-                &quote_ident(&table.def.columns[own].name),
-                &quote_ident(&other.name),
-            ]));
+        let by_session = clause == Clause::Default || (clause == Clause::Generated && !kept);
+        if let Some(what) = not_allowed(&e, by_session) {
+            return Err(forbidden(&what, clause, name));
         }
+        self.columns_of(&e, clause, name, column, kept)
     }
-    Ok(())
+
+    /// Checks the columns that an expression names.
+    fn columns_of(
+        &self,
+        e: &Expr,
+        clause: Clause,
+        name: &str,
+        column: Option<usize>,
+        kept: bool,
+    ) -> SqlResult<()> {
+        let columns = &self.table.def.columns;
+        let mut used = Vec::new();
+        e.for_each_column(&mut |c| used.push(c));
+        for c in used {
+            let other = &columns[c];
+            if other.auto_increment {
+                return Err(forbidden("AUTO_INCREMENT", clause, &other.name));
+            }
+            if let Some(own) = column
+                && (c == own
+                    || (c > own
+                        && (other.generated.is_some()
+                            || (clause == Clause::Default
+                                && matches!(other.default, DefaultDef::Expr(_))))))
+            {
+                return Err(errors::EXPRESSION_REFERS_TO_UNINIT_FIELD
+                    .with([&quote_ident(&columns[own].name), &quote_ident(&other.name)]));
+            }
+            if self.late[c] && kept {
+                return Err(forbidden(&other.name, clause, name));
+            }
+            if self.late[c] {
+                return Err(SqlError::unsupported(
+                    "expressions of a table over virtual columns that are computed when they are read",
+                ));
+            }
+        }
+        Ok(())
+    }
 }
 
 /// The first call without arguments in an expression that its definition must not contain.

@@ -219,7 +219,7 @@ impl Run<'_> {
             _ => Fit::New,
         };
         table_options::fit(&mut def.options, db, name, env, of)?;
-        constraint::check_expressions(&def)?;
+        constraint::check_expressions(&mut def)?;
         self.add_foreign_keys(&mut def, &c.elements.foreign_keys)?;
         self.fits_children(&def)?;
         Ok(def)

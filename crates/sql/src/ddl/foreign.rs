@@ -2,6 +2,8 @@
 
 use super::index::index_def;
 use crate::ast::{ForeignKeySpec, IndexSpec};
+use crate::bind::table_rules::bind_text;
+use crate::ddl::constraint::is_indexed;
 use crate::ddl::run::{Run, db_of};
 use crate::quote::quote_ident;
 use narwal_engine::{Catalog, ColumnDef, ForeignAction, ForeignKeyDef, IndexDef, Table, TableDef};
@@ -105,7 +107,7 @@ impl Run<'_> {
             def.foreign_keys.push(key);
         }
         def.foreign_keys.sort_by(|a, b| a.name.cmp(&b.name));
-        Ok(())
+        follow_cascades(def)
     }
 
     /// Makes the index of a foreign key unless there is one. It takes the place of such an index made before.
@@ -175,7 +177,7 @@ impl Run<'_> {
             on_update: s.on_update,
         };
         for c in &s.columns {
-            let Some((at, c)) = column(def, c) else {
+            let Some((_, c)) = column(def, c) else {
                 return Err(refused());
             };
             let sets_null = [s.on_delete, s.on_update].contains(&ForeignAction::SetNull);
@@ -190,9 +192,6 @@ impl Run<'_> {
                     _ => "ON DELETE SET NULL",
                 };
                 return Err(errors::WRONG_FK_OPTION_FOR_GENERATED_COLUMN.with([&clause]));
-            }
-            if changes {
-                self.not_generated_from(def, at)?;
             }
         }
         let own = key.parent_db == def.db && key.parent == def.name;
@@ -217,35 +216,6 @@ impl Run<'_> {
             .filter_map(|n| column(parent, n).map(|(_, c)| c.name.clone()))
             .collect();
         Ok(key)
-    }
-
-    /// A column that cascades change must not be what generated columns are made from: cascades make no values anew.
-    fn not_generated_from(&self, def: &TableDef, at: usize) -> SqlResult<()> {
-        let table = Table::made(TableDef {
-            foreign_keys: Vec::new(),
-            sequence: false,
-            ..def.clone()
-        })?;
-        for c in &def.columns {
-            let Some(g) = &c.generated else { continue };
-            let mut uses = false;
-            crate::bind::table_rules::bind_text(&g.expr, &table)?
-                .for_each_column(&mut |c| uses |= c == at);
-            if !uses {
-                continue;
-            }
-            if g.stored {
-                return Err(errors::GENERATED_COLUMN_FUNCTION_IS_NOT_ALLOWED.text(format!(
-                        "Function or expression '{}' cannot be used in the GENERATED ALWAYS AS clause of {}",
-                        def.columns[at].name,
-                        quote_ident(&c.name)
-                    )));
-            }
-            return Err(SqlError::unsupported(
-                "cascades that change a column which a virtual column is made from",
-            ));
-        }
-        Ok(())
     }
 
     /// A table that comes into being: the keys that wait for it must fit.
@@ -469,4 +439,70 @@ fn same_storage(a: &ColumnDef, b: &ColumnDef) -> bool {
 /// Error 1553.
 fn needed(index: &str) -> SqlError {
     errors::DROP_INDEX_FK.with([&index])
+}
+
+/// Cascades change columns and make no values anew: a virtual column that is made of them is computed when it is read, a stored
+/// one can't be.
+pub(super) fn follow_cascades(def: &mut TableDef) -> SqlResult<()> {
+    let changes = |k: &&ForeignKeyDef| {
+        k.on_update == ForeignAction::Cascade
+            || [k.on_delete, k.on_update].contains(&ForeignAction::SetNull)
+    };
+    let changing = def.foreign_keys.iter().filter(changes);
+    let changed: Vec<usize> = changing
+        .filter_map(|k| positions(def, &k.columns))
+        .flatten()
+        .collect();
+    if changed.is_empty() || def.columns.iter().all(|c| c.generated.is_none()) {
+        return Ok(());
+    }
+    let mut plain = TableDef {
+        foreign_keys: Vec::new(),
+        sequence: false,
+        ..def.clone()
+    };
+    for g in plain
+        .columns
+        .iter_mut()
+        .filter_map(|c| c.generated.as_mut())
+    {
+        g.late = false;
+    }
+    let table = Table::made(plain)?;
+    for i in 0..def.columns.len() {
+        let Some(g) = &table.def.columns[i].generated else {
+            continue;
+        };
+        let mut used = Vec::new();
+        bind_text(&g.expr, &table)?.for_each_column(&mut |c| used.push(c));
+        let name = &table.def.columns[i].name;
+        let of_late =
+            (used.iter()).any(|c| def.columns[*c].generated.as_ref().is_some_and(|g| g.late));
+        let Some(by) = used.iter().find(|c| changed.contains(c)) else {
+            if of_late && !def.columns[i].generated.as_ref().is_some_and(|g| g.late) {
+                return Err(unsupported_cascade());
+            }
+            continue;
+        };
+        if g.stored {
+            return Err(errors::GENERATED_COLUMN_FUNCTION_IS_NOT_ALLOWED.text(format!(
+                "Function or expression '{}' cannot be used in the GENERATED ALWAYS AS clause of {}",
+                def.columns[*by].name,
+                quote_ident(name)
+            )));
+        }
+        if is_indexed(def, i) || of_late || !def.columns[i].nullable {
+            return Err(unsupported_cascade());
+        }
+        if let Some(g) = &mut def.columns[i].generated {
+            g.late = true;
+        }
+    }
+    Ok(())
+}
+
+fn unsupported_cascade() -> SqlError {
+    SqlError::unsupported(
+        "cascades that change what a virtual column is made of which is indexed, NOT NULL, or used by another",
+    )
 }

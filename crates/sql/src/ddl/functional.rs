@@ -103,6 +103,7 @@ impl Run<'_> {
             generated: Some(GeneratedDef {
                 expr: text,
                 stored: false,
+                late: false,
             }),
             check: None,
             invisible: true,

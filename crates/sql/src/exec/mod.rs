@@ -18,6 +18,7 @@ pub mod join;
 mod join_run;
 mod join_spill;
 pub mod key_table;
+pub mod late_value;
 pub mod load;
 pub mod order;
 pub mod outcome;
