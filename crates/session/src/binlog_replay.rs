@@ -99,7 +99,7 @@ impl ClientSession {
         if self.replay_format.is_some_and(|f| !f.checksums) {
             reader = reader.without_checksums();
         }
-        while let Some(event) = reader.next() {
+        for event in reader {
             let event = event.map_err(bad_event)?;
             self.replay_event(&mut replay, &event)?;
         }

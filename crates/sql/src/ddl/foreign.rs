@@ -476,10 +476,9 @@ pub(super) fn follow_cascades(def: &mut TableDef) -> SqlResult<()> {
         let mut used = Vec::new();
         bind_text(&g.expr, &table)?.for_each_column(&mut |c| used.push(c));
         let name = &table.def.columns[i].name;
-        let of_late =
-            (used.iter()).any(|c| def.columns[*c].generated.as_ref().is_some_and(|g| g.late));
+        let of_late = used.iter().any(|c| is_late(&def.columns[*c]));
         let Some(by) = used.iter().find(|c| changed.contains(c)) else {
-            if of_late && !def.columns[i].generated.as_ref().is_some_and(|g| g.late) {
+            if of_late && !is_late(&def.columns[i]) {
                 return Err(unsupported_cascade());
             }
             continue;
@@ -499,6 +498,10 @@ pub(super) fn follow_cascades(def: &mut TableDef) -> SqlResult<()> {
         }
     }
     Ok(())
+}
+
+fn is_late(c: &ColumnDef) -> bool {
+    c.generated.as_ref().is_some_and(|g| g.late)
 }
 
 fn unsupported_cascade() -> SqlError {
