@@ -948,7 +948,7 @@ errors! {
         "Cannot change column '{}': used in a foreign key constraint '{}' of table '{}'";
     MALFORMED_PACKET: 0 = 1835, b"HY000", "ER_MALFORMED_PACKET",
         "Malformed communication packet";
-    GTID_NEXT_TYPE_UNDEFINED_GTID: 1 = 1837, b"HY000", "ER_GTID_NEXT_TYPE_UNDEFINED_GTID",
+    GTID_NEXT_TYPE_UNDEFINED_GTID: 1 = 1837, b"HY000", "ER_GTID_NEXT_TYPE_UNDEFINED_GROUP",
         "When @@SESSION.GTID_NEXT is set to a GTID, you must explicitly set it to a different value after a COMMIT or ROLLBACK. Please check GTID_NEXT variable manual page for detailed explanation. Current @@SESSION.GTID_NEXT is '{}'.";
     ALTER_OPERATION_NOT_SUPPORTED_REASON: 3 = 1846, b"0A000", "ER_ALTER_OPERATION_NOT_SUPPORTED_REASON",
         "{} is not supported. Reason: {}. Try {}";
