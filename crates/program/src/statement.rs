@@ -24,6 +24,15 @@ fn is_structured(name: &str) -> bool {
     variable == "key_buffer_size" || variable.starts_with("key_cache_")
 }
 
+/// RETURNING answers as SELECT does.
+fn returns_rows(s: &Statement) -> bool {
+    match s {
+        Statement::Insert(i) => !i.returning.is_empty(),
+        Statement::Delete(d) => !d.returning.is_empty(),
+        _ => false,
+    }
+}
+
 impl Compiler<'_> {
     /// Any other statement.
     pub(crate) fn statement(&mut self, s: Statement, text: &str) -> SqlResult<Step> {
@@ -51,6 +60,9 @@ impl Compiler<'_> {
             | Statement::Delete(_)
             | Statement::WriteJoin(_)
             | Statement::Do(_) => {
+                if returns_rows(&s) {
+                    self.may_answer()?;
+                }
                 let mut step = self.sql(s)?;
                 step.text = text.into();
                 debug_assert!(is_planned(&step.stmt));

@@ -5,7 +5,8 @@ use crate::acl::Account;
 use crate::open_transaction::NextTransaction;
 use crate::privileges::PrivilegeSet;
 use crate::session::{ClientSession, is_virtual};
-use narwal_sql::{Needs, StatementEnv, Stmt, view};
+use crate::system_schemas::is_information_schema;
+use narwal_sql::{Needs, Privilege, StatementEnv, Stmt, view};
 use narwal_types::errors;
 use narwal_types::{SqlError, SqlResult};
 use std::sync::Arc;
@@ -44,6 +45,10 @@ impl ClientSession {
         let mut by_column = None;
         for (i, n) in needs.iter().enumerate() {
             if is_virtual(&n.db) {
+                // Nobody may do more with this schema than read it.
+                if n.privilege != Privilege::Select && is_information_schema(&n.db) {
+                    return Err(acl::database_denied(&account, &n.db));
+                }
                 continue;
             }
             let wanted = PrivilegeSet::from(n.privilege);

@@ -119,6 +119,9 @@ impl ClientSession {
             PrivilegeSet::SELECT.with(PrivilegeSet::INSERT)
         };
         let account = self.account();
+        if op != Maintenance::Check && is_information_schema(db) {
+            return Err(acl::database_denied(&account, db));
+        }
         let missing = wanted.without(account.on_table(db, name));
         if missing.is_empty() {
             return Ok(());

@@ -51,7 +51,7 @@ impl ClientSession {
                 let a = self.shown_account(name, |_, _| crate::users::no_such_user())?;
                 let mut g = Grid::new();
                 g.text(&format!("CREATE USER for {}@{}", a.user, a.host), 1024);
-                g.row(vec![Value::str(a.show_create())]);
+                g.row(vec![Value::str(self.quoted(a.show_create()))]);
                 if let Some(more) = a.show_create_more() {
                     g.row(vec![Value::str(more)]);
                 }
@@ -65,6 +65,7 @@ impl ClientSession {
                 let session = with_role.then_some(self.rights.role.as_deref());
                 for line in grant_texts::show_grants(&self.instance.acl(), &a, session) {
                     let line = narwal_sql::show::in_mode(line, self.env.sql_mode);
+                    let line = self.quoted(line);
                     g.row(vec![Value::str(line)]);
                 }
                 Ok(g)

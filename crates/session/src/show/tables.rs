@@ -389,15 +389,23 @@ impl ClientSession {
             .text("collation_connection", 64);
         g.row(vec![
             Value::str(v.name.as_str()),
-            Value::str(view::show_create(
+            Value::str(self.quoted(view::show_create(
                 v,
                 self.env.db.as_deref(),
                 self.env.sql_mode,
-            )?),
+            )?)),
             Value::str(v.charset.0.as_str()),
             Value::str(v.charset.1.as_str()),
         ]);
         Ok(g)
+    }
+
+    /// A definition's text as `sql_quote_show_create` wants its names.
+    pub(super) fn quoted(&self, text: String) -> String {
+        match self.settings.quote_show_create {
+            true => text,
+            false => narwal_sql::quote::without_quotes(&text),
+        }
     }
 
     pub(super) fn show_create_table(&mut self, table: &TableRef) -> SqlResult<Grid> {
@@ -423,7 +431,7 @@ impl ClientSession {
             .any("Create Table", TypeKind::Text(BlobSize::Medium), false);
         g.row(vec![
             Value::str(t.def.name.as_str()),
-            Value::str(show::show_create_table(&t, next, self.env.sql_mode)),
+            Value::str(self.quoted(show::show_create_table(&t, next, self.env.sql_mode))),
         ]);
         Ok(g)
     }
@@ -439,10 +447,10 @@ impl ClientSession {
             .any("Create Table", TypeKind::Text(BlobSize::Medium), false);
         g.row(vec![
             Value::str(t.def.name.as_str()),
-            Value::str(show::in_mode(
+            Value::str(self.quoted(show::in_mode(
                 narwal_sql::ddl::show_create_sequence(&t, &row),
                 self.env.sql_mode,
-            )),
+            ))),
         ]);
         Ok(g)
     }
@@ -468,7 +476,7 @@ impl ClientSession {
             let d = catalog.database(&db).ok_or_else(|| unknown_database(&db))?;
             show::show_create_database(d)
         };
-        let text = show::in_mode(text, self.env.sql_mode);
+        let text = self.quoted(show::in_mode(text, self.env.sql_mode));
         let text = if if_not_exists {
             text.replacen(
                 "CREATE DATABASE ",

@@ -178,16 +178,29 @@ pub struct SelectedColumns {
     first: usize,
     names: RefCell<Vec<Ast>>,
     types: Option<Vec<ExprType>>,
+    /// What the SELECT reads, where ON DUPLICATE KEY UPDATE sees it.
+    sources: Vec<Source>,
 }
 
 impl SelectedColumns {
     /// None so far: names are collected.
-    pub fn collecting(first: usize) -> Self {
+    pub fn collecting(first: usize, sources: Vec<Source>) -> Self {
         SelectedColumns {
             first,
             names: RefCell::default(),
             types: None,
+            sources,
         }
+    }
+
+    /// True if a table that the SELECT reads has this column too: the name is ambiguous then.
+    pub fn has(&self, table: Option<&str>, column: &str) -> bool {
+        self.sources.iter().any(|s| {
+            let shown = |c| table.is_some() || !s.hidden.contains(&c);
+            !s.inner
+                && table.is_none_or(|t| s.is_named(t))
+                && s.table.column(column).is_some_and(shown)
+        })
     }
 
     /// The names that were collected.

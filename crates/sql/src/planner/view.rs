@@ -29,6 +29,17 @@ fn declared_width(e: &Expr, sources: &[Source]) -> Option<u8> {
     source.table.columns().get(column)?.display_width
 }
 
+/// Error 1176: a view has no indexes that a hint could name.
+pub fn without_hints(t: &TableRef, view: &str) -> SqlResult<()> {
+    match t.hints.first() {
+        None => Ok(()),
+        Some(hint) => {
+            let named = hint.indexes.first().map_or("(null)", String::as_str);
+            Err(errors::KEY_DOES_NOT_EXISTS.with([&named, &view]))
+        }
+    }
+}
+
 /// The subqueries of a merged view: they become the statement's.
 struct ViewSubqueries<'a> {
     asts: &'a [(usize, Select)],

@@ -7,6 +7,7 @@ use crate::plan::query::Rows;
 use crate::plan::view_check::ViewCheck;
 use crate::planner::logical::{Around, Leaves, Tree};
 use crate::planner::resolve::Resolver;
+use crate::planner::view::without_hints;
 use crate::planner::subqueries::Subqueries;
 use crate::privilege::Privilege;
 use crate::view;
@@ -201,6 +202,7 @@ impl Resolver<'_> {
         subqueries: &Subqueries<'_>,
     ) -> SqlResult<Written> {
         let alias = t.alias.as_deref().unwrap_or(&t.name.name);
+        without_hints(t, &def.name)?;
         self.need(&def.db, &def.name, verb.privilege());
         if !def.updatable {
             return Err(not_writable(alias, verb));
@@ -250,6 +252,10 @@ impl Resolver<'_> {
             return Err(not_writable(alias, verb));
         }
         self.need_under(def, &table.source.table, verb.privilege());
+        // Nothing is written through a view whose condition reads its own table.
+        if subqueries.reads(&table.source.table) {
+            return Err(not_writable(alias, verb));
+        }
         let base = table.source.base;
         let width = table.source.table.columns().len();
         let own = |column: usize| (base..base + width).contains(&column);

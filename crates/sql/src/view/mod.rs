@@ -66,10 +66,11 @@ pub fn settle(
         return Err(errors::VIEW_WRONG_LIST.plain());
     }
     let (mut select, mut columns) = names::in_full(&resolver, &windows::without_names(&v.select)?)?;
-    if !v.columns.is_empty() {
-        columns.clone_from(&v.columns);
-        name_columns(&mut select, &columns);
+    match v.columns.is_empty() {
+        true => names::apart(&v.select, &select, &mut columns),
+        false => columns.clone_from(&v.columns),
     }
+    name_columns(&mut select, &columns);
     for (i, c) in columns.iter().enumerate() {
         if columns[..i].iter().any(|o| o.eq_ignore_ascii_case(c)) {
             return Err(errors::DUP_FIELDNAME.with([&c]));
