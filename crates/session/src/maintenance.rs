@@ -6,7 +6,7 @@ use crate::information_schema::{Definitions, is_view, system_table};
 use crate::privileges::PrivilegeSet;
 use crate::rows::Grid;
 use crate::session::ClientSession;
-use crate::system_schemas::{MYSQL, is_shown};
+use crate::system_schemas::{MYSQL, is_information_schema, is_shown};
 use narwal_engine::{Isolation, Table, Transaction, ViewDef};
 use narwal_sql::{VirtualTables, view};
 use narwal_types::errors::codes;

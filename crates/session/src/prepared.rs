@@ -85,7 +85,8 @@ impl ClientSession {
             Statement::SetStatement(_)
             | Statement::Program(_)
             | Statement::Ddl(_)
-            | Statement::SelectInto(_) => Some(statement.clone()),
+            | Statement::SelectInto(_)
+            | Statement::LoadData(_) => Some(statement.clone()),
             _ => None,
         };
         let stmt = match lower::work(statement, &options)? {
@@ -110,7 +111,7 @@ impl ClientSession {
             return Ok((SlotKind::Other(Arc::new(whole), count), info));
         }
         if matches!(stmt, Stmt::LoadData(_)) {
-            return Err(SqlError::unsupported("LOAD DATA as a prepared statement"));
+            return self.other_slot(whole, text);
         }
         let counter = status::counter(stmt.counter());
         if let Stmt::Ddl(d) = stmt {

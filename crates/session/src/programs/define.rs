@@ -8,7 +8,7 @@ use crate::acl::{self, Account};
 use crate::privileges::PrivilegeSet;
 use crate::session::{ClientSession, unknown_database};
 use crate::status;
-use crate::system_schemas::MYSQL;
+use crate::system_schemas::{MYSQL, is_information_schema};
 use narwal_engine::{CatalogChange, Ddl};
 use narwal_sql::VariableSource;
 use narwal_syntax::ast::TableName;
@@ -200,6 +200,9 @@ impl ClientSession {
             Some(d) => d.clone(),
             None => self.env.require_db()?.to_string(),
         };
+        if is_information_schema(&db) {
+            return Err(acl::database_denied(&self.rights.account, &db));
+        }
         // Programs may stand in the schema `mysql` like any other.
         if db != MYSQL && self.instance.database().catalog().database(&db).is_none() {
             return Err(unknown_database(&db));

@@ -1,6 +1,7 @@
 //! SHOW and DESCRIBE: each statement makes a small result in memory, which LIKE or WHERE then thins out.
 
 pub(crate) mod binlog;
+mod condition;
 pub(crate) mod events;
 pub(crate) mod filter;
 pub(crate) mod server;
@@ -24,6 +25,15 @@ fn title(name: &str, filter: &Filter) -> String {
 impl ClientSession {
     /// Makes a SHOW statement's result.
     pub(crate) fn show(&mut self, show: &Show) -> SqlResult<Grid> {
+        let mut grid = self.unfiltered(show)?;
+        if let Some(condition) = grid.condition.take() {
+            self.keep_where(&mut grid, &condition)?;
+        }
+        Ok(grid)
+    }
+
+    /// The same before a WHERE that only a SELECT can tell.
+    fn unfiltered(&mut self, show: &Show) -> SqlResult<Grid> {
         match show {
             Show::Databases(f) => self.show_databases(f),
             Show::Tables { full, db, filter } => self.show_tables(*full, db.as_deref(), filter),

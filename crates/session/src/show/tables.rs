@@ -121,7 +121,7 @@ impl ClientSession {
             g.row(vec![Value::str(n)]);
         }
         // In WHERE the column has its plain name.
-        if matches!(filter, Filter::Where(_)) {
+        if filter.is_where() {
             filter.apply(&mut g)?;
         } else {
             g.rows

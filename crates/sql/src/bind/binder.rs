@@ -776,7 +776,7 @@ impl Binder<'_> {
         for (s, source) in self.scope.visible() {
             let db_matches = match db {
                 // An alias hides the database.
-                Some(d) => source.name == source.table.def.name && source.is_in(d),
+                Some(d) => source.has_its_own_name() && source.is_in(d),
                 None => true,
             };
             if db_matches

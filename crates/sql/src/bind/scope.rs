@@ -97,6 +97,12 @@ impl Source {
         self.name == name
     }
 
+    /// True if it has no alias.
+    pub fn has_its_own_name(&self) -> bool {
+        let own = &self.table.def.name;
+        self.name == *own || (self.is_virtual() && self.name.eq_ignore_ascii_case(own))
+    }
+
     /// True if `db` is where its table is.
     pub fn is_in(&self, db: &str) -> bool {
         self.table.def.db == db || (self.is_virtual() && self.table.def.db.eq_ignore_ascii_case(db))

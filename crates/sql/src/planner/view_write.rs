@@ -252,8 +252,11 @@ impl Resolver<'_> {
             return Err(not_writable(alias, verb));
         }
         self.need_under(def, &table.source.table, verb.privilege());
-        // Nothing is written through a view whose condition reads its own table.
-        if subqueries.reads(&table.source.table) {
+        // Nothing is written through a view of a table whose condition reads that table again.
+        let own = |t: &TableRef| t.name.name == table.source.table.def.name;
+        if matches!(&select.from, Some(From::Table(t)) if own(t))
+            && subqueries.reads(&table.source.table)
+        {
             return Err(not_writable(alias, verb));
         }
         let base = table.source.base;
