@@ -84,6 +84,12 @@ impl ClientSession {
                 op: name,
                 table: format!("{db}.{}", t.name),
             };
+            if temporary.is_none()
+                && let Err(e) = self.check_locked(&db, &t.name)
+            {
+                report.failed(&e.message);
+                continue;
+            }
             let catalog = self.instance.database().catalog();
             if temporary.is_none()
                 && let Some(v) = catalog.view(&db, &t.name)

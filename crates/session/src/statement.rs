@@ -569,6 +569,9 @@ impl ClientSession {
             self.refuse_handler_under_locks()?;
         }
         self.check_table_locks(plan.needs())?;
+        if self.locks.tables.is_some() {
+            self.check_locked_for_update(plan)?;
+        }
         if self.tx.xa.is_some() && !plan.needs().is_empty() {
             self.refuse_behind_xa_end()?;
         }
@@ -751,6 +754,9 @@ impl ClientSession {
         }
         if let Some(s) = &select {
             self.check_table_locks(s.needs())?;
+        }
+        if self.locks.tables.is_some() {
+            self.may_define_under_locks(ddl)?;
         }
         let instance = self.instance.clone();
         let _permit = if temporary {

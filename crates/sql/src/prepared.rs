@@ -196,6 +196,15 @@ impl Prepared {
         select.is_some_and(|s| s.lock.is_some_and(|l| l.mode == LockMode::Exclusive))
     }
 
+    /// The tables whose rows SELECT ... FOR UPDATE locks, also that of a subquery.
+    pub fn for_update(&self) -> Vec<&Arc<Table>> {
+        let mut out = Vec::new();
+        if let Some(s) = self.plan.as_select() {
+            s.for_update(&mut out);
+        }
+        out
+    }
+
     /// True if it changes rows of tables that are not temporary, or takes numbers from sequences.
     pub fn writes_stored(&self) -> bool {
         self.writes_stored

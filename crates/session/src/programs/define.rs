@@ -397,6 +397,7 @@ impl ClientSession {
             });
         }
         self.need_trigger(&db, table)?;
+        self.check_locked_for_write(&[t.table.clone()])?;
         let catalog = self.instance.database().catalog();
         let stored = catalog.table(&db, table).filter(|t| !t.def.sequence);
         if stored.is_none() || self.env.temporary_table(&db, table).is_some() {
@@ -534,7 +535,13 @@ impl ClientSession {
             return Ok(());
         };
         match &def.trigger {
-            Some(t) => self.need_trigger(&db, &t.table)?,
+            Some(t) => {
+                self.need_trigger(&db, &t.table)?;
+                self.check_locked_for_write(&[TableName {
+                    db: Some(db.clone()),
+                    name: t.table.clone(),
+                }])?;
+            }
             None if kind == Stored::Event => {}
             None => self.need_alter_routine(&def, "alter routine")?,
         }

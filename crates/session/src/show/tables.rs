@@ -69,6 +69,9 @@ impl ClientSession {
         if let Some(table) = self.env.temporary_table(&db, &t.name) {
             return Ok(table);
         }
+        if command == "SHOW" {
+            self.check_locked(&db, &t.name)?;
+        }
         let account = self.account();
         // A definition tells of all columns.
         let have = match command {
@@ -379,6 +382,7 @@ impl ClientSession {
                 None => no_table(&db, &table.name),
             });
         };
+        self.check_locked(&db, &table.name)?;
         if let Err(e) = self.described(v, &catalog) {
             self.env.warn_error(&e);
         }

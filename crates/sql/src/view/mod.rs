@@ -160,6 +160,17 @@ pub fn base_tables(def: &ViewDef, catalog: &Catalog) -> Vec<(String, String)> {
     out
 }
 
+/// The views that a view reads itself.
+pub fn views_under<'c>(def: &ViewDef, catalog: &'c Catalog) -> Vec<&'c ViewDef> {
+    let Ok(select) = parsed(def) else {
+        return Vec::new();
+    };
+    let own = |t: &TableName| (t.db.as_deref(), t.name.as_str()) != (Some(&*def.db), &*def.name);
+    (tables(&select).into_iter().filter(own))
+        .filter_map(|t| catalog.view(t.db.as_deref()?, &t.name).map(|v| &**v))
+        .collect()
+}
+
 /// SHOW CREATE VIEW's second column. `current`: the session's default database.
 /// `mode`: the session's. Where it is another server's, what only MariaDB has is left out.
 pub fn show_create(def: &ViewDef, current: Option<&str>, mode: SqlMode) -> SqlResult<String> {
