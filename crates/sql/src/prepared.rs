@@ -78,7 +78,10 @@ impl Prepared {
             },
         })?;
         for used in env.sequences_used.borrow_mut().drain(..) {
-            r.need(&used.db, &used.table, used.privilege);
+            let mut needs = r.needs.borrow_mut();
+            if !needs.contains(&used) {
+                needs.push(used);
+            }
         }
         let rows_examined = r.rows_examined.take();
         let needs = r.needs.into_inner();

@@ -388,11 +388,12 @@ impl ClientSession {
             return Err(errors::NO_TRIGGERS_ON_SYSTEM_SCHEMA.plain());
         }
         let table = &t.table.name;
-        if let Some(d) = t.name.db.as_ref().filter(|d| **d != db) {
+        let own = t.name.db.as_deref().or(self.env.db.as_deref());
+        if let Some(d) = own.filter(|d| *d != db) {
             // The trigger's database is looked at first.
             let there = |d: &str| self.instance.database().catalog().has(d, table);
             return Err(match t.table.db.is_none() && !there(d) {
-                true => errors::NO_SUCH_TABLE.with([d, table]),
+                true => errors::NO_SUCH_TABLE.with([&d, &table]),
                 false => errors::TRG_IN_WRONG_SCHEMA.plain(),
             });
         }

@@ -114,7 +114,14 @@ impl Resolver<'_> {
             });
         }
         self.note_open_view();
+        let before = self.env.sequences_used.borrow().len();
         let r = plan();
+        // Sequences are used with the rights that the view's tables are read with.
+        for used in self.env.sequences_used.borrow_mut().iter_mut().skip(before) {
+            if used.through.is_none() {
+                used.through = self.open_views.borrow().last().map(Open::through);
+            }
+        }
         self.open_views.borrow_mut().pop();
         self.note_open_view();
         r.map_err(|e| match e.code {

@@ -17,7 +17,8 @@ use crate::ast::{CreateView, Settled};
 use crate::env::StatementEnv;
 use crate::planner::resolve::{Resolver, no_such_table};
 use crate::privilege::Needs;
-use crate::query_walk::for_each_select;
+use crate::expr::for_each_leaf;
+use crate::query_walk::{for_each_expr, for_each_select};
 use crate::quote::quote_ident;
 use crate::view_def::{MAX_DEPTH, is_mergeable, name_columns, parsed};
 use crate::virtual_tables::VirtualTables;
@@ -26,6 +27,7 @@ use narwal_syntax::SqlMode;
 use narwal_syntax::ast::{Expr as AstExpr, Select, SelectItem, TableName};
 use narwal_types::errors;
 use narwal_types::{SqlError, SqlResult};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 pub(crate) use crate::query_walk::tables;
@@ -158,6 +160,32 @@ pub fn base_tables(def: &ViewDef, catalog: &Catalog) -> Vec<(String, String)> {
     let mut out = Vec::new();
     collect(def, catalog, 0, &mut out);
     out
+}
+
+/// Names that a SELECT uses otherwise than to show them, in lower case.
+pub fn names_in_expressions(select: &Select) -> HashSet<String> {
+    let mut found = HashSet::new();
+    let mut top = true;
+    for_each_select(&mut select.clone(), &mut |s| {
+        let mut rest = s.clone();
+        if std::mem::take(&mut top) {
+            let shown = |i: &SelectItem| match i {
+                SelectItem::Expr { expr, .. } => {
+                    matches!(expr, AstExpr::Column(_) | AstExpr::Qualified(_))
+                }
+                _ => true,
+            };
+            rest.items.retain(|i| !shown(i));
+        }
+        for_each_expr(&mut rest, &mut |e| {
+            for_each_leaf(e, &mut |leaf| match leaf {
+                AstExpr::Column(name) => drop(found.insert(name.to_lowercase())),
+                AstExpr::Qualified(q) => drop(found.insert(q.column.to_lowercase())),
+                _ => {}
+            });
+        });
+    });
+    found
 }
 
 /// The views that a view reads itself.

@@ -214,15 +214,19 @@ fn first_of(mut s: &Select) -> &Select {
 /// Other names for expressions that have no AS and would be called as another column: `select 1,1` has `1` and `My_exp_1`.
 /// `written`: the SELECT as it was written, `select`: in full.
 pub(super) fn apart(written: &Select, select: &Select, columns: &mut [String]) {
-    let given = |name: &str| {
-        (first_of(written).items.iter())
-            .any(|i| matches!(i, SelectItem::Expr { alias: Some(a), .. } if a == name))
+    let written = &first_of(written).items;
+    let one_by_one = written.iter().all(|i| matches!(i, SelectItem::Expr { .. }));
+    let has_as = |i: &SelectItem, name: &str| matches!(i, SelectItem::Expr { alias: Some(a), .. } if a == name);
+    // Behind a `*` positions are others, and the name has to do.
+    let given = |at: usize, name: &str| match one_by_one {
+        true => written.get(at).is_some_and(|i| has_as(i, name)),
+        false => written.iter().any(|i| has_as(i, name)),
     };
     let items = &first_of(select).items;
     let unnamed = |at: usize, name: &str| match items.get(at) {
         Some(SelectItem::Expr { expr, text, .. }) => {
             !matches!(expr, AstExpr::Qualified(_) | AstExpr::Column(_))
-                && (text.trim_start() == name && !given(name) || !is_name(text))
+                && (text.trim_start() == name && !given(at, name) || !is_name(text))
         }
         _ => false,
     };
