@@ -727,9 +727,7 @@ fn covers(wide: &str, narrow: &str) -> bool {
         match (wide.split_first(), narrow.split_first()) {
             (None, None) => true,
             (Some((Part::Many, rest)), None) => all(rest, narrow),
-            (Some((Part::Many, rest)), Some((_, others))) => {
-                all(rest, narrow) || all(wide, others)
-            }
+            (Some((Part::Many, rest)), Some((_, others))) => all(rest, narrow) || all(wide, others),
             (Some((w, rest)), Some((n, others))) => {
                 (w == n || *w == Part::One && *n != Part::Many) && all(rest, others)
             }

@@ -3,9 +3,9 @@
 use crate::admin::Operand;
 use crate::session::ClientSession;
 use narwal_engine::{Isolation, Transaction};
-use narwal_sql::{Prepared, StatementEnv};
 use narwal_sql::ast::{Select, SelectItem};
 use narwal_sql::expr::ExprKind;
+use narwal_sql::{Prepared, StatementEnv};
 use narwal_syntax::{Expr, Statement};
 use narwal_types::{
     Collation, ColumnType, OkInfo, ResultColumn, ResultSink, SqlResult, Value, ValueRef,
@@ -101,11 +101,7 @@ impl ClientSession {
     }
 
     /// Runs a planned SELECT in the open transaction, or in one of its own.
-    pub(crate) fn run_query(
-        &mut self,
-        plan: &Prepared,
-        out: &mut dyn ResultSink,
-    ) -> SqlResult<()> {
+    pub(crate) fn run_query(&mut self, plan: &Prepared, out: &mut dyn ResultSink) -> SqlResult<()> {
         let tableless = plan.is_tableless();
         let kept = self.tx.open.is_some();
         let mut open = match self.tx.open.take() {

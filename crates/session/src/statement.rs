@@ -286,7 +286,7 @@ impl ClientSession {
         if let Stmt::Explain(..) = stmt {
             self.check_explainable(plan.needs())?;
         }
-        let by_column = self.missing_on_tables(plan.needs())? | self.check_columns_read(stmt)?;
+        let by_column = self.missing_for(stmt, plan.needs())? | self.check_columns_read(stmt)?;
         if by_column {
             self.check_columns(|s| {
                 let db = s.instance.database();

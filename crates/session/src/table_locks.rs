@@ -192,9 +192,8 @@ impl ClientSession {
     /// The names of what is locked, if that is all: views and triggers bring more tables with them.
     fn all_locked(&self, locked: &Locked) -> Option<Arc<[LockedName]>> {
         let catalog = self.instance.database().catalog();
-        let triggered = |t: &(String, String, u64, bool)| {
-            t.3 && !triggers_of(&catalog, &t.0, &t.1).is_empty()
-        };
+        let triggered =
+            |t: &(String, String, u64, bool)| t.3 && !triggers_of(&catalog, &t.0, &t.1).is_empty();
         if !locked.views.is_empty() || locked.tables.iter().any(triggered) {
             return None;
         }

@@ -36,7 +36,10 @@ impl ClientSession {
             other => other.map(drop),
         };
         if let Err(e) = allowed {
-            let denied = [codes::TABLEACCESS_DENIED_ERROR, codes::COLUMNACCESS_DENIED_ERROR];
+            let denied = [
+                codes::TABLEACCESS_DENIED_ERROR,
+                codes::COLUMNACCESS_DENIED_ERROR,
+            ];
             if !denied.contains(&e.code) {
                 return Err(e);
             }
@@ -98,7 +101,12 @@ impl ClientSession {
             if !(have.has(PrivilegeSet::SELECT) || shown && have.has_any(any)) {
                 let host = &self.client.host;
                 let select = PrivilegeSet::SELECT;
-                return Err(acl::column_denied(select, &account, host, &u.table, &u.column));
+                if u.of_all {
+                    return Err(denied_any(&account, host, &u.db, &u.table));
+                }
+                return Err(acl::column_denied(
+                    select, &account, host, &u.table, &u.column,
+                ));
             }
         }
         Ok(())
@@ -183,6 +191,11 @@ impl ClientSession {
         }
         Ok(())
     }
+}
+
+/// Error 1142 for a table of which a view is to show all columns.
+fn denied_any(account: &Account, host: &str, db: &str, table: &str) -> SqlError {
+    acl::table_denied("ANY", account, host, db, table)
 }
 
 /// Error 1449.

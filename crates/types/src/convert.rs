@@ -743,7 +743,11 @@ impl Store<'_> {
         }
         if let Some((text, fits)) = self.narrowed(v) {
             let value = Value::Str(text.into());
-            return if fits { Ok(value) } else { self.too_long(value) };
+            return if fits {
+                Ok(value)
+            } else {
+                self.too_long(value)
+            };
         }
         if lost.iter().all(|b| *b == b' ') {
             if !matches!(self.t.ty.kind, TypeKind::Char(_)) {

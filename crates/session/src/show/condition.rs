@@ -36,10 +36,7 @@ impl VirtualTables for WithShown<'_> {
             return self.others.table(db, name);
         }
         let rows = self.rows.clone();
-        Some((
-            self.table.clone(),
-            Arc::new(move |_, _| Ok(rows.to_vec())),
-        ))
+        Some((self.table.clone(), Arc::new(move |_, _| Ok(rows.to_vec()))))
     }
 }
 
@@ -97,7 +94,8 @@ fn as_table(grid: &Grid) -> SqlResult<(Arc<Table>, Arc<Vec<Vec<Value>>>)> {
     let mut numeric = Vec::with_capacity(grid.columns.len());
     for (i, c) in grid.columns.iter().enumerate() {
         let values = || grid.rows.iter().filter_map(|r| r.get(i));
-        let plain = values().all(|v| whole(v) || matches!(v, Value::UInt(n) if *n <= i64::MAX as u64));
+        let plain =
+            values().all(|v| whole(v) || matches!(v, Value::UInt(n) if *n <= i64::MAX as u64));
         let number = plain && c.ty.is_integer();
         numeric.push(number);
         columns.push(column(&c.name, number));

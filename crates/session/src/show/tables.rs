@@ -11,8 +11,9 @@ use crate::privileges::PrivilegeSet;
 use crate::rows::{Grid, opt};
 use crate::session::{ClientSession, is_virtual, unknown_database};
 use crate::show::title;
-use crate::system_schemas::{MYSQL, is_shown, system_schema};
-use narwal_engine::{Catalog, Table, ViewDef};
+use crate::system_schemas::{MYSQL, is_information_schema, is_shown, system_schema};
+use narwal_engine::{Catalog, ColumnDef, Table, ViewDef};
+use narwal_sql::SqlMode;
 use narwal_sql::virtual_tables::{INFORMATION_SCHEMA, PERFORMANCE_SCHEMA};
 use narwal_sql::{show, view};
 use narwal_types::errors;
@@ -435,7 +436,12 @@ impl ClientSession {
             .any("Create Table", TypeKind::Text(BlobSize::Medium), false);
         g.row(vec![
             Value::str(t.def.name.as_str()),
-            Value::str(self.quoted(show::show_create_table(&t, next, self.env.sql_mode))),
+            Value::str(
+                self.quoted(match is_information_schema(&t.def.db) && !is_mysql() {
+                    true => made_for_a_statement(&t, self.env.sql_mode),
+                    false => show::show_create_table(&t, next, self.env.sql_mode),
+                }),
+            ),
         ]);
         Ok(g)
     }
@@ -494,5 +500,19 @@ impl ClientSession {
         g.text("Database", 64).text("Create Database", 1024);
         g.row(vec![Value::str(db), Value::str(text)]);
         Ok(g)
+    }
+}
+
+/// SHOW CREATE TABLE of a table of `information_schema`, which MariaDB makes for each statement: a temporary table without
+/// defaults, of the engine that has place for its columns.
+fn made_for_a_statement(t: &Table, mode: SqlMode) -> String {
+    let text = show::show_create_table(t, 0, mode);
+    let text = text
+        .replacen("CREATE TABLE", "CREATE TEMPORARY TABLE", 1)
+        .replace(" DEFAULT NULL", "");
+    let long = |c: &ColumnDef| matches!(c.ty.kind, TypeKind::Text(_) | TypeKind::Blob(_));
+    match t.columns().iter().any(long) {
+        true => text.replacen("ENGINE=MEMORY", "ENGINE=Aria", 1) + " PAGE_CHECKSUM=0",
+        false => text,
     }
 }

@@ -13,8 +13,8 @@ use crate::plan::dml::{
     runs_each_row, store_mode, store_target,
 };
 use crate::plan::query::Digits;
-use crate::plan::query::{SortKey, SubPlan};
 use crate::plan::query::{Rows, SelectPlan, TablePlan};
+use crate::plan::query::{SortKey, SubPlan};
 use crate::planner::condition::all_of;
 use crate::planner::condition::split_late;
 use crate::planner::condition::{in_clause, unknown_column};
@@ -25,7 +25,7 @@ use crate::planner::subqueries::Subqueries;
 use crate::planner::view_write::{Verb, Written, full_name};
 use crate::planner::zero_date::null_is_zero;
 use crate::privilege::Privilege;
-use crate::query_walk::tables;
+use crate::query_walk::for_each_table;
 use narwal_engine::{DefaultDef, Table};
 use narwal_syntax::LiteralRows;
 use narwal_syntax::ast::{
@@ -43,24 +43,33 @@ fn quoted_account(account: &str) -> String {
     format!("'{user}'@'{host}'")
 }
 
-/// Error 1093, and 1443 where a view stands between: a subquery reads the table that the statement changes.
+/// Error 1093, and 1443 where a view stands between: a subquery reads the table that the statement changes. With `aliases`
+/// a table under another name is another table.
 pub(super) fn apart_from(
     table: &Table,
     plans: &[SubPlan],
     asts: &[(usize, Select)],
     verb: &str,
+    aliases: bool,
 ) -> SqlResult<()> {
     if !plans.iter().any(|s| s.plan.reads_table(table)) {
         return Ok(());
     }
     let name = &table.def.name;
-    let read = asts.iter().flat_map(|(_, s)| tables(s));
-    let mut others = read.filter(|t| t.name != *name);
-    let direct = asts.iter().any(|(_, s)| tables(s).iter().any(|t| t.name == *name));
-    Err(match others.next() {
-        Some(view) if !direct => errors::VIEW_PREVENT_UPDATE.with([&view.name, &verb, name]),
-        _ => errors::UPDATE_TABLE_USED.with([name, &verb]),
-    })
+    let (mut direct, mut renamed, mut view) = (false, false, None);
+    for (_, s) in asts {
+        for_each_table(&mut s.clone(), &mut |t| match t.name.name == *name {
+            true if aliases && t.alias.is_some() => renamed = true,
+            true => direct = true,
+            false => view = Some(t.name.name.clone()),
+        });
+    }
+    match view {
+        _ if direct => Err(errors::UPDATE_TABLE_USED.with([name, &verb])),
+        _ if renamed => Ok(()),
+        Some(view) => Err(errors::VIEW_PREVENT_UPDATE.with([&view, &verb, name])),
+        None => Ok(()),
+    }
 }
 
 /// The order in which INSERT gives columns their values.
@@ -82,7 +91,8 @@ fn stored(written: &AstExpr, e: Expr, to: &ColumnType) -> Expr {
 /// True if the select list has an aggregate: its rows are no rows of tables then.
 fn aggregates(s: &Select) -> bool {
     fn inside(e: &mut AstExpr) -> bool {
-        let mut found = matches!(e, AstExpr::Call(c) if AggFunc::named(&c.name.to_ascii_lowercase()).is_some());
+        let mut found =
+            matches!(e, AstExpr::Call(c) if AggFunc::named(&c.name.to_ascii_lowercase()).is_some());
         for_each_operand(e, &mut |e| found |= inside(e));
         found
     }
@@ -324,7 +334,7 @@ impl Resolver<'_> {
         if i.select().is_none()
             && let Some(r) = &returning
         {
-            apart_from(&table, &r.subqueries, &i.subqueries, "INSERT")?;
+            apart_from(&table, &r.subqueries, &i.subqueries, "INSERT", true)?;
         }
         let mut given: Vec<Option<usize>> = vec![None; table.def.columns.len()];
         for (at, c) in columns.iter().enumerate() {

@@ -82,6 +82,21 @@ struct Bound {
     grouped: bool,
 }
 
+/// The conditions of a view's inner joins: its rows fulfil them as they fulfil WHERE.
+fn inner_conditions(tree: &Tree, out: &mut Vec<Expr>) {
+    if let Tree::Join {
+        left,
+        right,
+        outer: false,
+        on,
+    } = tree
+    {
+        inner_conditions(left, out);
+        inner_conditions(right, out);
+        out.extend_from_slice(on);
+    }
+}
+
 impl Resolver<'_> {
     /// The view that a table's name means, if it means one.
     pub fn view_named(&self, t: &TableRef) -> Option<Arc<ViewDef>> {
@@ -267,10 +282,14 @@ impl Resolver<'_> {
             };
             own = conjuncts(&bind(w, &scope)?).to_vec();
         }
+        let mut joined = Vec::new();
+        inner_conditions(&tree, &mut joined);
         let check = match def.check {
             CheckOption::None => Vec::new(),
-            CheckOption::Local => own.clone(),
-            CheckOption::Cascaded => merged.filter.iter().chain(&own).cloned().collect(),
+            CheckOption::Local => own.iter().chain(&joined).cloned().collect(),
+            CheckOption::Cascaded => (merged.filter.iter().chain(&own).chain(&joined))
+                .cloned()
+                .collect(),
         };
         merged.filter.extend(own);
         let scope = Scope {

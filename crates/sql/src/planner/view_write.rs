@@ -7,8 +7,8 @@ use crate::plan::query::Rows;
 use crate::plan::view_check::ViewCheck;
 use crate::planner::logical::{Around, Leaves, Tree};
 use crate::planner::resolve::Resolver;
-use crate::planner::view::without_hints;
 use crate::planner::subqueries::Subqueries;
+use crate::planner::view::without_hints;
 use crate::privilege::Privilege;
 use crate::view;
 use narwal_engine::{Table, ViewDef};
@@ -262,7 +262,8 @@ impl Resolver<'_> {
         let base = table.source.base;
         let width = table.source.table.columns().len();
         let own = |column: usize| (base..base + width).contains(&column);
-        let check = ViewCheck::new(&view, base, own)?;
+        let asked = ViewCheck::new(&view, base, own)?;
+        let check = ViewCheck::without_partners(asked, base, &own);
         // The table's columns count from 0 here; a join view's other columns are out of reach.
         let mut view = (*view).clone();
         for e in &mut view.columns {

@@ -11,7 +11,7 @@ use crate::plan::view_check::ViewCheck;
 use crate::planner::condition::unknown_column;
 use crate::planner::dml::apart_from;
 use crate::planner::logical::Body;
-use crate::planner::resolve::Resolver;
+use crate::planner::resolve::{JoinCheck, Resolver};
 use crate::planner::subqueries::Subqueries;
 use crate::planner::view_write::{joined, not_updatable_column, several_tables};
 use crate::privilege::Privilege;
@@ -79,13 +79,24 @@ impl Resolver<'_> {
             names.push(leaves[at].source.name.clone());
         }
         moved_twice(&targets, &names)?;
-        let values = select.items.len();
+        // The checks stand behind the assigned values.
+        let assigned = select.items.len();
+        for check in targets.iter_mut().filter_map(|t| t.check.as_mut()) {
+            check.joined.iter_mut().for_each(|n| *n += assigned);
+        }
+        let values = assigned + self.join_checks.borrow().len();
         self.row_keys.replace(row_keys);
         let mut query = self.select(&select)?;
         self.row_keys.take();
         if delete {
             for t in &targets {
-                apart_from(&t.table, &query.subqueries, &w.select.subqueries, "DELETE")?;
+                apart_from(
+                    &t.table,
+                    &query.subqueries,
+                    &w.select.subqueries,
+                    "DELETE",
+                    false,
+                )?;
             }
         }
         // The keys stand behind the columns of the join's sources.
@@ -226,7 +237,11 @@ impl Resolver<'_> {
                 if !delete {
                     let base = leaf.source.base;
                     let own = base..base + leaf.source.width();
-                    check = ViewCheck::new(v, base, |c| own.contains(&c))?;
+                    let asked = ViewCheck::new(v, base, |c| own.contains(&c))?;
+                    check = asked.check;
+                    if let Some(check) = &mut check {
+                        self.check_joined(check, asked.joined, base, &sets)?;
+                    }
                 }
             }
         }
@@ -240,6 +255,43 @@ impl Resolver<'_> {
             on_update,
             check,
         })
+    }
+
+    /// Conditions of CHECK OPTION with columns of several tables become values of the joined row, with what is assigned in
+    /// the place of the columns that it is assigned to. Those that nothing is assigned to hold as before.
+    fn check_joined(
+        &self,
+        check: &mut ViewCheck,
+        conditions: Vec<Expr>,
+        base: usize,
+        sets: &[(usize, NewValue)],
+    ) -> SqlResult<()> {
+        for condition in conditions {
+            let mut assigned = Vec::new();
+            let mut default = false;
+            condition.for_each_column(&mut |c| match sets
+                .iter()
+                .find(|(column, _)| base + column == c)
+            {
+                Some((_, NewValue::Given(item))) => assigned.push((c, *item)),
+                Some(_) => default = true,
+                None => {}
+            });
+            if default {
+                return Err(SqlError::unsupported(
+                    "DEFAULT under a CHECK OPTION over several tables",
+                ));
+            }
+            if !assigned.is_empty() {
+                let mut more = self.join_checks.borrow_mut();
+                check.joined.push(more.len());
+                more.push(JoinCheck {
+                    condition,
+                    assigned,
+                });
+            }
+        }
+        Ok(())
     }
 
     /// The sources of a join in the order of the text, merged views behind their tables.

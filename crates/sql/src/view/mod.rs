@@ -15,16 +15,16 @@ mod windows;
 
 use crate::ast::{CreateView, Settled};
 use crate::env::StatementEnv;
+use crate::expr::for_each_leaf;
 use crate::planner::resolve::{Resolver, no_such_table};
 use crate::privilege::Needs;
-use crate::expr::for_each_leaf;
 use crate::query_walk::{for_each_expr, for_each_select};
 use crate::quote::quote_ident;
 use crate::view_def::{MAX_DEPTH, is_mergeable, name_columns, parsed};
 use crate::virtual_tables::VirtualTables;
 use narwal_engine::{Catalog, CheckOption, Database, ViewAlgorithm, ViewDef};
 use narwal_syntax::SqlMode;
-use narwal_syntax::ast::{Expr as AstExpr, Select, SelectItem, TableName};
+use narwal_syntax::ast::{Expr as AstExpr, From, JoinKind, Select, SelectItem, TableName};
 use narwal_types::errors;
 use narwal_types::{SqlError, SqlResult};
 use std::collections::HashSet;
@@ -160,6 +160,31 @@ pub fn base_tables(def: &ViewDef, catalog: &Catalog) -> Vec<(String, String)> {
     let mut out = Vec::new();
     collect(def, catalog, 0, &mut out);
     out
+}
+
+/// True for an outer join, also in a view that a FROM names: CHECK OPTION has no place there.
+pub(crate) fn joins_outer(
+    from: Option<&From>,
+    current: Option<&str>,
+    catalog: &Catalog,
+    depth: usize,
+) -> bool {
+    match from {
+        Some(From::Join(j)) => {
+            j.kind != JoinKind::Inner
+                || [&j.left, &j.right]
+                    .into_iter()
+                    .any(|side| joins_outer(Some(side), current, catalog, depth))
+        }
+        Some(From::Table(t)) if depth < MAX_DEPTH => {
+            let db = t.name.db.as_deref().or(current);
+            let Some(v) = db.and_then(|db| catalog.view(db, &t.name.name)) else {
+                return false;
+            };
+            parsed(v).is_ok_and(|s| joins_outer(s.from.as_ref(), None, catalog, depth + 1))
+        }
+        _ => false,
+    }
 }
 
 /// Names that a SELECT uses otherwise than to show them, in lower case.
