@@ -4,7 +4,9 @@ use crate::code::{Argument, Calc, Kind, SignalCode, Step, Target, Wanted};
 use crate::compile::{Compiler, is_planned, sqlstate};
 use crate::rewrite;
 use narwal_sql::VariableScope;
-use narwal_syntax::ast::admin::{Admin, Operand, Prepared, Scope, Set, SetItem, SetValue, Using};
+use narwal_syntax::ast::admin::{
+    Admin, Maintenance, Operand, Prepared, Scope, Set, SetItem, SetValue, Using,
+};
 use narwal_syntax::ast::ddl::{Ddl, ProgramKind, ViewCreation};
 use narwal_syntax::ast::program::{Call, ConditionValue, GetDiagnostics, Program, Signal};
 use narwal_syntax::ast::{Expr, Expression, Into, IntoVariable, Literal, SetStatement, Statement};
@@ -276,6 +278,9 @@ impl Compiler<'_> {
             Admin::Set(_) => {}
             Admin::Help(_) => return Err(errors::SP_BADSTATEMENT.with([&"HELP"])),
             Admin::Handler(_) => return Err(errors::SP_BADSTATEMENT.with([&"HANDLER"])),
+            Admin::Maintain(m) if matches!(m.op, Maintenance::Check) => {
+                return Err(errors::SP_BADSTATEMENT.with([&"CHECK"]));
+            }
             Admin::Show(_)
             | Admin::Describe { .. }
             | Admin::Maintain(_)
@@ -346,7 +351,10 @@ impl Compiler<'_> {
 
     fn set_item(&mut self, item: SetItem) -> SqlResult<Step> {
         match item {
-            SetItem::User { name, value } => Ok(Step::SetUser(name, self.calc(value.value)?)),
+            // A name that is no variable's is missed when it runs (1054).
+            SetItem::User { name, value } => {
+                Ok(Step::SetUser(name, self.calc_unchecked(value.value)?))
+            }
             SetItem::System { scope, name, value } => {
                 let row = name.split_once('.');
                 let local = scope == Scope::Default

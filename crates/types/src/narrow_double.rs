@@ -22,7 +22,9 @@ pub fn narrow(v: f64, digits: usize, width: usize) -> (String, bool) {
         return (fixed(v, places), true);
     }
     let whole = sign + 2 + usize::try_from(-point).unwrap_or(0) + count;
-    if point <= 0 && (point > -3 || whole <= width) {
+    // `1e-3` tells more than the `0.00` that has as much room.
+    let tight = point == -2 && width == sign + 4 && whole > width;
+    if point <= 0 && (point > -3 && !tight || whole <= width) {
         let room = width.checked_sub(sign + 2);
         return match room {
             Some(places) => (fixed(v, places), true),
@@ -74,7 +76,8 @@ mod tests {
     /// What MariaDB keeps in VARCHAR(1), VARCHAR(2), ...; `!` where it warns.
     #[test]
     fn as_many_digits_as_there_is_room_for() {
-        let cases: [(f64, &[&str]); 9] = [
+        let cases: [(f64, &[&str]); 10] = [
+            (0.0012345, &["0!", "0", "0", "1e-3!", "0.001", "0.0012"]),
             (1234.0, &["1!", "1e!", "1e3!"]),
             (
                 12345678.0,

@@ -9,8 +9,8 @@ use crate::expr::node::{AggFunc, Expr, ExprType};
 use crate::param_type::ParamDefault;
 use crate::plan::access::{Access, Lookup};
 use crate::plan::dml::{
-    DefaultValue, DeletePlan, InsertPlan, RowSource, SetPlan, StoreValue, UpdatePlan,
-    runs_each_row, store_mode, store_target,
+    DefaultValue, DeletePlan, InsertPlan, ReturningPlan, RowSource, SetPlan, StoreValue,
+    UpdatePlan, runs_each_row, store_mode, store_target,
 };
 use crate::plan::query::Digits;
 use crate::plan::query::{Rows, SelectPlan, TablePlan};
@@ -330,12 +330,7 @@ impl Resolver<'_> {
                 RowSource::Select(Box::new(plan))
             }
         };
-        let returning = self.returning(&i.returning, &target, &i.subqueries)?;
-        if i.select().is_none()
-            && let Some(r) = &returning
-        {
-            apart_from(&table, &r.subqueries, &i.subqueries, "INSERT", true)?;
-        }
+        let returning = self.inserted_returning(i, &target, &table)?;
         let mut given: Vec<Option<usize>> = vec![None; table.def.columns.len()];
         for (at, c) in columns.iter().enumerate() {
             given[*c] = Some(at);
@@ -367,6 +362,22 @@ impl Resolver<'_> {
             check: written.check,
             returning,
         })
+    }
+
+    /// RETURNING of INSERT and REPLACE. Beside VALUES its subqueries read other tables (1093).
+    fn inserted_returning(
+        &self,
+        i: &Insert,
+        target: &TableRef,
+        table: &Table,
+    ) -> SqlResult<Option<ReturningPlan>> {
+        let returning = self.returning(&i.returning, target, &i.subqueries)?;
+        if i.select().is_none()
+            && let Some(r) = &returning
+        {
+            apart_from(table, &r.subqueries, &i.subqueries, "INSERT", true)?;
+        }
+        Ok(returning)
     }
 
     /// Notes the privileges that the columns of the list need.

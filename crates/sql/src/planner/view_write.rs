@@ -111,7 +111,12 @@ impl Written {
         let Some(at) = v.column(name) else {
             return Ok(None);
         };
-        match v.columns[at].as_column() {
+        // A column with another collation is still that column.
+        let shown = match &v.columns[at].kind {
+            ExprKind::Collate(inner) => inner,
+            _ => &v.columns[at],
+        };
+        match shown.as_column() {
             Some((_, c)) => Ok(Some(c)),
             None => Err(not_updatable_column(name)),
         }
@@ -204,9 +209,6 @@ impl Resolver<'_> {
         let alias = t.alias.as_deref().unwrap_or(&t.name.name);
         without_hints(t, &def.name)?;
         self.need(&def.db, &def.name, verb.privilege());
-        if !def.updatable {
-            return Err(not_writable(alias, verb));
-        }
         let select = crate::view_def::parsed(def)?;
         let around = Around {
             planner: subqueries,

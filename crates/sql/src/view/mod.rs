@@ -88,15 +88,7 @@ pub fn settle(
         ..(*v.select).clone()
     }) && !plan.computes_over_rows()
         && v.algorithm != Some(ViewAlgorithm::TempTable)
-        && select.items.iter().any(|i| {
-            matches!(
-                i,
-                SelectItem::Expr {
-                    expr: AstExpr::Qualified(_),
-                    ..
-                }
-            )
-        });
+        && select.items.iter().any(shows_column);
     let settled = Settled {
         select: print::select(&select),
         columns,
@@ -104,6 +96,17 @@ pub fn settle(
         mergeable,
     };
     Ok((settled, resolver.needs.take()))
+}
+
+/// True for an item that is a column, if with another collation.
+fn shows_column(item: &SelectItem) -> bool {
+    let SelectItem::Expr { expr, .. } = item else {
+        return false;
+    };
+    match expr {
+        AstExpr::Collate { expr, .. } => matches!(**expr, AstExpr::Qualified(_)),
+        e => matches!(e, AstExpr::Qualified(_)),
+    }
 }
 
 /// A SELECT's text with all names in full.
