@@ -91,6 +91,11 @@ impl ClientSession {
         let uses = self.env.column_uses.borrow_mut().take();
         planned?;
         let in_expressions = view::names_in_expressions(&v.select);
+        // What may be done with each column. Who has rights on the view itself would get them on all of its columns, so
+        // there has to be something that may be done with all of them.
+        let mut shared = any;
+        let db = v.view.db.as_deref().or(self.env.db.as_deref());
+        let gains = db.is_some_and(|db| account.on_table(db, &v.view.name).has_any(any));
         for u in uses.map(|u| u.list).unwrap_or_default() {
             if is_virtual(&u.db) || u.through.is_some() {
                 continue;
@@ -98,7 +103,9 @@ impl ClientSession {
             let have = (account.on_table(&u.db, &u.table))
                 .with(account.on_column(&u.db, &u.table, &u.column));
             let shown = !in_expressions.contains(&u.column.to_lowercase());
-            if !(have.has(PrivilegeSet::SELECT) || shown && have.has_any(any)) {
+            shared = shared.without(shared.without(have));
+            let enough = have.has(PrivilegeSet::SELECT) || shown && have.has_any(any);
+            if !enough || gains && shared.is_empty() {
                 let host = &self.client.host;
                 let select = PrivilegeSet::SELECT;
                 if u.of_all {
