@@ -5,7 +5,7 @@ use crate::compile::{Compiler, is_planned, sqlstate};
 use crate::rewrite;
 use narwal_sql::VariableScope;
 use narwal_syntax::ast::admin::{
-    Admin, Backup, Operand, Prepared, Scope, Set, SetItem, SetValue, Using,
+    Admin, Backup, Maintenance, Operand, Prepared, Scope, Set, SetItem, SetValue, Using,
 };
 use narwal_syntax::ast::ddl::{Ddl, ProgramKind, ViewCreation};
 use narwal_syntax::ast::program::{Call, ConditionValue, GetDiagnostics, Program, Signal};
@@ -24,6 +24,15 @@ fn plain(expr: Expr) -> Expression {
 fn is_structured(name: &str) -> bool {
     let variable = name.split_once('.').map_or("", |(_, v)| v).to_lowercase();
     variable == "key_buffer_size" || variable.starts_with("key_cache_")
+}
+
+/// RETURNING answers as SELECT does.
+fn returns_rows(s: &Statement) -> bool {
+    match s {
+        Statement::Insert(i) => !i.returning.is_empty(),
+        Statement::Delete(d) => !d.returning.is_empty(),
+        _ => false,
+    }
 }
 
 impl Compiler<'_> {
@@ -53,6 +62,9 @@ impl Compiler<'_> {
             | Statement::Delete(_)
             | Statement::WriteJoin(_)
             | Statement::Do(_) => {
+                if returns_rows(&s) {
+                    self.may_answer()?;
+                }
                 let mut step = self.sql(s)?;
                 step.text = text.into();
                 debug_assert!(is_planned(&step.stmt));
@@ -272,6 +284,9 @@ impl Compiler<'_> {
             Admin::Set(_) => {}
             Admin::Help(_) => return Err(errors::SP_BADSTATEMENT.with([&"HELP"])),
             Admin::Handler(_) => return Err(errors::SP_BADSTATEMENT.with([&"HANDLER"])),
+            Admin::Maintain(m) if matches!(m.op, Maintenance::Check) => {
+                return Err(errors::SP_BADSTATEMENT.with([&"CHECK"]));
+            }
             Admin::Show(_)
             | Admin::Describe { .. }
             | Admin::Maintain(_)
@@ -342,7 +357,10 @@ impl Compiler<'_> {
 
     fn set_item(&mut self, item: SetItem) -> SqlResult<Step> {
         match item {
-            SetItem::User { name, value } => Ok(Step::SetUser(name, self.calc(value.value)?)),
+            // A name that is no variable's is missed when it runs (1054).
+            SetItem::User { name, value } => {
+                Ok(Step::SetUser(name, self.calc_unchecked(value.value)?))
+            }
             SetItem::System { scope, name, value } => {
                 let row = name.split_once('.');
                 let local = scope == Scope::Default

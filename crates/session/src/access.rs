@@ -5,8 +5,9 @@ use crate::acl::Account;
 use crate::open_transaction::NextTransaction;
 use crate::privileges::PrivilegeSet;
 use crate::session::{ClientSession, is_virtual};
-use narwal_sql::{Needs, StatementEnv, Stmt, view};
-use narwal_types::errors;
+use crate::system_schemas::is_information_schema;
+use narwal_sql::{Needs, Privilege, StatementEnv, Stmt, view};
+use narwal_types::errors::{self, codes};
 use narwal_types::{SqlError, SqlResult};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -36,6 +37,33 @@ impl ClientSession {
         Ok(self.needs_columns(needs, true)?.is_some())
     }
 
+    /// The same for a statement. UPDATE of a join need not read the tables that it joins: any privilege on them will do,
+    /// and each column is looked at.
+    pub(crate) fn missing_for(&mut self, stmt: &Stmt, needs: &[Needs]) -> SqlResult<bool> {
+        let missing = self.missing_on_tables(needs);
+        match (&missing, stmt) {
+            (Err(e), Stmt::WriteJoin(_)) if e.code == codes::TABLEACCESS_DENIED_ERROR => {}
+            _ => return missing,
+        }
+        let account = self.account();
+        let changes = PrivilegeSet::SELECT
+            .with(PrivilegeSet::INSERT)
+            .with(PrivilegeSet::UPDATE)
+            .with(PrivilegeSet::DELETE);
+        let enough = |n: &Needs| {
+            let about = account.about_table(&n.db, &n.table);
+            match n.privilege {
+                Privilege::Select => about.has_any(changes),
+                p => about.has(PrivilegeSet::from(p)),
+            }
+        };
+        let own = |n: &&Needs| n.through.is_none() && !is_virtual(&n.db);
+        match needs.iter().filter(own).all(enough) {
+            true => Ok(true),
+            false => missing,
+        }
+    }
+
     fn needs_columns(&mut self, needs: &[Needs], columns: bool) -> SqlResult<Option<()>> {
         if needs.is_empty() {
             return Ok(None);
@@ -44,6 +72,10 @@ impl ClientSession {
         let mut by_column = None;
         for (i, n) in needs.iter().enumerate() {
             if is_virtual(&n.db) {
+                // Nobody may do more with this schema than read it.
+                if n.privilege != Privilege::Select && is_information_schema(&n.db) {
+                    return Err(acl::database_denied(&account, &n.db));
+                }
                 continue;
             }
             let wanted = PrivilegeSet::from(n.privilege);

@@ -243,6 +243,8 @@ pub(crate) const PUBLIC: &str = "PUBLIC";
 
 /// The longest name of a host, in characters.
 const HOST: usize = 255;
+/// The longest name of an account, characters.
+const USER: usize = 128;
 
 /// Privileges on the columns of a table.
 pub type ColumnPrivileges = BTreeMap<String, PrivilegeSet>;
@@ -481,11 +483,14 @@ impl Account {
             .fold(PrivilegeSet::NONE, PrivilegeSet::with)
     }
 
-    /// Privileges on a pattern for databases as it is written, and the global ones.
+    /// Privileges on all databases that a pattern means, and the global ones.
     pub(crate) fn on_pattern(&self, pattern: &str) -> PrivilegeSet {
         self.grants()
-            .filter_map(|a| a.databases.get(pattern).copied())
-            .fold(self.global, PrivilegeSet::with)
+            .filter_map(|a| {
+                let covering = a.databases.iter().filter(|(p, _)| covers(p, pattern));
+                covering.max_by_key(|(p, _)| specificity(p))
+            })
+            .fold(self.global, |all, (_, p)| all.with(*p))
     }
 
     /// All privileges that hold for a table: global, database and table level together.
@@ -694,6 +699,44 @@ fn specificity(pattern: &str) -> (usize, usize) {
     (usize::MAX, b.len())
 }
 
+/// What a pattern for databases is made of.
+#[derive(PartialEq, Eq, Clone, Copy)]
+enum Part {
+    One,
+    Many,
+    Char(char),
+}
+
+fn parts(pattern: &str) -> Vec<Part> {
+    let mut chars = pattern.chars();
+    let mut parts = Vec::new();
+    while let Some(c) = chars.next() {
+        parts.push(match c {
+            '_' => Part::One,
+            '%' => Part::Many,
+            '\\' => Part::Char(chars.next().unwrap_or(c)),
+            c => Part::Char(c),
+        });
+    }
+    parts
+}
+
+/// True if each database that `narrow` means is one that `wide` means.
+fn covers(wide: &str, narrow: &str) -> bool {
+    fn all(wide: &[Part], narrow: &[Part]) -> bool {
+        match (wide.split_first(), narrow.split_first()) {
+            (None, None) => true,
+            (Some((Part::Many, rest)), None) => all(rest, narrow),
+            (Some((Part::Many, rest)), Some((_, others))) => all(rest, narrow) || all(wide, others),
+            (Some((w, rest)), Some((n, others))) => {
+                (w == n || *w == Part::One && *n != Part::Many) && all(rest, others)
+            }
+            _ => false,
+        }
+    }
+    wide == narrow || all(&parts(wide), &parts(narrow))
+}
+
 /// True if a client from `host` (or address `ip`) fits an account's host pattern.
 fn host_match(pattern: &str, host: &str, ip: Option<&str>) -> bool {
     if let Some((net, mask)) = pattern.split_once('/') {
@@ -835,6 +878,9 @@ impl Acl {
         host: Option<&str>,
     ) -> SqlResult<(String, String)> {
         let reserved = |word: &&str| user.eq_ignore_ascii_case(word);
+        if user.chars().count() > USER {
+            return Err(errors::WRONG_STRING_LENGTH.with([&user, &"user name", &USER]));
+        }
         let host = match host {
             None if [PUBLIC, "NONE"].iter().any(reserved) => {
                 return Err(invalid_role(user));

@@ -3,9 +3,9 @@
 use crate::admin::Operand;
 use crate::session::ClientSession;
 use narwal_engine::{Isolation, Transaction};
-use narwal_sql::StatementEnv;
 use narwal_sql::ast::{Select, SelectItem};
 use narwal_sql::expr::ExprKind;
+use narwal_sql::{Prepared, StatementEnv};
 use narwal_syntax::{Expr, Statement};
 use narwal_types::{
     Collation, ColumnType, OkInfo, ResultColumn, ResultSink, SqlResult, Value, ValueRef,
@@ -94,6 +94,14 @@ impl ClientSession {
         if !plan.needs().is_empty() {
             self.refuse_behind_xa_end()?;
         }
+        let mut value = OneValue::default();
+        let r = self.run_query(&plan, &mut value);
+        let ty = (plan.columns().first()).map_or(ColumnType::int(), |c| c.ty);
+        r.map(|()| (value.0, ty))
+    }
+
+    /// Runs a planned SELECT in the open transaction, or in one of its own.
+    pub(crate) fn run_query(&mut self, plan: &Prepared, out: &mut dyn ResultSink) -> SqlResult<()> {
         let tableless = plan.is_tableless();
         let kept = self.tx.open.is_some();
         let mut open = match self.tx.open.take() {
@@ -104,9 +112,8 @@ impl ClientSession {
         if !tableless {
             open.txn.begin_statement(self.env.timestamp(), None);
         }
-        let mut value = OneValue::default();
         let db = self.instance.database();
-        let r = narwal_sql::execute(&plan, &[], &mut open.txn, db, &mut self.env, &mut value);
+        let r = narwal_sql::execute(plan, &[], &mut open.txn, db, &mut self.env, out);
         if !tableless {
             match &r {
                 Ok(_) => open.txn.end_statement(),
@@ -119,8 +126,7 @@ impl ClientSession {
             // A function has written.
             self.commit_transaction(open.txn)?;
         }
-        let ty = (plan.columns().first()).map_or(ColumnType::int(), |c| c.ty);
-        r.map(|_| (value.0, ty))
+        r.map(drop)
     }
 }
 

@@ -6,6 +6,7 @@ use crate::drafts::Drafts;
 use crate::grant_texts;
 use crate::privileges::PrivilegeSet;
 use crate::session::{ClientSession, access_denied};
+use crate::system_schemas::is_information_schema;
 use crate::users::{apply_options, no_such_grant, no_such_user, options_clause};
 use narwal_engine::Table;
 use narwal_sql::SqlMode;
@@ -202,6 +203,11 @@ impl ClientSession {
     fn check_may_grant(&mut self, given: &Given) -> SqlResult<()> {
         let account = self.account();
         let wanted = given.everything();
+        if let Level::Database(Some(db)) | Level::Table(Some(db), _) = &given.level
+            && is_information_schema(db)
+        {
+            return Err(acl::database_denied(&account, db));
+        }
         match &given.level {
             Level::Global if !account.global.has(wanted) => {
                 let with_password = !account.auth.is_empty();

@@ -6,7 +6,7 @@ use crate::information_schema::{Definitions, is_view, system_table};
 use crate::privileges::PrivilegeSet;
 use crate::rows::Grid;
 use crate::session::ClientSession;
-use crate::system_schemas::{MYSQL, is_shown};
+use crate::system_schemas::{MYSQL, is_information_schema, is_shown};
 use narwal_engine::{Isolation, Table, Transaction, ViewDef};
 use narwal_sql::{VirtualTables, view};
 use narwal_types::errors::codes;
@@ -90,6 +90,12 @@ impl ClientSession {
                 op: name,
                 table: format!("{db}.{}", t.name),
             };
+            if temporary.is_none()
+                && let Err(e) = self.check_locked(&db, &t.name)
+            {
+                report.failed(&e.message);
+                continue;
+            }
             let catalog = self.instance.database().catalog();
             if temporary.is_none()
                 && let Some(v) = catalog.view(&db, &t.name)
@@ -125,6 +131,9 @@ impl ClientSession {
             PrivilegeSet::SELECT.with(PrivilegeSet::INSERT)
         };
         let account = self.account();
+        if op != Maintenance::Check && is_information_schema(db) {
+            return Err(acl::database_denied(&account, db));
+        }
         let missing = wanted.without(account.on_table(db, name));
         if missing.is_empty() {
             return Ok(());

@@ -85,7 +85,8 @@ impl ClientSession {
             Statement::SetStatement(_)
             | Statement::Program(_)
             | Statement::Ddl(_)
-            | Statement::SelectInto(_) => Some(statement.clone()),
+            | Statement::SelectInto(_)
+            | Statement::LoadData(_) => Some(statement.clone()),
             _ => None,
         };
         let stmt = match lower::work(statement, &options)? {
@@ -110,7 +111,7 @@ impl ClientSession {
             return Ok((SlotKind::Other(Arc::new(whole), count), info));
         }
         if matches!(stmt, Stmt::LoadData(_)) {
-            return Err(SqlError::unsupported("LOAD DATA as a prepared statement"));
+            return self.other_slot(whole, text);
         }
         let counter = status::counter(stmt.counter());
         if let Stmt::Ddl(d) = stmt {
@@ -169,13 +170,15 @@ impl ClientSession {
 
     /// As [`Self::slot_kind`], for a statement of the session's own.
     fn admin_slot(&mut self, admin: Box<Admin>, text: &str) -> SqlResult<(SlotKind, PreparedInfo)> {
-        if glance::first_param(text, self.env.sql_mode).is_some() {
-            return Err(SqlError::unsupported(
-                "parameters in statements other than SELECT, INSERT, REPLACE, UPDATE, DELETE and DO",
-            ));
-        }
         if matches!(*admin, Admin::Prepared(_)) {
             return Err(crate::sql_prepared::not_preparable());
+        }
+        if glance::first_param(text, self.env.sql_mode).is_some() {
+            // Its expressions are bound when it runs.
+            let whole = narwal_syntax::parse_statement(text, &self.parse_options())?;
+            let (count, mut info) = self.params_in(text)?;
+            info.columns = self.admin_columns(&admin)?;
+            return Ok((SlotKind::Other(Arc::new(whole), count), info));
         }
         let info = PreparedInfo {
             columns: self.admin_columns(&admin)?,

@@ -1,5 +1,6 @@
 //! Small result sets that are made in memory and sent at once: SHOW and the like.
 
+use narwal_syntax::ast::admin::Operand;
 use narwal_types::{
     Collation, ColumnType, ResultColumn, ResultSink, SqlResult, TypeKind, Value, ValueRef,
 };
@@ -9,6 +10,8 @@ use narwal_types::{
 pub(crate) struct Grid {
     pub columns: Vec<ResultColumn>,
     pub rows: Vec<Vec<Value>>,
+    /// A WHERE that is still to be asked of the rows.
+    pub condition: Option<Box<Operand>>,
 }
 
 /// A column without a table behind it.

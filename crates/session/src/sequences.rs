@@ -72,6 +72,7 @@ impl SessionVars {
     }
 
     pub(crate) fn take_value(&self, db: &str, name: &str) -> SqlResult<i64> {
+        self.check_locked(db, name, true)?;
         let engine = self.instance.database();
         let (options, now) = (self.options(), self.timestamp());
         let (table, number) = self.with(db, name, |t| engine.next_value(t, &options, now))?;

@@ -83,13 +83,17 @@ impl ClientSession {
                 }
                 // Accounts are read from the catalog itself: only who is blocked is forgotten.
                 Flush::UserResources => self.instance.resources.flush(),
-                Flush::Privileges => self.instance.logins.forget_all(),
+                Flush::Privileges => {
+                    self.check_grant_tables_locked("db")?;
+                    self.instance.logins.forget_all();
+                }
                 // Tables have no files to be closed.
                 Flush::Tables(tables) if !tables.is_empty() => {
                     self.check_locked_for_write(tables)?;
                     self.rewind_handlers(tables);
                 }
-                Flush::Tables(_) | Flush::Nothing => {}
+                Flush::Tables(_) => self.check_all_for_write()?,
+                Flush::Nothing => {}
             }
         }
         Ok(())

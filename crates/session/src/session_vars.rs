@@ -16,6 +16,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::Duration;
 
+/// A table of LOCK TABLES.
+pub(crate) struct LockedName {
+    pub db: String,
+    pub name: String,
+    pub write: bool,
+}
+
 /// Variables of one session. Shared with the statements that it runs; written by its own thread.
 pub(crate) struct SessionVars {
     pub instance: Arc<Instance>,
@@ -24,6 +31,9 @@ pub(crate) struct SessionVars {
     pub(crate) last_values: Mutex<AHashMap<u64, i64>>,
     /// Tables that LOCK TABLES ... WRITE has locked, by id.
     pub(crate) held_tables: Mutex<Option<Arc<[u64]>>>,
+    /// What LOCK TABLES names, for functions and sequences. `None`: no such lock, or one that has more with it than its
+    /// names, by views and triggers.
+    pub(crate) locked_names: Mutex<Option<Arc<[LockedName]>>>,
     state: Mutex<State>,
     /// What user variables take, in bytes.
     pub user_bytes: AtomicI64,
@@ -46,6 +56,18 @@ struct State {
 }
 
 impl SessionVars {
+    /// Errors 1100 and 1099: a function or a sequence reaches for a table that LOCK TABLES does not name, or not for writing.
+    pub(crate) fn check_locked(&self, db: &str, name: &str, write: bool) -> SqlResult<()> {
+        let Some(all) = self.locked_names.lock().clone() else {
+            return Ok(());
+        };
+        match all.iter().find(|t| t.db == db && t.name == name) {
+            None => Err(errors::TABLE_NOT_LOCKED.with([&name])),
+            Some(t) if write && !t.write => Err(errors::TABLE_NOT_LOCKED_FOR_WRITE.with([&name])),
+            Some(_) => Ok(()),
+        }
+    }
+
     pub(crate) fn new(instance: Arc<Instance>, connection_id: u32) -> Self {
         let base = instance.globals();
         SessionVars {
@@ -56,6 +78,7 @@ impl SessionVars {
             },
             last_values: Mutex::default(),
             held_tables: Mutex::new(None),
+            locked_names: Mutex::new(None),
             state: Mutex::new(State {
                 base,
                 changed: AHashMap::new(),

@@ -160,6 +160,8 @@ pub(crate) struct Settings {
     pub select_limit: u64,
     /// `sql_safe_updates`.
     pub safe_updates: bool,
+    /// `sql_quote_show_create`.
+    pub quote_show_create: bool,
     /// `sql_notes`.
     pub notes: bool,
     /// `auto_increment_increment` and `auto_increment_offset`.
@@ -208,6 +210,7 @@ impl Default for Settings {
             max_error_count: 0,
             select_limit: u64::MAX,
             safe_updates: false,
+            quote_show_create: true,
             notes: true,
             auto_increment: Steps::default(),
             div_precision: DIV_PRECISION_INCREMENT,

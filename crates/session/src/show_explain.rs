@@ -57,6 +57,7 @@ impl ClientSession {
         Ok(Grid {
             columns: what.columns(),
             rows,
+            condition: None,
         })
     }
 

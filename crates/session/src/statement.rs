@@ -289,7 +289,7 @@ impl ClientSession {
         if let Stmt::Explain(..) = stmt {
             self.check_explainable(plan.needs())?;
         }
-        let by_column = self.missing_on_tables(plan.needs())? | self.check_columns_read(stmt)?;
+        let by_column = self.missing_for(stmt, plan.needs())? | self.check_columns_read(stmt)?;
         if by_column {
             self.check_columns(|s| {
                 let db = s.instance.database();
@@ -578,6 +578,9 @@ impl ClientSession {
             self.refuse_handler_under_locks()?;
         }
         self.check_table_locks(plan.needs())?;
+        if self.locks.tables.is_some() {
+            self.check_locked_for_update(plan)?;
+        }
         if self.tx.xa.is_some() && !plan.needs().is_empty() {
             self.refuse_behind_xa_end()?;
         }
@@ -763,6 +766,9 @@ impl ClientSession {
         }
         if let Some(s) = &select {
             self.check_table_locks(s.needs())?;
+        }
+        if self.locks.tables.is_some() {
+            self.may_define_under_locks(ddl)?;
         }
         let instance = self.instance.clone();
         let _permits = if temporary {

@@ -12,6 +12,11 @@ pub(crate) const MYSQL: &str = "mysql";
 /// question of privileges, as with any database.
 const SYSTEM: [&str; 3] = [MYSQL, PERFORMANCE_SCHEMA, "sys"];
 
+/// True for `information_schema`, in any letters.
+pub(crate) fn is_information_schema(db: &str) -> bool {
+    db.eq_ignore_ascii_case(narwal_sql::virtual_tables::INFORMATION_SCHEMA)
+}
+
 /// A system schema's name as it is shown, unless somebody has made a database of that name.
 pub(crate) fn system_schema(catalog: &Catalog, db: &str) -> Option<&'static str> {
     let is = |name: &&str| match *name == PERFORMANCE_SCHEMA {

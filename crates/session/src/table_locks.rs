@@ -8,11 +8,14 @@ use crate::admin::{TableLock, TableRef};
 use crate::locks::Locked;
 use crate::privileges::PrivilegeSet;
 use crate::process::Stage;
+use crate::programs::definition::triggers_of;
 use crate::read_lock::{Patience, SLICE};
 use crate::session::{ClientSession, is_virtual};
+use crate::session_vars::LockedName;
 use crate::system_schemas::{MYSQL, is_shown};
-use narwal_engine::{Isolation, TableLocks, TxnOptions};
-use narwal_sql::{Needs, Privilege};
+use narwal_engine::{Catalog, Isolation, TableLocks, TxnOptions, ViewDef};
+use narwal_sql::ast::DdlStmt;
+use narwal_sql::{Needs, Prepared, Privilege};
 use narwal_types::errors;
 use narwal_types::errors::codes;
 use narwal_types::{SqlError, SqlResult};
@@ -89,6 +92,7 @@ impl ClientSession {
             return;
         };
         *self.vars.held_tables.lock() = None;
+        *self.vars.locked_names.lock() = None;
         let all = &self.instance.locked_tables;
         let mut write = all.write.lock();
         for id in locked.held.iter() {
@@ -144,6 +148,7 @@ impl ClientSession {
                 continue;
             }
             if let Some(v) = catalog.view(&db, &name) {
+                self.check_definers(v, &catalog)?;
                 for (db, name) in narwal_sql::view::base_tables(v, &catalog) {
                     match names.iter_mut().find(|(d, n, _)| *d == db && *n == name) {
                         Some(known) => known.2 |= t.write,
@@ -181,9 +186,38 @@ impl ClientSession {
             drop(write);
             locked.views = views;
             *self.vars.held_tables.lock() = Some(locked.held.clone());
+            *self.vars.locked_names.lock() = self.all_locked(&locked);
             self.locks.tables = Some(locked);
             return Ok(());
         }
+    }
+
+    /// The names of what is locked, if that is all: views and triggers bring more tables with them.
+    fn all_locked(&self, locked: &Locked) -> Option<Arc<[LockedName]>> {
+        let catalog = self.instance.database().catalog();
+        let triggered =
+            |t: &(String, String, u64, bool)| t.3 && !triggers_of(&catalog, &t.0, &t.1).is_empty();
+        if !locked.views.is_empty() || locked.tables.iter().any(triggered) {
+            return None;
+        }
+        let names = locked.tables.iter().map(|(db, name, _, write)| LockedName {
+            db: db.clone(),
+            name: name.clone(),
+            write: *write,
+        });
+        Some(names.collect())
+    }
+
+    /// Error 1449 for a view, or one under it, whose definer is gone.
+    fn check_definers(&self, v: &ViewDef, catalog: &Catalog) -> SqlResult<()> {
+        let (user, host) = &v.definer;
+        if !v.invoker && self.instance.acl().definer(user, host).is_none() {
+            return Err(errors::NO_SUCH_USER.with([user, host]));
+        }
+        for under in narwal_sql::view::views_under(v, catalog) {
+            self.check_definers(under, catalog)?;
+        }
+        Ok(())
     }
 
     /// Database and name of a table that the account may lock.
@@ -289,6 +323,64 @@ impl ClientSession {
         }
     }
 
+    /// 1099: FOR UPDATE of a table that is locked with READ.
+    pub(crate) fn check_locked_for_update(&self, plan: &Prepared) -> SqlResult<()> {
+        let Some(locked) = &self.locks.tables else {
+            return Ok(());
+        };
+        let only_read = |id: u64| locked.tables.iter().any(|l| l.2 == id && !l.3);
+        match plan.for_update().iter().find(|t| only_read(t.def.id)) {
+            Some(t) => Err(errors::TABLE_NOT_LOCKED_FOR_WRITE.with([&t.def.name])),
+            None => Ok(()),
+        }
+    }
+
+    /// Error 1192 for what LOCK TABLES has no place for, 1100 for a table that another is to be like.
+    pub(crate) fn may_define_under_locks(&self, ddl: &DdlStmt) -> SqlResult<()> {
+        match ddl {
+            DdlStmt::DropView { .. } | DdlStmt::RenameTable { .. } => Err(active_locks()),
+            DdlStmt::CreateTable(c) => match &c.like {
+                Some(t) => {
+                    let db = t.db.as_deref().or(self.env.db.as_deref());
+                    self.check_locked(db.unwrap_or(""), &t.name)
+                }
+                None => Ok(()),
+            },
+            _ => Ok(()),
+        }
+    }
+
+    /// FLUSH TABLES is all tables' business: 1099 if one is locked with READ.
+    pub(crate) fn check_all_for_write(&self) -> SqlResult<()> {
+        let tables = self.locks.tables.iter().flat_map(|l| &l.tables);
+        match tables.into_iter().find(|t| !t.3) {
+            Some(t) => Err(errors::TABLE_NOT_LOCKED_FOR_WRITE.with([&t.1])),
+            None => Ok(()),
+        }
+    }
+
+    /// 1100: LOCK TABLES leaves no way to a table that it did not name, not even to its definition.
+    pub(crate) fn check_locked(&self, db: &str, name: &str) -> SqlResult<()> {
+        let Some(locked) = &self.locks.tables else {
+            return Ok(());
+        };
+        let tables = locked.tables.iter().map(|t| (&t.0, &t.1));
+        let views = locked.views.iter().map(|v| (&v.0, &v.1));
+        let mut all = tables.chain(views);
+        match all.any(|(d, t)| *d == db && *t == name) || is_virtual(db) {
+            true => Ok(()),
+            false => Err(errors::TABLE_NOT_LOCKED.with([&name])),
+        }
+    }
+
+    /// 1100: statements of accounts change tables of `mysql`, which LOCK TABLES would have to name.
+    pub(crate) fn check_grant_tables_locked(&self, table: &str) -> SqlResult<()> {
+        match self.locks.tables {
+            Some(_) => Err(errors::TABLE_NOT_LOCKED.with([&table])),
+            None => Ok(()),
+        }
+    }
+
     /// Under LOCK TABLES a table that it has locked with READ can't be flushed (1099).
     pub(crate) fn check_locked_for_write(&self, tables: &[TableRef]) -> SqlResult<()> {
         let Some(locked) = &self.locks.tables else {
@@ -311,7 +403,8 @@ impl ClientSession {
     pub(crate) fn check_table_locks(&self, needs: &[Needs]) -> SqlResult<()> {
         if let Some(locked) = &self.locks.tables {
             for n in needs.iter().filter(|n| !is_virtual(&n.db)) {
-                if n.table.is_empty() {
+                // Views and whole databases are not for who has locked tables.
+                if n.table.is_empty() || n.privilege == Privilege::CreateView {
                     return Err(active_locks());
                 }
                 let of_table = locked.tables.iter().map(|(d, t, _, write)| (d, t, *write));

@@ -122,6 +122,10 @@ impl ClientSession {
         use AccountStatement as A;
         if a.changes_accounts() {
             self.check_ddl_writable()?;
+            self.check_grant_tables_locked(match a {
+                A::SetPassword { .. } => "global_priv",
+                _ => "db",
+            })?;
         }
         match a {
             A::SetPassword { user, password } => self.set_password(user, password),

@@ -1,13 +1,14 @@
 //! What a session has to do with views: who may make them, and with whose privileges they read their tables.
 
-use crate::acl::Account;
+use crate::acl::{self, Account};
 use crate::information_schema::InformationSchema;
 use crate::privileges::PrivilegeSet;
 use crate::session::{ClientSession, is_virtual};
-use narwal_sql::ast::{CreateView, Definer};
+use narwal_engine::Catalog;
+use narwal_sql::ast::{CreateView, Definer, ViewCreation};
 use narwal_sql::privilege::Through;
 use narwal_sql::{Needs, view};
-use narwal_types::errors;
+use narwal_types::errors::{self, codes};
 use narwal_types::{SqlError, SqlResult};
 use std::sync::Arc;
 
@@ -15,8 +16,9 @@ impl ClientSession {
     /// Plans the SELECT of a CREATE VIEW; gives the statement with what came of it, and the privileges that it needs.
     pub(crate) fn settle_view(&mut self, v: &CreateView) -> SqlResult<(CreateView, Vec<Needs>)> {
         let mut v = v.clone();
-        v.definer = self.view_definer(v.definer.as_ref())?;
         let catalog = self.instance.database().catalog();
+        self.may_alter_view(&v, &catalog)?;
+        v.definer = self.view_definer(v.definer.as_ref())?;
         let (settled, needs) = view::settle(
             &v,
             self.instance.database(),
@@ -24,15 +26,97 @@ impl ClientSession {
             &self.env,
             Some(&InformationSchema(self)),
         )?;
-        if self.missing_on_tables(&needs)? {
-            self.check_columns(|s| {
-                let db = s.instance.database();
-                let tables = InformationSchema(s);
-                view::settle(&v, db, &catalog, &s.env, Some(&tables)).map(drop)
-            })?;
+        let settle = |s: &mut Self| {
+            let db = s.instance.database();
+            let tables = InformationSchema(s);
+            view::settle(&v, db, &catalog, &s.env, Some(&tables)).map(drop)
+        };
+        let allowed = match self.missing_on_tables(&needs) {
+            Ok(true) => self.check_columns(settle),
+            other => other.map(drop),
+        };
+        if let Err(e) = allowed {
+            let denied = [
+                codes::TABLEACCESS_DENIED_ERROR,
+                codes::COLUMNACCESS_DENIED_ERROR,
+            ];
+            if !denied.contains(&e.code) {
+                return Err(e);
+            }
+            self.check_any_right(&v, &needs, settle, e)?;
         }
         v.settled = Some(settled);
         Ok((v, needs))
+    }
+
+    /// ALTER VIEW keeps another account's definer only for who may name it (1227).
+    fn may_alter_view(&mut self, v: &CreateView, catalog: &Catalog) -> SqlResult<()> {
+        if v.creation != ViewCreation::Alter || v.definer.is_some() {
+            return Ok(());
+        }
+        let db = v.view.db.as_deref().or(self.env.db.as_deref());
+        let Some(old) = db.and_then(|db| catalog.view(db, &v.view.name)) else {
+            return Ok(());
+        };
+        let account = self.account();
+        let own = (&old.definer.0, &old.definer.1) == (&account.user, &account.host);
+        match own || self.is_own_role(&old.definer) {
+            true => Ok(()),
+            false => self.need_any(PrivilegeSet::SUPER.with(PrivilegeSet::SET_USER)),
+        }
+    }
+
+    /// Who makes a view need not read the columns that it only shows: any privilege on them will do, since the view reads
+    /// with its definer's rights in any case. What stands in an expression needs SELECT.
+    fn check_any_right(
+        &mut self,
+        v: &CreateView,
+        needs: &[Needs],
+        settle: impl FnOnce(&mut Self) -> SqlResult<()>,
+        denied: SqlError,
+    ) -> SqlResult<()> {
+        let account = self.account();
+        let any = PrivilegeSet::SELECT
+            .with(PrivilegeSet::INSERT)
+            .with(PrivilegeSet::UPDATE)
+            .with(PrivilegeSet::DELETE)
+            .with(PrivilegeSet::REFERENCES);
+        let own = |n: &&Needs| n.through.is_none() && !is_virtual(&n.db);
+        let about = |n: &Needs| account.about_table(&n.db, &n.table);
+        if !(needs.iter().filter(own)).all(|n| about(n).has_any(any)) {
+            return Err(denied);
+        }
+        *self.env.column_uses.borrow_mut() = Some(Box::default());
+        let planned = settle(self);
+        let uses = self.env.column_uses.borrow_mut().take();
+        planned?;
+        let in_expressions = view::names_in_expressions(&v.select);
+        // What may be done with each column. Who has rights on the view itself would get them on all of its columns, so
+        // there has to be something that may be done with all of them.
+        let mut shared = any;
+        let db = v.view.db.as_deref().or(self.env.db.as_deref());
+        let gains = db.is_some_and(|db| account.on_table(db, &v.view.name).has_any(any));
+        for u in uses.map(|u| u.list).unwrap_or_default() {
+            if is_virtual(&u.db) || u.through.is_some() {
+                continue;
+            }
+            let have = (account.on_table(&u.db, &u.table))
+                .with(account.on_column(&u.db, &u.table, &u.column));
+            let shown = !in_expressions.contains(&u.column.to_lowercase());
+            shared = shared.without(shared.without(have));
+            let enough = have.has(PrivilegeSet::SELECT) || shown && have.has_any(any);
+            if !enough || gains && shared.is_empty() {
+                let host = &self.client.host;
+                let select = PrivilegeSet::SELECT;
+                if u.of_all {
+                    return Err(denied_any(&account, host, &u.db, &u.table));
+                }
+                return Err(acl::column_denied(
+                    select, &account, host, &u.table, &u.column,
+                ));
+            }
+        }
+        Ok(())
     }
 
     /// The definer as it is kept. Another than the session's account needs a privilege.
@@ -114,6 +198,11 @@ impl ClientSession {
         }
         Ok(())
     }
+}
+
+/// Error 1142 for a table of which a view is to show all columns.
+fn denied_any(account: &Account, host: &str, db: &str, table: &str) -> SqlError {
+    acl::table_denied("ANY", account, host, db, table)
 }
 
 /// Error 1449.

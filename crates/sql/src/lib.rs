@@ -42,7 +42,7 @@ pub mod prepared;
 pub mod privilege;
 mod programs;
 mod query_walk;
-mod quote;
+pub mod quote;
 mod seeded;
 pub mod shape;
 pub mod show;

@@ -78,7 +78,10 @@ impl Prepared {
             },
         })?;
         for used in env.sequences_used.borrow_mut().drain(..) {
-            r.need(&used.db, &used.table, used.privilege);
+            let mut needs = r.needs.borrow_mut();
+            if !needs.contains(&used) {
+                needs.push(used);
+            }
         }
         let rows_examined = r.rows_examined.take();
         let needs = r.needs.into_inner();
@@ -194,6 +197,15 @@ impl Prepared {
     pub fn locks_for_update(&self) -> bool {
         let select = self.plan.as_select();
         select.is_some_and(|s| s.lock.is_some_and(|l| l.mode == LockMode::Exclusive))
+    }
+
+    /// The tables whose rows SELECT ... FOR UPDATE locks, also that of a subquery.
+    pub fn for_update(&self) -> Vec<&Arc<Table>> {
+        let mut out = Vec::new();
+        if let Some(s) = self.plan.as_select() {
+            s.for_update(&mut out);
+        }
+        out
     }
 
     /// True if it changes rows of tables that are not temporary, or takes numbers from sequences.

@@ -5,6 +5,7 @@
 use crate::charset;
 use crate::collation::{char_count, char_prefix};
 use crate::errors::{self, ErrorKind, codes};
+use crate::narrow_double::{DOUBLE_DIGITS, FLOAT_DIGITS, narrow};
 use crate::temporal::{SECOND, TIME_MAX};
 use crate::temporal_parse::{
     DateRules, datetime_from_number, parse_datetime, parse_time, time_from_number,
@@ -740,6 +741,14 @@ impl Store<'_> {
         if lost.is_empty() {
             return Ok(value);
         }
+        if let Some((text, fits)) = self.narrowed(v) {
+            let value = Value::Str(text.into());
+            return if fits {
+                Ok(value)
+            } else {
+                self.too_long(value)
+            };
+        }
         if lost.iter().all(|b| *b == b' ') {
             if !matches!(self.t.ty.kind, TypeKind::Char(_)) {
                 self.note_truncated();
@@ -747,6 +756,20 @@ impl Store<'_> {
             return Ok(value);
         }
         self.too_long(value)
+    }
+
+    /// A double whose text is longer than the column, with the digits that have room.
+    fn narrowed(&self, v: ValueRef<'_>) -> Option<(String, bool)> {
+        let width = match self.t.ty.kind {
+            TypeKind::Char(n) | TypeKind::VarChar(n) => n as usize,
+            TypeKind::Binary(n) | TypeKind::VarBinary(n) => n as usize,
+            _ => return None,
+        };
+        match v {
+            ValueRef::Double(f) => Some(narrow(f, DOUBLE_DIGITS, width)),
+            ValueRef::Float(f) => Some(narrow(f64::from(f), FLOAT_DIGITS, width)),
+            _ => None,
+        }
     }
 
     fn too_long(&mut self, value: Value) -> SqlResult<Value> {
@@ -767,15 +790,23 @@ impl Store<'_> {
             }
         };
         let max = self.t.ty.max_bytes().unwrap_or(u64::MAX) as usize;
-        let mut kept = bytes[..bytes.len().min(max)].to_vec();
-        if let TypeKind::Binary(n) = self.t.ty.kind {
-            kept.resize(n as usize, 0);
-        }
-        let value = Value::bytes(kept);
+        let value = Value::bytes(self.padded(bytes[..bytes.len().min(max)].to_vec()));
         if bytes.len() > max {
-            return self.too_long(value);
+            return match self.narrowed(v) {
+                Some((text, true)) => Ok(Value::bytes(self.padded(text.into_bytes()))),
+                Some((text, false)) => self.too_long(Value::bytes(self.padded(text.into_bytes()))),
+                None => self.too_long(value),
+            };
         }
         Ok(value)
+    }
+
+    /// BINARY has its length.
+    fn padded(&self, mut bytes: Vec<u8>) -> Vec<u8> {
+        if let TypeKind::Binary(n) = self.t.ty.kind {
+            bytes.resize(n as usize, 0);
+        }
+        bytes
     }
 
     /// A valid datetime from any value, and whether a nonzero time or trailing text is to be noted. `None`: no valid date.

@@ -305,6 +305,8 @@ errors! {
         "You can't delete all columns with ALTER TABLE; use DROP TABLE instead";
     CANT_DROP_FIELD_OR_KEY: 2 = 1091, b"42000", "ER_CANT_DROP_FIELD_OR_KEY",
         "Can't DROP {} {}; check that it exists";
+    UPDATE_TABLE_USED: 2 = 1093, b"HY000", "ER_UPDATE_TABLE_USED",
+        "Table '{}' is specified twice, both as a target for '{}' and as a separate source for data";
     NO_SUCH_THREAD: 1 = 1094, b"HY000", "ER_NO_SUCH_THREAD",
         "Unknown thread id: {}";
     KILL_DENIED_ERROR: 1 = 1095, b"HY000", "ER_KILL_DENIED_ERROR",
@@ -729,6 +731,8 @@ errors! {
         "Datetime function: {32} field overflow";
     CANT_UPDATE_USED_TABLE_IN_SF_OR_TRG: 1 = 1442, b"HY000", "ER_CANT_UPDATE_USED_TABLE_IN_SF_OR_TRG",
         "Can't update table '{}' in stored function/trigger because it is already used by statement which invoked this stored function/trigger";
+    VIEW_PREVENT_UPDATE: 3 = 1443, b"HY000", "ER_VIEW_PREVENT_UPDATE",
+        "The definition of table '{}' prevents operation {} on table '{}'";
     PS_NO_RECURSION: 0 = 1444, b"HY000", "ER_PS_NO_RECURSION",
         "The prepared statement contains a stored routine call that refers to that same statement. It's not allowed to execute a prepared statement in such a recursive manner";
     SP_CANT_SET_AUTOCOMMIT: 0 = 1445, b"HY000", "ER_SP_CANT_SET_AUTOCOMMIT",

@@ -36,6 +36,7 @@ pub mod key_decode;
 pub mod member;
 pub mod mysql_errors;
 pub mod mysql_json;
+mod narrow_double;
 pub mod result;
 pub mod row;
 pub mod table_zone;

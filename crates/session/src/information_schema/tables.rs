@@ -380,7 +380,11 @@ pub(super) fn columns(view: &View, env: &StatementEnv, wanted: &Wanted) -> SqlRe
         .with(PrivilegeSet::REFERENCES);
     let mut rows = Vec::new();
     let mut of = |t: &Table| {
-        let shown = |c: &ColumnDef| !(is_mysql() && c.is_hidden());
+        // A column that the account may do nothing with is not told of.
+        let shown = |c: &ColumnDef| {
+            !(is_mysql() && c.is_hidden())
+                && !column_privileges(&view.account, t, &c.name).is_empty()
+        };
         for (i, c) in t.columns().iter().enumerate().filter(|(_, c)| shown(c)) {
             rows.push(column_row(&view.account, t, i, c));
         }

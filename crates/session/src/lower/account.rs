@@ -12,6 +12,8 @@ use narwal_types::{SqlError, SqlResult};
 
 /// The longest name of an account, characters.
 const MAX_USER: usize = 128;
+/// The longest host of an account, characters.
+const MAX_HOST: usize = 255;
 
 pub(super) fn account(statement: ast::Admin) -> SqlResult<AccountStatement> {
     use ast::Admin as A;
@@ -100,15 +102,27 @@ fn role_names(given: Vec<ast::RoleName>) -> SqlResult<Vec<ast::RoleName>> {
 
 /// 1470. So many characters of a name that is too long are shown.
 fn check_length(user: &str) -> SqlResult<()> {
+    fits(user, "user name", MAX_USER)
+}
+
+fn fits(name: &str, what: &str, most: usize) -> SqlResult<()> {
     const SHOWN: usize = 67;
-    if user.chars().count() <= MAX_USER {
+    if name.chars().count() <= most {
         return Ok(());
     }
-    let head: String = user.chars().take(SHOWN).collect();
-    let message = format!(
-        "String '{head}...' is too long for user name (should be no longer than {MAX_USER})"
-    );
+    let head: String = name.chars().take(SHOWN).collect();
+    let message =
+        format!("String '{head}...' is too long for {what} (should be no longer than {most})");
     Err(errors::WRONG_STRING_LENGTH.text(message))
+}
+
+/// The host of an account: error 1470 if it is too long, 1105 for an `@` in it.
+fn check_host(host: &str) -> SqlResult<()> {
+    fits(host, "host name", MAX_HOST)?;
+    match host.contains('@') {
+        true => Err(errors::UNKNOWN_ERROR.with([&"Malformed hostname (illegal symbol: '@')"])),
+        false => Ok(()),
+    }
 }
 
 /// An account's name. Its length counts here, not in the grammar.
@@ -118,6 +132,7 @@ pub(super) fn name(given: ast::UserName) -> SqlResult<UserName> {
         ast::UserName::CurrentRole => Ok(UserName::CurrentRole),
         ast::UserName::Named { user, host, bare } => {
             check_length(&user)?;
+            check_host(&host)?;
             Ok(UserName::Named { user, host, bare })
         }
     }

@@ -3,20 +3,15 @@
 use crate::show::filter::{Cmp, Condition};
 use narwal_syntax::ast::admin::Operand;
 use narwal_syntax::ast::{BinaryOp, Expr, IsTest, Literal, UnaryOp};
-use narwal_types::{SqlError, SqlResult};
 
-/// The condition that an expression is. Functions and the like are refused.
-pub(super) fn condition(operand: &Operand) -> SqlResult<Condition> {
+/// The condition that an expression is; `None` if it has functions and the like.
+pub(super) fn condition(operand: &Operand) -> Option<Condition> {
     of(&operand.value.expr)
 }
 
-fn refused() -> SqlError {
-    SqlError::unsupported("functions in SHOW ... WHERE")
-}
-
 // The parser bounds the depth.
-fn of(e: &Expr) -> SqlResult<Condition> {
-    Ok(match e {
+fn of(e: &Expr) -> Option<Condition> {
+    Some(match e {
         Expr::Nested(e) => of(e)?,
         Expr::Unary {
             op: UnaryOp::Not | UnaryOp::Bang,
@@ -33,7 +28,7 @@ fn of(e: &Expr) -> SqlResult<Condition> {
             list,
             negated,
         } => {
-            let values = list.iter().map(constant).collect::<SqlResult<_>>()?;
+            let values = list.iter().map(constant).collect::<Option<_>>()?;
             Condition::In(column(expr)?, values, *negated)
         }
         Expr::Like {
@@ -46,13 +41,13 @@ fn of(e: &Expr) -> SqlResult<Condition> {
         Expr::Literal(Literal::Number(n)) => {
             Condition::Constant(n.parse::<f64>().is_ok_and(|n| n != 0.0))
         }
-        _ => return Err(refused()),
+        _ => return None,
     })
 }
 
-fn binary(op: BinaryOp, left: &Expr, right: &Expr) -> SqlResult<Condition> {
+fn binary(op: BinaryOp, left: &Expr, right: &Expr) -> Option<Condition> {
     let both = |f: fn(Box<Condition>, Box<Condition>) -> Condition| {
-        Ok(f(Box::new(of(left)?), Box::new(of(right)?)))
+        Some(f(Box::new(of(left)?), Box::new(of(right)?)))
     };
     let cmp = match op {
         BinaryOp::And => return both(Condition::And),
@@ -64,30 +59,30 @@ fn binary(op: BinaryOp, left: &Expr, right: &Expr) -> SqlResult<Condition> {
         BinaryOp::Le => Cmp::Le,
         BinaryOp::Gt => Cmp::Gt,
         BinaryOp::Ge => Cmp::Ge,
-        _ => return Err(refused()),
+        _ => return None,
     };
-    Ok(Condition::Compare(column(left)?, cmp, constant(right)?))
+    Some(Condition::Compare(column(left)?, cmp, constant(right)?))
 }
 
-fn column(e: &Expr) -> SqlResult<String> {
+fn column(e: &Expr) -> Option<String> {
     match e {
-        Expr::Column(name) => Ok(name.clone()),
-        Expr::Qualified(q) => Ok(q.column.clone()),
+        Expr::Column(name) => Some(name.clone()),
+        Expr::Qualified(q) => Some(q.column.clone()),
         Expr::Nested(e) => column(e),
-        _ => Err(refused()),
+        _ => None,
     }
 }
 
-fn constant(e: &Expr) -> SqlResult<String> {
+fn constant(e: &Expr) -> Option<String> {
     match e {
         Expr::Literal(Literal::Number(s) | Literal::String(s) | Literal::National(s)) => {
-            Ok(s.clone())
+            Some(s.clone())
         }
         Expr::Unary {
             op: UnaryOp::Minus,
             expr,
-        } => Ok(format!("-{}", constant(expr)?)),
+        } => Some(format!("-{}", constant(expr)?)),
         Expr::Nested(e) => constant(e),
-        _ => Err(refused()),
+        _ => None,
     }
 }

@@ -149,7 +149,10 @@ fn filter(given: ast::Filter) -> SqlResult<Filter> {
     Ok(match given {
         ast::Filter::None => Filter::None,
         ast::Filter::Like(pattern) => Filter::Like(pattern),
-        ast::Filter::Where(operand) => Filter::Where(condition::condition(&operand)?),
+        ast::Filter::Where(operand) => match condition::condition(&operand) {
+            Some(simple) => Filter::Where(simple),
+            None => Filter::Query(Box::new(operand)),
+        },
     })
 }
 

@@ -8,7 +8,7 @@ use crate::acl::{self, Account};
 use crate::privileges::PrivilegeSet;
 use crate::session::{ClientSession, unknown_database};
 use crate::status;
-use crate::system_schemas::MYSQL;
+use crate::system_schemas::{MYSQL, is_information_schema};
 use narwal_engine::{CatalogChange, Ddl};
 use narwal_sql::VariableSource;
 use narwal_syntax::ast::TableName;
@@ -209,6 +209,9 @@ impl ClientSession {
             Some(d) => d.clone(),
             None => self.env.require_db()?.to_string(),
         };
+        if is_information_schema(&db) {
+            return Err(acl::database_denied(&self.rights.account, &db));
+        }
         // Programs may stand in the schema `mysql` like any other.
         if db != MYSQL && self.instance.database().catalog().database(&db).is_none() {
             return Err(unknown_database(&db));
@@ -394,15 +397,17 @@ impl ClientSession {
             return Err(errors::NO_TRIGGERS_ON_SYSTEM_SCHEMA.plain());
         }
         let table = &t.table.name;
-        if let Some(d) = t.name.db.as_ref().filter(|d| **d != db) {
+        let own = t.name.db.as_deref().or(self.env.db.as_deref());
+        if let Some(d) = own.filter(|d| *d != db) {
             // The trigger's database is looked at first.
             let there = |d: &str| self.instance.database().catalog().has(d, table);
             return Err(match t.table.db.is_none() && !there(d) {
-                true => errors::NO_SUCH_TABLE.with([d, table]),
+                true => errors::NO_SUCH_TABLE.with([&d, &table]),
                 false => errors::TRG_IN_WRONG_SCHEMA.plain(),
             });
         }
         self.need_trigger(&db, table)?;
+        self.check_locked_for_write(&[t.table.clone()])?;
         let catalog = self.instance.database().catalog();
         let stored = catalog.table(&db, table).filter(|t| !t.def.sequence);
         if stored.is_none() || self.env.temporary_table(&db, table).is_some() {
@@ -542,7 +547,13 @@ impl ClientSession {
             return Ok(());
         };
         match &def.trigger {
-            Some(t) => self.need_trigger(&db, &t.table)?,
+            Some(t) => {
+                self.need_trigger(&db, &t.table)?;
+                self.check_locked_for_write(&[TableName {
+                    db: Some(db.clone()),
+                    name: t.table.clone(),
+                }])?;
+            }
             None if kind == Stored::Event => {}
             None => self.need_alter_routine(&def, "alter routine")?,
         }

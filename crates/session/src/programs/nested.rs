@@ -7,6 +7,7 @@ use super::settings::{self, Before};
 use super::sinks::Taken;
 use crate::privileges::PrivilegeSet;
 use crate::roles;
+use crate::session::is_virtual;
 use narwal_engine::{Savepoint, Transaction, TxnOptions};
 use narwal_program::{Host, PackageValues, Program, Rows, SqlStep};
 use narwal_sql::ast::DdlStmt;
@@ -140,6 +141,15 @@ impl<'a> Nested<'a> {
         of_program ^ temporary.rotate_right(8)
     }
 
+    /// 1100 and 1099: LOCK TABLES does not name the table, or not for writing.
+    fn check_locked(&self, plan: &Prepared) -> SqlResult<()> {
+        for n in plan.needs().iter().filter(|n| !is_virtual(&n.db)) {
+            let write = n.privilege != Privilege::Select;
+            self.programs.vars.check_locked(&n.db, &n.table, write)?;
+        }
+        Ok(())
+    }
+
     /// 1442: the statement around uses the table.
     fn check_in_use(&self, plan: &Prepared) -> SqlResult<()> {
         for n in plan.needs() {
@@ -169,6 +179,9 @@ impl Host for Nested<'_> {
     ) -> SqlResult<()> {
         let plan = self.plan(program, step)?;
         self.check_in_use(&plan)?;
+        if self.unit.def.kind.routine().is_some() {
+            self.check_locked(&plan)?;
+        }
         let Some(txn) = &mut self.txn else {
             return Err(no_transaction());
         };

@@ -79,6 +79,10 @@ impl SessionParts for Within<'_> {
 impl Within<'_> {
     /// Gives a session variable its value.
     fn assign(&mut self, i: usize, value: VarValue) -> SqlResult<()> {
+        // A function may have called a procedure that does.
+        if VARIABLES[i].name == "autocommit" {
+            return Err(errors::SP_CANT_SET_AUTOCOMMIT.plain());
+        }
         let hooks = &VARIABLES[i].hooks;
         let twin = hooks.twin.map(|twin| twin(&value)).transpose()?;
         if let Inside::Program = hooks.inside {

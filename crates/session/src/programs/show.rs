@@ -205,7 +205,7 @@ impl ClientSession {
                 c,
             ]);
         }
-        if matches!(filter, Filter::Where(_)) {
+        if filter.is_where() {
             filter.apply(&mut g)?;
         }
         Ok(g)
@@ -252,7 +252,7 @@ impl ClientSession {
                 c,
             ]);
         }
-        if matches!(filter, Filter::Where(_)) {
+        if filter.is_where() {
             filter.apply(&mut g)?;
         }
         Ok(g)

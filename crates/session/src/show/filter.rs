@@ -1,6 +1,7 @@
 //! LIKE and WHERE of SHOW statements: conditions over the columns of a small, ready-made result.
 
 use crate::rows::Grid;
+use narwal_syntax::ast::admin::Operand;
 use narwal_types::errors;
 use narwal_types::{Collation, SqlResult, Value};
 use std::cmp::Ordering;
@@ -12,6 +13,8 @@ pub(crate) enum Filter {
     None,
     Like(String),
     Where(crate::show::filter::Condition),
+    /// WHERE with functions, subqueries and the like.
+    Query(Box<Operand>),
 }
 
 /// A comparison's operator.
@@ -140,6 +143,7 @@ impl Filter {
     fn apply_by(&self, grid: &mut Grid, like: fn(&str, &str) -> bool) -> SqlResult<()> {
         match self {
             Filter::None => {}
+            Filter::Query(condition) => grid.condition = Some(condition.clone()),
             Filter::Like(p) => grid
                 .rows
                 .retain(|r| r.first().and_then(text).is_some_and(|s| like(&s, p))),
@@ -158,6 +162,11 @@ impl Filter {
             }
         }
         Ok(())
+    }
+
+    /// True for a WHERE.
+    pub(crate) fn is_where(&self) -> bool {
+        matches!(self, Filter::Where(_) | Filter::Query(_))
     }
 
     /// True if a name passes LIKE (or there is none): to skip the making of rows. WHERE passes all.

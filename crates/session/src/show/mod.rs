@@ -1,6 +1,7 @@
 //! SHOW and DESCRIBE: each statement makes a small result in memory, which LIKE or WHERE then thins out.
 
 pub(crate) mod binlog;
+mod condition;
 pub(crate) mod events;
 pub(crate) mod filter;
 pub(crate) mod server;
@@ -24,6 +25,15 @@ fn title(name: &str, filter: &Filter) -> String {
 impl ClientSession {
     /// Makes a SHOW statement's result.
     pub(crate) fn show(&mut self, show: &Show) -> SqlResult<Grid> {
+        let mut grid = self.unfiltered(show)?;
+        if let Some(condition) = grid.condition.take() {
+            self.keep_where(&mut grid, &condition)?;
+        }
+        Ok(grid)
+    }
+
+    /// The same before a WHERE that only a SELECT can tell.
+    fn unfiltered(&mut self, show: &Show) -> SqlResult<Grid> {
         match show {
             Show::Databases(f) => self.show_databases(f),
             Show::Tables { full, db, filter } => self.show_tables(*full, db.as_deref(), filter),
@@ -51,7 +61,7 @@ impl ClientSession {
                 let a = self.shown_account(name, |_, _| crate::users::no_such_user())?;
                 let mut g = Grid::new();
                 g.text(&format!("CREATE USER for {}@{}", a.user, a.host), 1024);
-                g.row(vec![Value::str(a.show_create())]);
+                g.row(vec![Value::str(self.quoted(a.show_create()))]);
                 if let Some(more) = a.show_create_more() {
                     g.row(vec![Value::str(more)]);
                 }
@@ -65,6 +75,7 @@ impl ClientSession {
                 let session = with_role.then_some(self.rights.role.as_deref());
                 for line in grant_texts::show_grants(&self.instance.acl(), &a, session) {
                     let line = narwal_sql::show::in_mode(line, self.env.sql_mode);
+                    let line = self.quoted(line);
                     g.row(vec![Value::str(line)]);
                 }
                 Ok(g)

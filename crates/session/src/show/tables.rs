@@ -11,8 +11,9 @@ use crate::privileges::PrivilegeSet;
 use crate::rows::{Grid, opt};
 use crate::session::{ClientSession, is_virtual, unknown_database};
 use crate::show::title;
-use crate::system_schemas::{MYSQL, is_shown, system_schema};
-use narwal_engine::{Catalog, Table, ViewDef};
+use crate::system_schemas::{MYSQL, is_information_schema, is_shown, system_schema};
+use narwal_engine::{Catalog, ColumnDef, Table, ViewDef};
+use narwal_sql::SqlMode;
 use narwal_sql::virtual_tables::{INFORMATION_SCHEMA, PERFORMANCE_SCHEMA};
 use narwal_sql::{show, view};
 use narwal_types::errors;
@@ -69,6 +70,9 @@ impl ClientSession {
         if let Some(table) = self.env.temporary_table(&db, &t.name) {
             return Ok(table);
         }
+        if command == "SHOW" {
+            self.check_locked(&db, &t.name)?;
+        }
         let account = self.account();
         // A definition tells of all columns.
         let have = match command {
@@ -121,7 +125,7 @@ impl ClientSession {
             g.row(vec![Value::str(n)]);
         }
         // In WHERE the column has its plain name.
-        if matches!(filter, Filter::Where(_)) {
+        if filter.is_where() {
             filter.apply(&mut g)?;
         } else {
             g.rows
@@ -379,6 +383,7 @@ impl ClientSession {
                 None => no_table(&db, &table.name),
             });
         };
+        self.check_locked(&db, &table.name)?;
         if let Err(e) = self.described(v, &catalog) {
             self.env.warn_error(&e);
         }
@@ -389,15 +394,23 @@ impl ClientSession {
             .text("collation_connection", 64);
         g.row(vec![
             Value::str(v.name.as_str()),
-            Value::str(view::show_create(
+            Value::str(self.quoted(view::show_create(
                 v,
                 self.env.db.as_deref(),
                 self.env.sql_mode,
-            )?),
+            )?)),
             Value::str(v.charset.0.as_str()),
             Value::str(v.charset.1.as_str()),
         ]);
         Ok(g)
+    }
+
+    /// A definition's text as `sql_quote_show_create` wants its names.
+    pub(super) fn quoted(&self, text: String) -> String {
+        match self.settings.quote_show_create {
+            true => text,
+            false => narwal_sql::quote::without_quotes(&text),
+        }
     }
 
     pub(super) fn show_create_table(&mut self, table: &TableRef) -> SqlResult<Grid> {
@@ -423,7 +436,12 @@ impl ClientSession {
             .any("Create Table", TypeKind::Text(BlobSize::Medium), false);
         g.row(vec![
             Value::str(t.def.name.as_str()),
-            Value::str(show::show_create_table(&t, next, self.env.sql_mode)),
+            Value::str(
+                self.quoted(match is_information_schema(&t.def.db) && !is_mysql() {
+                    true => made_for_a_statement(&t, self.env.sql_mode),
+                    false => show::show_create_table(&t, next, self.env.sql_mode),
+                }),
+            ),
         ]);
         Ok(g)
     }
@@ -439,10 +457,10 @@ impl ClientSession {
             .any("Create Table", TypeKind::Text(BlobSize::Medium), false);
         g.row(vec![
             Value::str(t.def.name.as_str()),
-            Value::str(show::in_mode(
+            Value::str(self.quoted(show::in_mode(
                 narwal_sql::ddl::show_create_sequence(&t, &row),
                 self.env.sql_mode,
-            )),
+            ))),
         ]);
         Ok(g)
     }
@@ -468,7 +486,7 @@ impl ClientSession {
             let d = catalog.database(&db).ok_or_else(|| unknown_database(&db))?;
             show::show_create_database(d)
         };
-        let text = show::in_mode(text, self.env.sql_mode);
+        let text = self.quoted(show::in_mode(text, self.env.sql_mode));
         let text = if if_not_exists {
             text.replacen(
                 "CREATE DATABASE ",
@@ -482,5 +500,19 @@ impl ClientSession {
         g.text("Database", 64).text("Create Database", 1024);
         g.row(vec![Value::str(db), Value::str(text)]);
         Ok(g)
+    }
+}
+
+/// SHOW CREATE TABLE of a table of `information_schema`, which MariaDB makes for each statement: a temporary table without
+/// defaults, of the engine that has place for its columns.
+fn made_for_a_statement(t: &Table, mode: SqlMode) -> String {
+    let text = show::show_create_table(t, 0, mode);
+    let text = text
+        .replacen("CREATE TABLE", "CREATE TEMPORARY TABLE", 1)
+        .replace(" DEFAULT NULL", "");
+    let long = |c: &ColumnDef| matches!(c.ty.kind, TypeKind::Text(_) | TypeKind::Blob(_));
+    match t.columns().iter().any(long) {
+        true => text.replacen("ENGINE=MEMORY", "ENGINE=Aria", 1) + " PAGE_CHECKSUM=0",
+        false => text,
     }
 }

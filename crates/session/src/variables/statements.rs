@@ -311,9 +311,10 @@ pub(super) static ROWS: &[VariableDef] = &[
         Both,
         Bool,
         "ON",
-        Fixed,
-        "Quotes names in SHOW CREATE; only ON.",
-    ),
+        Live,
+        "Quotes names in SHOW CREATE; OFF: only those that need it.",
+    )
+    .session(|s, v| s.quote_show_create = v.as_bool()),
     row(
         "sql_safe_updates",
         Both,

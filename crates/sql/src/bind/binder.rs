@@ -757,7 +757,21 @@ impl Binder<'_> {
                 found = Some((s, c));
             }
         }
+        if found.is_some() {
+            self.not_of_both(None, name)?;
+        }
         Ok(found.and_then(|(s, c)| Expr::column(self.scope, s, c)))
+    }
+
+    /// Error 1052: ON DUPLICATE KEY UPDATE names a column that the table and the SELECT have.
+    fn not_of_both(&self, table: Option<&str>, column: &str) -> SqlResult<()> {
+        match self.scope.selected {
+            Some(of) if of.has(table, column) => {
+                let shown = table.map_or_else(|| column.to_string(), |t| format!("{t}.{column}"));
+                Err(errors::NON_UNIQ_ERROR.with([&shown, &"UPDATE"]))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn compound(&self, name: &Qualified) -> SqlResult<Expr> {
@@ -765,7 +779,7 @@ impl Binder<'_> {
         for (s, source) in self.scope.visible() {
             let db_matches = match db {
                 // An alias hides the database.
-                Some(d) => source.name == source.table.def.name && source.is_in(d),
+                Some(d) => source.has_its_own_name() && source.is_in(d),
                 None => true,
             };
             if db_matches
@@ -773,6 +787,7 @@ impl Binder<'_> {
                 && let Some(c) = source.table.column(column)
                 && let Some(e) = Expr::column(self.scope, s, c)
             {
+                self.not_of_both(Some(table), column)?;
                 return Ok(e);
             }
         }
@@ -1739,14 +1754,20 @@ impl Binder<'_> {
     }
 
     fn insert_value(&self, ast: &Ast) -> SqlResult<Expr> {
-        let name = match ast {
-            Ast::Column(name) => name,
-            Ast::Qualified(q) => &q.column,
+        let (table, name) = match ast {
+            Ast::Column(name) => (None, name),
+            Ast::Qualified(q) => (Some(&q.table), &q.column),
             _ => return Err(SqlError::syntax("VALUES() needs a column")),
         };
         let Some((_, source)) = self.scope.visible().next() else {
             return Err(self.unknown_column(name));
         };
+        if let Some(t) = table
+            && self.scope.insert_values
+            && !source.is_named(t)
+        {
+            return Err(self.unknown_column(&format!("{t}.{name}")));
+        }
         let Some(mut c) = source.table.column(name) else {
             return Err(self.unknown_column(name));
         };

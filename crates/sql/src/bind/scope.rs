@@ -97,6 +97,12 @@ impl Source {
         self.name == name
     }
 
+    /// True if it has no alias.
+    pub fn has_its_own_name(&self) -> bool {
+        let own = &self.table.def.name;
+        self.name == *own || (self.is_virtual() && self.name.eq_ignore_ascii_case(own))
+    }
+
     /// True if `db` is where its table is.
     pub fn is_in(&self, db: &str) -> bool {
         self.table.def.db == db || (self.is_virtual() && self.table.def.db.eq_ignore_ascii_case(db))
@@ -178,16 +184,29 @@ pub struct SelectedColumns {
     first: usize,
     names: RefCell<Vec<Ast>>,
     types: Option<Vec<ExprType>>,
+    /// What the SELECT reads, where ON DUPLICATE KEY UPDATE sees it.
+    sources: Vec<Source>,
 }
 
 impl SelectedColumns {
     /// None so far: names are collected.
-    pub fn collecting(first: usize) -> Self {
+    pub fn collecting(first: usize, sources: Vec<Source>) -> Self {
         SelectedColumns {
             first,
             names: RefCell::default(),
             types: None,
+            sources,
         }
+    }
+
+    /// True if a table that the SELECT reads has this column too: the name is ambiguous then.
+    pub fn has(&self, table: Option<&str>, column: &str) -> bool {
+        self.sources.iter().any(|s| {
+            let shown = |c| table.is_some() || !s.hidden.contains(&c);
+            !s.inner
+                && table.is_none_or(|t| s.is_named(t))
+                && s.table.column(column).is_some_and(shown)
+        })
     }
 
     /// The names that were collected.

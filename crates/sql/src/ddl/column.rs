@@ -122,9 +122,11 @@ pub(super) fn column_def(
         if !fits {
             return Err(errors::WRONG_FIELD_SPEC.with([&def.name]));
         }
-        if def.default != DefaultDef::None {
+        // A column that numbers itself has no default; NULL says the same.
+        if !matches!(def.default, DefaultDef::None | DefaultDef::Null) {
             return Err(invalid_default(&def.name));
         }
+        def.default = DefaultDef::None;
     }
     settle_default(&mut def, db, table, env)?;
     Ok(def)

@@ -65,7 +65,9 @@ impl Run<'_> {
         let Some(settled) = &v.settled else {
             return Err(SqlError::unsupported("CREATE VIEW here"));
         };
-        if v.check != CheckOption::None && !settled.updatable {
+        let outer = || crate::view::joins_outer(v.select.from.as_ref(), Some(db), &self.catalog, 0);
+        let merged = settled.mergeable && v.algorithm != Some(ViewAlgorithm::TempTable);
+        if v.check != CheckOption::None && (!(settled.updatable || merged) || outer()) {
             let full = format!("{}.{}", quote_ident(db), quote_ident(name));
             return Err(errors::VIEW_NONUPD_CHECK.with([&full]));
         }

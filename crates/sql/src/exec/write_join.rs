@@ -165,6 +165,7 @@ impl WriteJoinPlan {
         let new = storer.finish_row(txn, Some(&old), new)?;
         if let Some(c) = &target.check {
             c.test(table, &new, ctx)?;
+            c.test_joined(values)?;
         }
         if let Some(c) = table.auto_increment
             && target.sets.iter().any(|s| s.0 == c)

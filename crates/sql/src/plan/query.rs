@@ -497,6 +497,17 @@ impl TablePlan {
         }
     }
 
+    /// See [`SelectPlan::for_update`]; `own`: the query around has the clause.
+    fn for_update<'p>(&'p self, own: bool, out: &mut Vec<&'p Arc<Table>>) {
+        match &self.rows {
+            Rows::Stored if own => out.push(&self.table),
+            Rows::Query(p) => p.for_update(out),
+            Rows::Set(u) => u.parts().for_each(|p| p.for_update(out)),
+            Rows::Join(j) => j.leaves.iter().for_each(|l| l.plan.for_update(own, out)),
+            Rows::Stored | Rows::Virtual(_) | Rows::Working(_) | Rows::Recursive(_) => {}
+        }
+    }
+
     /// True if a query that it is made of has a locking clause.
     pub fn queries_lock(&self) -> bool {
         match &self.rows {
@@ -722,6 +733,17 @@ impl SelectPlan {
         let real = self.table.as_ref().is_some_and(TablePlan::is_stored);
         let serial = locking_reads && real;
         self.lock.or(serial.then_some(LockSpec::SERIALIZABLE))
+    }
+
+    /// The tables whose rows FOR UPDATE locks.
+    pub fn for_update<'p>(&'p self, out: &mut Vec<&'p Arc<Table>>) {
+        let own = (self.lock).is_some_and(|l| l.mode == LockMode::Exclusive);
+        if let Some(t) = &self.table {
+            t.for_update(own, out);
+        }
+        for s in &self.subqueries {
+            s.plan.for_update(out);
+        }
     }
 
     /// True if it, or a query inside of it, has a locking clause.

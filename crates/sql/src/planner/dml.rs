@@ -4,16 +4,17 @@ use crate::bind::bind;
 use crate::bind::param::left_out;
 use crate::bind::scope::{Clause, Scope, SelectedColumns, Source};
 use crate::bind::table_rules::rules;
-use crate::expr::node::{Expr, ExprType};
+use crate::expr::for_each_operand;
+use crate::expr::node::{AggFunc, Expr, ExprType};
 use crate::param_type::ParamDefault;
 use crate::plan::access::{Access, Lookup};
 use crate::plan::dml::{
-    DefaultValue, DeletePlan, InsertPlan, RowSource, SetPlan, StoreValue, UpdatePlan,
-    runs_each_row, store_mode, store_target,
+    DefaultValue, DeletePlan, InsertPlan, ReturningPlan, RowSource, SetPlan, StoreValue,
+    UpdatePlan, runs_each_row, store_mode, store_target,
 };
 use crate::plan::query::Digits;
-use crate::plan::query::SortKey;
 use crate::plan::query::{Rows, SelectPlan, TablePlan};
+use crate::plan::query::{SortKey, SubPlan};
 use crate::planner::condition::all_of;
 use crate::planner::condition::split_late;
 use crate::planner::condition::{in_clause, unknown_column};
@@ -24,6 +25,7 @@ use crate::planner::subqueries::Subqueries;
 use crate::planner::view_write::{Verb, Written, full_name};
 use crate::planner::zero_date::null_is_zero;
 use crate::privilege::Privilege;
+use crate::query_walk::for_each_table;
 use narwal_engine::{DefaultDef, Table};
 use narwal_syntax::LiteralRows;
 use narwal_syntax::ast::{
@@ -41,6 +43,35 @@ fn quoted_account(account: &str) -> String {
     format!("'{user}'@'{host}'")
 }
 
+/// Error 1093, and 1443 where a view stands between: a subquery reads the table that the statement changes. With `aliases`
+/// a table under another name is another table.
+pub(super) fn apart_from(
+    table: &Table,
+    plans: &[SubPlan],
+    asts: &[(usize, Select)],
+    verb: &str,
+    aliases: bool,
+) -> SqlResult<()> {
+    if !plans.iter().any(|s| s.plan.reads_table(table)) {
+        return Ok(());
+    }
+    let name = &table.def.name;
+    let (mut direct, mut renamed, mut view) = (false, false, None);
+    for (_, s) in asts {
+        for_each_table(&mut s.clone(), &mut |t| match t.name.name == *name {
+            true if aliases && t.alias.is_some() => renamed = true,
+            true => direct = true,
+            false => view = Some(t.name.name.clone()),
+        });
+    }
+    match view {
+        _ if direct => Err(errors::UPDATE_TABLE_USED.with([name, &verb])),
+        _ if renamed => Ok(()),
+        Some(view) => Err(errors::VIEW_PREVENT_UPDATE.with([&view, &verb, name])),
+        None => Ok(()),
+    }
+}
+
 /// The order in which INSERT gives columns their values.
 fn order_of(given: &[Option<usize>]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..given.len()).collect();
@@ -55,6 +86,20 @@ fn stored(written: &AstExpr, e: Expr, to: &ColumnType) -> Expr {
         true => e.bits_as_number(),
         false => e.as_stored(to),
     }
+}
+
+/// True if the select list has an aggregate: its rows are no rows of tables then.
+fn aggregates(s: &Select) -> bool {
+    fn inside(e: &mut AstExpr) -> bool {
+        let mut found =
+            matches!(e, AstExpr::Call(c) if AggFunc::named(&c.name.to_ascii_lowercase()).is_some());
+        for_each_operand(e, &mut |e| found |= inside(e));
+        found
+    }
+    (s.items.iter()).any(|i| match i {
+        SelectItem::Expr { expr, .. } => inside(&mut expr.clone()),
+        _ => false,
+    })
 }
 
 /// Error 1136 for a row of VALUES, counted from 1.
@@ -285,6 +330,7 @@ impl Resolver<'_> {
                 RowSource::Select(Box::new(plan))
             }
         };
+        let returning = self.inserted_returning(i, &target, &table)?;
         let mut given: Vec<Option<usize>> = vec![None; table.def.columns.len()];
         for (at, c) in columns.iter().enumerate() {
             given[*c] = Some(at);
@@ -314,8 +360,24 @@ impl Resolver<'_> {
             subqueries: subqueries.into_plans(),
             table,
             check: written.check,
-            returning: self.returning(&i.returning, &target, &i.subqueries)?,
+            returning,
         })
+    }
+
+    /// RETURNING of INSERT and REPLACE. Beside VALUES its subqueries read other tables (1093).
+    fn inserted_returning(
+        &self,
+        i: &Insert,
+        target: &TableRef,
+        table: &Table,
+    ) -> SqlResult<Option<ReturningPlan>> {
+        let returning = self.returning(&i.returning, target, &i.subqueries)?;
+        if i.select().is_none()
+            && let Some(r) = &returning
+        {
+            apart_from(table, &r.subqueries, &i.subqueries, "INSERT", true)?;
+        }
+        Ok(returning)
     }
 
     /// Notes the privileges that the columns of the list need.
@@ -419,10 +481,24 @@ impl Resolver<'_> {
         if i.on_duplicate.is_empty() {
             return Ok(None);
         }
-        let columns = SelectedColumns::collecting(written.table().def.columns.len());
+        let sources = self.sources_besides(i)?;
+        let columns = SelectedColumns::collecting(written.table().def.columns.len(), sources);
         let subqueries = Subqueries::new(self, &i.subqueries);
         self.set_plans(&i.on_duplicate, written, true, Some(&columns), &subqueries)?;
         Ok((!columns.names().is_empty()).then_some(columns))
+    }
+
+    /// What INSERT ... SELECT reads, as far as ON DUPLICATE KEY UPDATE sees it: nothing of groups.
+    fn sources_besides(&self, i: &Insert) -> SqlResult<Vec<Source>> {
+        let Some(s) = i.select() else {
+            return Ok(Vec::new());
+        };
+        let set = matches!(s.from, Some(From::Set { .. }));
+        if s.from.is_none() || set || s.with.is_some() || !s.group_by.is_empty() || aggregates(s) {
+            return Ok(Vec::new());
+        }
+        let subqueries = Subqueries::new(self, &s.subqueries);
+        Ok(self.from(s.from.as_ref(), &subqueries, None)?.sources)
     }
 
     /// A SELECT with further columns behind its own. Groups and UNION have no row that these could be of (1054).

@@ -19,6 +19,7 @@ use crate::planner::logical::Resolved;
 use crate::planner::logical::{Around, Body, FromPlan, Joining, Leaves, Tree};
 use crate::planner::resolve::Resolver;
 use crate::planner::rules::join_order::{Inputs, uses_others};
+use crate::planner::view::without_hints;
 use crate::planner::zero_date::null_is_zero;
 use crate::star::{At, joined};
 use narwal_syntax::ast::{Expr as AstExpr, From, IndexHint, JoinKind, JoinOn, Qualified, Select};
@@ -262,6 +263,7 @@ impl Resolver<'_> {
         };
         let (mut r, hints) = match view {
             Some((t, def)) => {
+                without_hints(t, &def.name)?;
                 self.view_is_read(&def);
                 let select = crate::view_def::parsed(&def)?;
                 if let Some(done) = self.merge_view(&def, &select, t, sources, leaves, around)? {

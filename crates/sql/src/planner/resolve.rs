@@ -37,6 +37,8 @@ pub struct Resolver<'a> {
     /// Sources of the next SELECT's join whose rows are to be locked for a change: their clustered keys stand behind
     /// the join's columns.
     pub row_keys: RefCell<Vec<usize>>,
+    /// Conditions of CHECK OPTION that the next SELECT is to give for each row, behind its items.
+    pub join_checks: RefCell<Vec<JoinCheck>>,
     /// The views whose SELECTs are being planned, the innermost last.
     pub open_views: RefCell<Vec<Open>>,
     /// LIMIT ROWS EXAMINED, wherever in the statement it stands: it is for all of it.
@@ -64,6 +66,7 @@ impl<'a> Resolver<'a> {
             needs: RefCell::default(),
             ctes: Ctes::default(),
             row_keys: RefCell::default(),
+            join_checks: RefCell::default(),
             open_views: RefCell::default(),
             rows_examined: RefCell::default(),
         }
@@ -149,6 +152,14 @@ impl<'a> Resolver<'a> {
             needs.push(n);
         }
     }
+}
+
+/// A condition of CHECK OPTION over several tables.
+pub struct JoinCheck {
+    /// Over the joined row.
+    pub condition: Expr,
+    /// Its columns that get a value: position in the joined row, and the item that is the value.
+    pub assigned: Vec<(usize, usize)>,
 }
 
 /// A view whose SELECT is being planned.

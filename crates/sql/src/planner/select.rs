@@ -1,17 +1,36 @@
 //! Planning SELECT: names are bound, rules change the logical plan, and a physical plan comes out.
 
 use crate::bind::scope::{Clause, OuterScope, Scope};
-use crate::expr::node::Expr;
+use crate::expr::node::{Expr, ExprKind};
 use crate::plan::query::{Rows, SelectPlan};
 use crate::planner::condition::split_late;
 use crate::planner::logical::{Body, LogicalSelect, Tree};
-use crate::planner::resolve::Resolver;
+use crate::planner::resolve::{JoinCheck, Resolver};
 use crate::planner::rules::alternatives::{alternatives, alternatives_of_joins};
 use crate::planner::rules::functional::HiddenColumns;
 use crate::planner::rules::having::having_is_where;
 use crate::planner::subqueries::Subqueries;
 use narwal_syntax::ast::Select;
 use narwal_types::SqlResult;
+
+/// Adds a condition to the items, with assigned values in place of the columns that get them.
+fn add_check(l: &mut LogicalSelect, check: JoinCheck) {
+    fn assign(e: &mut Expr, assigned: &[(usize, usize)], items: &[Expr]) {
+        if let ExprKind::Column { column, .. } = &e.kind
+            && let Some((_, item)) = assigned.iter().find(|(c, _)| c == column)
+            && let Some(value) = items.get(*item)
+        {
+            *e = value.clone();
+            return;
+        }
+        e.for_each_child_mut(&mut |c| assign(c, assigned, items));
+    }
+    let mut e = check.condition;
+    assign(&mut e, &check.assigned, &l.items);
+    l.items.push(e);
+    // No client is told of it.
+    l.columns.extend(l.columns.last().cloned());
+}
 
 impl Resolver<'_> {
     /// Plans a SELECT.
@@ -37,8 +56,12 @@ impl Resolver<'_> {
             self.rows_examined.replace(Some(most));
         }
         let row_keys = self.row_keys.take();
+        let checks = self.join_checks.take();
         let subqueries = Subqueries::new(self, &s.subqueries);
         let mut logical = self.logical_select(s, &subqueries, outer)?;
+        for check in checks {
+            add_check(&mut logical, check);
+        }
         self.apply_rules(&mut logical, &subqueries, outer)?;
         self.physical_select(logical, &row_keys, subqueries)
     }

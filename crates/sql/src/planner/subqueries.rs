@@ -35,6 +35,11 @@ impl<'a> Subqueries<'a> {
             .any(|s| s.each_row && s.plan.reads_table(table))
     }
 
+    /// True if one of those so far reads this table.
+    pub fn reads(&self, table: &Table) -> bool {
+        (self.plans.borrow().iter()).any(|s| s.plan.reads_table(table))
+    }
+
     /// What the parser made of one.
     pub fn ast_of(&self, index: usize) -> Option<&'a Select> {
         let number = self.plans.borrow().get(index)?.number;

@@ -29,6 +29,17 @@ fn declared_width(e: &Expr, sources: &[Source]) -> Option<u8> {
     source.table.columns().get(column)?.display_width
 }
 
+/// Error 1176: a view has no indexes that a hint could name.
+pub fn without_hints(t: &TableRef, view: &str) -> SqlResult<()> {
+    match t.hints.first() {
+        None => Ok(()),
+        Some(hint) => {
+            let named = hint.indexes.first().map_or("(null)", String::as_str);
+            Err(errors::KEY_DOES_NOT_EXISTS.with([&named, &view]))
+        }
+    }
+}
+
 /// The subqueries of a merged view: they become the statement's.
 struct ViewSubqueries<'a> {
     asts: &'a [(usize, Select)],
@@ -71,6 +82,21 @@ struct Bound {
     grouped: bool,
 }
 
+/// The conditions of a view's inner joins: its rows fulfil them as they fulfil WHERE.
+fn inner_conditions(tree: &Tree, out: &mut Vec<Expr>) {
+    if let Tree::Join {
+        left,
+        right,
+        outer: false,
+        on,
+    } = tree
+    {
+        inner_conditions(left, out);
+        inner_conditions(right, out);
+        out.extend_from_slice(on);
+    }
+}
+
 impl Resolver<'_> {
     /// The view that a table's name means, if it means one.
     pub fn view_named(&self, t: &TableRef) -> Option<Arc<ViewDef>> {
@@ -103,7 +129,14 @@ impl Resolver<'_> {
             });
         }
         self.note_open_view();
+        let before = self.env.sequences_used.borrow().len();
         let r = plan();
+        // Sequences are used with the rights that the view's tables are read with.
+        for used in self.env.sequences_used.borrow_mut().iter_mut().skip(before) {
+            if used.through.is_none() {
+                used.through = self.open_views.borrow().last().map(Open::through);
+            }
+        }
         self.open_views.borrow_mut().pop();
         self.note_open_view();
         r.map_err(|e| match e.code {
@@ -249,10 +282,14 @@ impl Resolver<'_> {
             };
             own = conjuncts(&bind(w, &scope)?).to_vec();
         }
+        let mut joined = Vec::new();
+        inner_conditions(&tree, &mut joined);
         let check = match def.check {
             CheckOption::None => Vec::new(),
-            CheckOption::Local => own.clone(),
-            CheckOption::Cascaded => merged.filter.iter().chain(&own).cloned().collect(),
+            CheckOption::Local => own.iter().chain(&joined).cloned().collect(),
+            CheckOption::Cascaded => (merged.filter.iter().chain(&own).chain(&joined))
+                .cloned()
+                .collect(),
         };
         merged.filter.extend(own);
         let scope = Scope {

@@ -8,6 +8,7 @@ use crate::plan::view_check::ViewCheck;
 use crate::planner::logical::{Around, Leaves, Tree};
 use crate::planner::resolve::Resolver;
 use crate::planner::subqueries::Subqueries;
+use crate::planner::view::without_hints;
 use crate::privilege::Privilege;
 use crate::view;
 use narwal_engine::{Table, ViewDef};
@@ -110,7 +111,12 @@ impl Written {
         let Some(at) = v.column(name) else {
             return Ok(None);
         };
-        match v.columns[at].as_column() {
+        // A column with another collation is still that column.
+        let shown = match &v.columns[at].kind {
+            ExprKind::Collate(inner) => inner,
+            _ => &v.columns[at],
+        };
+        match shown.as_column() {
             Some((_, c)) => Ok(Some(c)),
             None => Err(not_updatable_column(name)),
         }
@@ -201,10 +207,8 @@ impl Resolver<'_> {
         subqueries: &Subqueries<'_>,
     ) -> SqlResult<Written> {
         let alias = t.alias.as_deref().unwrap_or(&t.name.name);
+        without_hints(t, &def.name)?;
         self.need(&def.db, &def.name, verb.privilege());
-        if !def.updatable {
-            return Err(not_writable(alias, verb));
-        }
         let select = crate::view_def::parsed(def)?;
         let around = Around {
             planner: subqueries,
@@ -250,10 +254,18 @@ impl Resolver<'_> {
             return Err(not_writable(alias, verb));
         }
         self.need_under(def, &table.source.table, verb.privilege());
+        // Nothing is written through a view of a table whose condition reads that table again.
+        let own = |t: &TableRef| t.name.name == table.source.table.def.name;
+        if matches!(&select.from, Some(From::Table(t)) if own(t))
+            && subqueries.reads(&table.source.table)
+        {
+            return Err(not_writable(alias, verb));
+        }
         let base = table.source.base;
         let width = table.source.table.columns().len();
         let own = |column: usize| (base..base + width).contains(&column);
-        let check = ViewCheck::new(&view, base, own)?;
+        let asked = ViewCheck::new(&view, base, own)?;
+        let check = ViewCheck::without_partners(asked, base, &own);
         // The table's columns count from 0 here; a join view's other columns are out of reach.
         let mut view = (*view).clone();
         for e in &mut view.columns {

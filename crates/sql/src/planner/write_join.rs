@@ -9,14 +9,15 @@ use crate::plan::query::Rows;
 use crate::plan::query::{Digits, Out};
 use crate::plan::view_check::ViewCheck;
 use crate::planner::condition::unknown_column;
+use crate::planner::dml::apart_from;
 use crate::planner::logical::Body;
-use crate::planner::resolve::Resolver;
+use crate::planner::resolve::{JoinCheck, Resolver};
 use crate::planner::subqueries::Subqueries;
 use crate::planner::view_write::{joined, not_updatable_column, several_tables};
 use crate::privilege::Privilege;
 use narwal_engine::Table;
 use narwal_syntax::ast::{
-    Assignment, Select, SelectItem, SetValue, TableName, WriteJoin, WriteTargets,
+    Assignment, From, Select, SelectItem, SetValue, TableName, WriteJoin, WriteTargets,
 };
 use narwal_types::convert::implicit_default;
 use narwal_types::errors;
@@ -31,10 +32,6 @@ struct Leaf {
 }
 
 impl Leaf {
-    fn db(&self) -> &str {
-        &self.source.table.def.db
-    }
-
     /// A view's definition and columns.
     fn view(&self) -> Option<&Arc<MergedView>> {
         self.source.view.as_ref()
@@ -53,10 +50,15 @@ struct Changed {
 impl Resolver<'_> {
     /// Plans it.
     pub fn write_join(&mut self, w: &WriteJoin) -> SqlResult<WriteJoinPlan> {
+        let named = match &w.targets {
+            // Names are looked at before tables are opened: 1109 comes before 1146.
+            WriteTargets::Delete(names) => self.deleted_refs(names, w.select.from.as_ref())?,
+            WriteTargets::Update(_) => Vec::new(),
+        };
         let leaves = self.leaves(&w.select)?;
         let mut select: Select = w.select.clone();
         let (mut found, delete) = match &w.targets {
-            WriteTargets::Delete(names) => (deleted(&leaves, names)?, true),
+            WriteTargets::Delete(names) => (deleted(&leaves, names, &named)?, true),
             WriteTargets::Update(list) => {
                 let mut found = Vec::new();
                 for a in list {
@@ -77,10 +79,26 @@ impl Resolver<'_> {
             names.push(leaves[at].source.name.clone());
         }
         moved_twice(&targets, &names)?;
-        let values = select.items.len();
+        // The checks stand behind the assigned values.
+        let assigned = select.items.len();
+        for check in targets.iter_mut().filter_map(|t| t.check.as_mut()) {
+            check.joined.iter_mut().for_each(|n| *n += assigned);
+        }
+        let values = assigned + self.join_checks.borrow().len();
         self.row_keys.replace(row_keys);
         let mut query = self.select(&select)?;
         self.row_keys.take();
+        if delete {
+            for t in &targets {
+                apart_from(
+                    &t.table,
+                    &query.subqueries,
+                    &w.select.subqueries,
+                    "DELETE",
+                    false,
+                )?;
+            }
+        }
         // The keys stand behind the columns of the join's sources.
         let columns: usize = leaves.iter().map(|l| l.source.width()).sum();
         for k in 0..targets.len() {
@@ -97,6 +115,43 @@ impl Resolver<'_> {
             delete,
             ignore: w.ignore,
         })
+    }
+
+    /// Which references of FROM a DELETE names. A name alone means an alias, or a table of the current database without
+    /// one; a name with its database never means an alias.
+    fn deleted_refs(&self, names: &[TableName], from: Option<&From>) -> SqlResult<Vec<usize>> {
+        let mut refs = Vec::new();
+        if let Some(from) = from {
+            references(from, &mut refs);
+        }
+        if names.iter().any(|n| n.db.is_none()) {
+            self.env.require_db()?;
+        }
+        let current = self.env.db.as_deref();
+        let means = |name: &TableName, r: &From| match r {
+            From::Table(t) => match (&t.alias, &name.db) {
+                (Some(alias), None) => *alias == name.name,
+                (Some(_), Some(_)) => false,
+                (None, _) => {
+                    let db = name.db.as_deref().or(current);
+                    let of = t.name.db.as_deref().or(current);
+                    t.name.name == name.name && db == of
+                }
+            },
+            From::Query { alias, .. } => name.db.is_none() && *alias == name.name,
+            From::JsonTable(t) => name.db.is_none() && t.alias == name.name,
+            From::Set { .. } | From::Join(_) => false,
+        };
+        (names.iter())
+            .map(|name| {
+                let mut found = (refs.iter().enumerate()).filter(|(_, r)| means(name, r));
+                match (found.next(), found.next()) {
+                    (None, _) => Err(not_in_delete(&name.name)),
+                    (Some(_), Some(_)) => Err(not_unique(&name.name)),
+                    (Some((at, _)), None) => Ok(at),
+                }
+            })
+            .collect()
     }
 
     /// Adds an assignment of UPDATE to those of its table. Its value becomes an item of the SELECT.
@@ -182,7 +237,11 @@ impl Resolver<'_> {
                 if !delete {
                     let base = leaf.source.base;
                     let own = base..base + leaf.source.width();
-                    check = ViewCheck::new(v, base, |c| own.contains(&c))?;
+                    let asked = ViewCheck::new(v, base, |c| own.contains(&c))?;
+                    check = asked.check;
+                    if let Some(check) = &mut check {
+                        self.check_joined(check, asked.joined, base, &sets)?;
+                    }
                 }
             }
         }
@@ -196,6 +255,43 @@ impl Resolver<'_> {
             on_update,
             check,
         })
+    }
+
+    /// Conditions of CHECK OPTION with columns of several tables become values of the joined row, with what is assigned in
+    /// the place of the columns that it is assigned to. Those that nothing is assigned to hold as before.
+    fn check_joined(
+        &self,
+        check: &mut ViewCheck,
+        conditions: Vec<Expr>,
+        base: usize,
+        sets: &[(usize, NewValue)],
+    ) -> SqlResult<()> {
+        for condition in conditions {
+            let mut assigned = Vec::new();
+            let mut default = false;
+            condition.for_each_column(&mut |c| match sets
+                .iter()
+                .find(|(column, _)| base + column == c)
+            {
+                Some((_, NewValue::Given(item))) => assigned.push((c, *item)),
+                Some(_) => default = true,
+                None => {}
+            });
+            if default {
+                return Err(SqlError::unsupported(
+                    "DEFAULT under a CHECK OPTION over several tables",
+                ));
+            }
+            if !assigned.is_empty() {
+                let mut more = self.join_checks.borrow_mut();
+                check.joined.push(more.len());
+                more.push(JoinCheck {
+                    condition,
+                    assigned,
+                });
+            }
+        }
+        Ok(())
     }
 
     /// The sources of a join in the order of the text, merged views behind their tables.
@@ -218,18 +314,12 @@ impl Resolver<'_> {
     }
 }
 
-/// The tables that a DELETE names.
-fn deleted(leaves: &[Leaf], names: &[TableName]) -> SqlResult<Vec<Changed>> {
+/// The tables that a DELETE names; `places` are theirs among the references of FROM.
+fn deleted(leaves: &[Leaf], names: &[TableName], places: &[usize]) -> SqlResult<Vec<Changed>> {
     let mut found: Vec<Changed> = Vec::new();
-    for name in names {
-        let named = |l: &Leaf| {
-            !l.source.inner
-                && l.source.name == name.name
-                && (name.db.as_ref()).is_none_or(|d| d.eq_ignore_ascii_case(l.db()))
-        };
-        let mut at = leaves.iter().position(named).ok_or_else(|| {
-            errors::UNKNOWN_TABLE.text(format!("Unknown table '{}' in MULTI DELETE", name.name))
-        })?;
+    for (name, place) in names.iter().zip(places) {
+        let mut written = leaves.iter().enumerate().filter(|(_, l)| !l.source.inner);
+        let (mut at, _) = (written.nth(*place)).ok_or_else(|| not_in_delete(&name.name))?;
         let through = leaves[at].view().cloned();
         if let Some(v) = &through {
             at = table_under(leaves, at, v)?;
@@ -244,6 +334,22 @@ fn deleted(leaves: &[Leaf], names: &[TableName]) -> SqlResult<Vec<Changed>> {
         });
     }
     Ok(found)
+}
+
+/// Error 1109.
+fn not_in_delete(name: &str) -> SqlError {
+    errors::UNKNOWN_TABLE.text(format!("Unknown table '{name}' in MULTI DELETE"))
+}
+
+/// The references of a FROM in the order of the text.
+fn references<'a>(from: &'a From, out: &mut Vec<&'a From>) {
+    match from {
+        From::Join(j) => {
+            references(&j.left, out);
+            references(&j.right, out);
+        }
+        one => out.push(one),
+    }
 }
 
 /// The one table of a merged view that stands at `at`, for DELETE.

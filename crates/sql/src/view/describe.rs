@@ -32,7 +32,7 @@ pub fn describe(
                     Some(v) if !r.org_name.is_empty() => {
                         of_view(v, r, db, catalog, env, virtual_tables)?
                     }
-                    _ => of_expression(r),
+                    _ => of_virtual(r, virtual_tables).unwrap_or_else(|| of_expression(r)),
                 },
             };
             c.name.clone_from(name);
@@ -70,6 +70,12 @@ fn of_table(r: &ResultColumn, catalog: &Catalog) -> Option<ColumnDef> {
     c.generated = None;
     c.check = None;
     Some(c)
+}
+
+/// The definition of a virtual table's column.
+fn of_virtual(r: &ResultColumn, tables: Option<&dyn VirtualTables>) -> Option<ColumnDef> {
+    let (t, _) = tables?.table(&r.db, &r.org_table)?;
+    t.column(&r.org_name).map(|c| t.columns()[c].clone())
 }
 
 fn of_view(

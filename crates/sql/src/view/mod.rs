@@ -15,17 +15,19 @@ mod windows;
 
 use crate::ast::{CreateView, Settled};
 use crate::env::StatementEnv;
+use crate::expr::for_each_leaf;
 use crate::planner::resolve::{Resolver, no_such_table};
 use crate::privilege::Needs;
-use crate::query_walk::for_each_select;
+use crate::query_walk::{for_each_expr, for_each_select};
 use crate::quote::quote_ident;
 use crate::view_def::{MAX_DEPTH, is_mergeable, name_columns, parsed};
 use crate::virtual_tables::VirtualTables;
 use narwal_engine::{Catalog, CheckOption, Database, ViewAlgorithm, ViewDef};
 use narwal_syntax::SqlMode;
-use narwal_syntax::ast::{Expr as AstExpr, Select, SelectItem, TableName};
+use narwal_syntax::ast::{Expr as AstExpr, From, JoinKind, Select, SelectItem, TableName};
 use narwal_types::errors;
 use narwal_types::{SqlError, SqlResult};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 pub(crate) use crate::query_walk::tables;
@@ -66,10 +68,11 @@ pub fn settle(
         return Err(errors::VIEW_WRONG_LIST.plain());
     }
     let (mut select, mut columns) = names::in_full(&resolver, &windows::without_names(&v.select)?)?;
-    if !v.columns.is_empty() {
-        columns.clone_from(&v.columns);
-        name_columns(&mut select, &columns);
+    match v.columns.is_empty() {
+        true => names::apart(&v.select, &select, &mut columns),
+        false => columns.clone_from(&v.columns),
     }
+    name_columns(&mut select, &columns);
     for (i, c) in columns.iter().enumerate() {
         if columns[..i].iter().any(|o| o.eq_ignore_ascii_case(c)) {
             return Err(errors::DUP_FIELDNAME.with([&c]));
@@ -85,15 +88,7 @@ pub fn settle(
         ..(*v.select).clone()
     }) && !plan.computes_over_rows()
         && v.algorithm != Some(ViewAlgorithm::TempTable)
-        && select.items.iter().any(|i| {
-            matches!(
-                i,
-                SelectItem::Expr {
-                    expr: AstExpr::Qualified(_),
-                    ..
-                }
-            )
-        });
+        && select.items.iter().any(shows_column);
     let settled = Settled {
         select: print::select(&select),
         columns,
@@ -101,6 +96,17 @@ pub fn settle(
         mergeable,
     };
     Ok((settled, resolver.needs.take()))
+}
+
+/// True for an item that is a column, if with another collation.
+fn shows_column(item: &SelectItem) -> bool {
+    let SelectItem::Expr { expr, .. } = item else {
+        return false;
+    };
+    match expr {
+        AstExpr::Collate { expr, .. } => matches!(**expr, AstExpr::Qualified(_)),
+        e => matches!(e, AstExpr::Qualified(_)),
+    }
 }
 
 /// A SELECT's text with all names in full.
@@ -157,6 +163,68 @@ pub fn base_tables(def: &ViewDef, catalog: &Catalog) -> Vec<(String, String)> {
     let mut out = Vec::new();
     collect(def, catalog, 0, &mut out);
     out
+}
+
+/// True for an outer join, also in a view that a FROM names: CHECK OPTION has no place there.
+pub(crate) fn joins_outer(
+    from: Option<&From>,
+    current: Option<&str>,
+    catalog: &Catalog,
+    depth: usize,
+) -> bool {
+    match from {
+        Some(From::Join(j)) => {
+            j.kind != JoinKind::Inner
+                || [&j.left, &j.right]
+                    .into_iter()
+                    .any(|side| joins_outer(Some(side), current, catalog, depth))
+        }
+        Some(From::Table(t)) if depth < MAX_DEPTH => {
+            let db = t.name.db.as_deref().or(current);
+            let Some(v) = db.and_then(|db| catalog.view(db, &t.name.name)) else {
+                return false;
+            };
+            parsed(v).is_ok_and(|s| joins_outer(s.from.as_ref(), None, catalog, depth + 1))
+        }
+        _ => false,
+    }
+}
+
+/// Names that a SELECT uses otherwise than to show them, in lower case.
+pub fn names_in_expressions(select: &Select) -> HashSet<String> {
+    let mut found = HashSet::new();
+    let mut top = true;
+    for_each_select(&mut select.clone(), &mut |s| {
+        let mut rest = s.clone();
+        if std::mem::take(&mut top) {
+            let shown = |i: &SelectItem| match i {
+                SelectItem::Expr { expr, .. } => {
+                    matches!(expr, AstExpr::Column(_) | AstExpr::Qualified(_))
+                }
+                _ => true,
+            };
+            rest.items.retain(|i| !shown(i));
+        }
+        for_each_expr(&mut rest, &mut |e| {
+            for_each_leaf(e, &mut |leaf| match leaf {
+                AstExpr::Column(name) => drop(found.insert(name.to_lowercase())),
+                AstExpr::Qualified(q) => drop(found.insert(q.column.to_lowercase())),
+                _ => {}
+            });
+        });
+    });
+    found
+}
+
+/// The views that a view reads itself.
+pub fn views_under<'c>(def: &ViewDef, catalog: &'c Catalog) -> Vec<&'c ViewDef> {
+    let Ok(select) = parsed(def) else {
+        return Vec::new();
+    };
+    let own = |t: &TableName| (t.db.as_deref(), t.name.as_str()) != (Some(&*def.db), &*def.name);
+    (tables(&select).into_iter().filter(own))
+        .filter_map(|t| catalog.view(t.db.as_deref()?, &t.name).map(|v| &**v))
+        .collect()
 }
 
 /// SHOW CREATE VIEW's second column. `current`: the session's default database.

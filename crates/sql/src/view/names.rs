@@ -137,7 +137,7 @@ impl Level<'_> {
             for_each_leaf(&mut expr, &mut |leaf| self.complete(leaf));
             let name = match alias {
                 Some(a) => a.clone(),
-                None if text.chars().count() > MAX_NAME => format!("Name_exp_{}", names.len() + 1),
+                None if !is_name(text) => format!("Name_exp_{}", names.len() + 1),
                 None => text.trim_start().to_string(),
             };
             out.push(SelectItem::Expr {
@@ -195,6 +195,67 @@ impl Level<'_> {
             });
         }
     }
+}
+
+/// True if an expression's text can be the name of a column.
+fn is_name(text: &str) -> bool {
+    let text = text.trim_start();
+    !text.is_empty() && !text.ends_with(' ') && text.chars().count() <= MAX_NAME
+}
+
+/// The SELECT that names the columns: the first of a UNION.
+fn first_of(mut s: &Select) -> &Select {
+    while let Some(From::Set { first, .. }) = &s.from {
+        s = first;
+    }
+    s
+}
+
+/// Other names for expressions that have no AS and would be called as another column: `select 1,1` has `1` and `My_exp_1`.
+/// `written`: the SELECT as it was written, `select`: in full.
+pub(super) fn apart(written: &Select, select: &Select, columns: &mut [String]) {
+    let written = &first_of(written).items;
+    let one_by_one = written.iter().all(|i| matches!(i, SelectItem::Expr { .. }));
+    let has_as = |i: &SelectItem, name: &str| matches!(i, SelectItem::Expr { alias: Some(a), .. } if a == name);
+    // Behind a `*` positions are others, and the name has to do.
+    let given = |at: usize, name: &str| match one_by_one {
+        true => written.get(at).is_some_and(|i| has_as(i, name)),
+        false => written.iter().any(|i| has_as(i, name)),
+    };
+    let items = &first_of(select).items;
+    let unnamed = |at: usize, name: &str| match items.get(at) {
+        Some(SelectItem::Expr { expr, text, .. }) => {
+            !matches!(expr, AstExpr::Qualified(_) | AstExpr::Column(_))
+                && (text.trim_start() == name && !given(at, name) || !is_name(text))
+        }
+        _ => false,
+    };
+    let free: Vec<bool> = (columns.iter().enumerate())
+        .map(|(at, name)| unnamed(at, name))
+        .collect();
+    for at in 1..columns.len() {
+        for before in 0..at {
+            if columns[before].eq_ignore_ascii_case(&columns[at]) {
+                let Some(other) = [at, before].into_iter().find(|i| free[*i]) else {
+                    break;
+                };
+                columns[other] = unused(columns, other);
+            }
+        }
+    }
+}
+
+/// A name that no column has: `My_exp_` and its own, then with a number between.
+fn unused(columns: &[String], at: usize) -> String {
+    let own = &columns[at];
+    let taken = |name: &str| columns.iter().any(|c| c.eq_ignore_ascii_case(name));
+    let mut name = format!("My_exp_{own}");
+    let mut number = 0;
+    while taken(&name) {
+        number += 1;
+        name = format!("My_exp_{number}_{own}");
+    }
+    name
 }
 
 /// The item whose alias a name is.

@@ -383,8 +383,11 @@ impl Parser<'_> {
         let from = self.from()?;
         let where_ = self.where_clause()?;
         match from {
+            // An unqualified table needs a database as its target does, so nothing is left to ask of the target.
             From::Table(table)
                 if targets.len() == 1
+                    && targets[0].db.is_none()
+                    && table.name.db.is_none()
                     && targets[0].name == *table.alias.as_ref().unwrap_or(&table.name.name) =>
             {
                 Ok(Statement::Delete(Box::new(Delete {

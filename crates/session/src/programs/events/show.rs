@@ -154,7 +154,7 @@ impl ClientSession {
                 c,
             ]);
         }
-        if matches!(filter, Filter::Where(_)) {
+        if filter.is_where() {
             filter.apply(&mut g)?;
         }
         Ok(g)

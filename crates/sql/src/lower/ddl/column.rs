@@ -61,7 +61,7 @@ pub(super) fn column(c: Column, sql_mode: SqlMode, t: &mut TableElements) -> Sql
     }
     on_update_fits(&spec.def)?;
     // A key of the table makes nothing of DEFAULT NULL, one that the column names is refused.
-    if keys.primary && spec.def.default == DefaultDef::Null {
+    if keys.primary && spec.def.default == DefaultDef::Null && !spec.def.auto_increment {
         return Err(errors::INVALID_DEFAULT.with([&c.name]));
     }
     keys.add(&c.name, t);

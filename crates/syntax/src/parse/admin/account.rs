@@ -106,13 +106,25 @@ impl Parser<'_> {
             }
             return Ok(UserName::Current);
         }
-        let user = self.text_or_ident()?;
+        let user = self.account_word()?;
         let (mut host, mut bare) = ("%".to_string(), true);
         if self.peek() == Tok::UserVar {
             bare = false;
             host = self.at_name()?.to_lowercase();
+            // No host means any.
+            if host.is_empty() {
+                host.push('%');
+            }
         }
         Ok(UserName::Named { user, host, bare })
+    }
+
+    /// The first half of an account's name. Names of accounts may be longer than others; who makes one looks at that.
+    pub(crate) fn account_word(&mut self) -> SqlResult<String> {
+        match self.peek() {
+            Tok::String => self.text_or_ident(),
+            _ => self.passing_ident(),
+        }
     }
 
     /// An account, or CURRENT_ROLE.

@@ -60,7 +60,7 @@ impl Parser<'_> {
             Tok::Word(Kw::CURRENT_USER) => Definer::CurrentUser,
             Tok::Word(Kw::CURRENT_ROLE) => Definer::CurrentRole,
             _ => {
-                let user = self.text_or_ident()?;
+                let user = self.account_word()?;
                 let host = match self.peek() {
                     Tok::UserVar => Some(self.at_name()?),
                     _ => None,

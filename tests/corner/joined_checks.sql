@@ -1,0 +1,27 @@
+-- CHECK OPTION over joins: conditions of ON and WHERE hold for the joined row with its new values.
+CREATE TABLE jc1 (a INT PRIMARY KEY, b INT);
+CREATE TABLE jc2 (a INT PRIMARY KEY, c INT);
+INSERT INTO jc1 VALUES (1, 1), (2, 2), (3, 3);
+INSERT INTO jc2 VALUES (1, 1), (2, 2), (3, 3);
+CREATE VIEW jv1 AS SELECT jc1.a AS a1, b, jc2.a AS a2, c FROM jc1 JOIN jc2 ON jc1.a = jc2.a AND b = c WITH CHECK OPTION;
+UPDATE jv1 SET b = 9 WHERE a1 = 1;
+UPDATE jv1 SET c = c;
+UPDATE jv1 SET c = 5;
+INSERT INTO jv1 (a1, b) VALUES (7, 7);
+CREATE VIEW jv2 AS SELECT jc1.a AS a1, b, c FROM jc1, jc2 WHERE jc1.a = jc2.a AND b + c < 7 WITH CHECK OPTION;
+UPDATE jv2 SET b = 3 WHERE a1 = 2;
+UPDATE jv2 SET b = b + 4 WHERE a1 = 2;
+UPDATE IGNORE jv2 SET b = 100;
+PREPARE jp FROM 'UPDATE jv2 SET c = ?';
+SET @j = 50;
+EXECUTE jp USING @j;
+SET @j = 1;
+EXECUTE jp USING @j;
+CREATE VIEW jv3 AS SELECT a1, b FROM jv2 WHERE b < 3 WITH LOCAL CHECK OPTION;
+UPDATE jv3 SET b = 2;
+UPDATE jv3 SET b = 4;
+CREATE VIEW jv4 AS SELECT jc1.a AS a1, b, c FROM jc1 LEFT JOIN jc2 ON jc1.a = jc2.a AND c = b WHERE b < 100 WITH CHECK OPTION;
+CREATE VIEW jv4 AS SELECT jc1.a AS a1, b FROM jc1 LEFT JOIN jc2 ON jc1.a = jc2.a;
+CREATE VIEW jv5 AS SELECT a1 FROM jv4 WITH CHECK OPTION;
+SELECT * FROM jc1 ORDER BY a;
+SELECT * FROM jc2 ORDER BY a;
