@@ -36,7 +36,7 @@ impl ClientSession {
         &mut self,
         run: impl FnOnce(&mut Transaction, &StatementEnv) -> SqlResult<T>,
     ) -> SqlResult<T> {
-        let kept = self.tx.open.is_some();
+        let mut kept = self.tx.open.is_some();
         let mut open = match self.tx.open.take() {
             Some(o) => o,
             None => self.begin_transaction(None),
@@ -48,6 +48,8 @@ impl ClientSession {
             Ok(_) => open.txn.end_statement(),
             Err(_) => open.txn.rollback_statement(),
         }
+        // What a function has written waits for COMMIT, if nothing else has it written.
+        kept |= r.is_ok() && !self.settings.autocommit && !open.txn.is_read_only();
         if kept {
             self.tx.open = Some(open);
         } else if r.is_ok() && !open.txn.is_read_only() {
@@ -95,7 +97,7 @@ impl ClientSession {
             self.refuse_behind_xa_end()?;
         }
         let tableless = plan.is_tableless();
-        let kept = self.tx.open.is_some();
+        let mut kept = self.tx.open.is_some();
         let mut open = match self.tx.open.take() {
             Some(o) => o,
             None => self.begin_transaction(None),
@@ -113,6 +115,8 @@ impl ClientSession {
                 Err(_) => open.txn.rollback_statement(),
             }
         }
+        // What a function has written waits for COMMIT, if nothing else has it written.
+        kept |= r.is_ok() && !self.settings.autocommit && !open.txn.is_read_only();
         if kept {
             self.tx.open = Some(open);
         } else if r.is_ok() && !open.txn.is_read_only() {

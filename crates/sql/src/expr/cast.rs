@@ -2,7 +2,7 @@
 
 use crate::env::StatementEnv;
 use crate::expr::node::{EvalCtx, Expr, ExprKind, NO_LENGTH};
-use crate::expr::value::{Val, Warn, date_rules};
+use crate::expr::value::{Val, Warn, date_rules, rounds};
 use narwal_types::charset::shown;
 use narwal_types::collation::char_prefix;
 use narwal_types::convert;
@@ -61,8 +61,8 @@ impl Expr {
             TypeKind::Date | TypeKind::DateTime(_) | TypeKind::Timestamp(_) => {
                 date(r, ty.kind, env)
             }
-            TypeKind::Time(f) => match convert::to_time(r) {
-                Some(t) => Val::Ref(ValueRef::Time(t.truncate(f))),
+            TypeKind::Time(f) => match convert::to_time(r, rounds(env)) {
+                Some(t) => Val::Ref(ValueRef::Time(t.with_digits(f, rounds(env)))),
                 None => incorrect("time", r, env),
             },
             TypeKind::Fixed(kind) => {
@@ -182,8 +182,14 @@ fn integer<'a>(r: ValueRef<'_>, unsigned: bool, env: &StatementEnv) -> Val<'a> {
     let n = match r {
         ValueRef::Decimal(d) => return exact_as_integer(d, unsigned, env),
         ValueRef::Double(f) => double_as_integer(f, unsigned, env),
-        ValueRef::Time(t) => to_integer(ValueRef::Time(t.truncate(0)), &mut Warn(env)),
-        ValueRef::DateTime(t) => to_integer(ValueRef::DateTime(t.truncate(0)), &mut Warn(env)),
+        ValueRef::Time(t) => {
+            let t = t.with_digits(0, rounds(env));
+            to_integer(ValueRef::Time(t), &mut Warn(env))
+        }
+        ValueRef::DateTime(t) => {
+            let t = t.with_digits(0, rounds(env));
+            to_integer(ValueRef::DateTime(t), &mut Warn(env))
+        }
         r => to_integer(r, &mut Warn(env)),
     };
     if !unsigned {
@@ -246,7 +252,13 @@ pub(super) fn note_fraction(r: ValueRef<'_>, env: &StatementEnv) {
 fn date<'a>(r: ValueRef<'_>, kind: TypeKind, env: &StatementEnv) -> Val<'a> {
     let t = match r {
         ValueRef::Time(t) => Some(super::compare::on_today(t, env)),
-        r => convert::to_datetime(r, date_rules(env)),
+        r => convert::to_datetime(
+            r,
+            match kind {
+                TypeKind::Date => date_rules(env).of_day(),
+                _ => date_rules(env),
+            },
+        ),
     };
     if t.is_some() {
         note_fraction(r, env);
@@ -254,7 +266,7 @@ fn date<'a>(r: ValueRef<'_>, kind: TypeKind, env: &StatementEnv) -> Val<'a> {
     match (t, kind) {
         (None, _) => incorrect("datetime", r, env),
         (Some(t), TypeKind::DateTime(f) | TypeKind::Timestamp(f)) => {
-            Val::Ref(ValueRef::DateTime(t.truncate(f)))
+            Val::Ref(ValueRef::DateTime(t.with_digits(f, rounds(env))))
         }
         (Some(t), _) => Val::Ref(ValueRef::Date(t.date)),
     }

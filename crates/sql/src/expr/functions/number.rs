@@ -210,10 +210,22 @@ fn abs_type(t: &Typing<'_>) -> SqlResult<ExprType> {
             decimals: arg.decimals,
             ..ExprType::double(nullable)
         },
-        Class::Int => ExprType::bigint(arg.ty.unsigned, nullable)
+        _ if arg.ty.is_temporal() => {
+            // Of its characters the sign counts for none, nor does the point.
+            let scale = arg.scale();
+            let left_out = 1 + u32::from(scale > 0) + scale;
+            ExprType::decimal(
+                (arg.chars() as u32).saturating_sub(left_out),
+                scale,
+                nullable,
+            )
+        }
+        Class::Int => ExprType::bigint(arg.counts_unsigned(), nullable)
             .with_digits(arg.int_digits())
             .with_width(arg.chars() as u32),
-        Class::Decimal => ExprType::decimal(arg.int_digits(), arg.scale(), nullable),
+        Class::Decimal => {
+            ExprType::decimal(arg.int_digits(), arg.scale(), nullable).with_sign_of(&arg)
+        }
     })
 }
 
@@ -248,14 +260,15 @@ fn whole_type(t: &Typing<'_>) -> SqlResult<ExprType> {
         },
         Class::Int => whole_of(arg, nullable),
         Class::Decimal if arg.int_digits() < 18 => {
-            let digits = arg.int_digits() + 1;
+            // Without a sign there is nothing to carry into.
+            let digits = arg.int_digits() + u32::from(!arg.ty.unsigned);
             let ty = match digits {
                 ..10 => ExprType::int(nullable),
                 _ => ExprType::bigint(false, nullable),
             };
-            ty.with_digits(digits)
+            ty.with_sign_of(&arg).with_digits(digits)
         }
-        Class::Decimal => ExprType::decimal(arg.int_digits(), 0, nullable),
+        Class::Decimal => ExprType::decimal(arg.int_digits(), 0, nullable).with_sign_of(&arg),
     })
 }
 
@@ -264,7 +277,7 @@ fn places_type(t: &Typing<'_>, carries: bool) -> SqlResult<ExprType> {
     let (arg, nullable) = (t.arg(0), t.nullable());
     let (given, literal) = (t.args.len() > 1, t.literal_int(1));
     let moment = moment_type(arg, |f| match literal {
-        Some(d) => d.clamp(0, f.into()) as u8,
+        Some(d) => d.clamp(0, 6) as u8,
         None if given => f,
         None => 0,
     });
@@ -301,7 +314,7 @@ fn places_type(t: &Typing<'_>, carries: bool) -> SqlResult<ExprType> {
             };
             // Only what cuts digits off can carry into one more.
             let more = u32::from(carries && scale < arg.scale());
-            ExprType::decimal(arg.int_digits() + more, scale, nullable)
+            ExprType::decimal(arg.int_digits() + more, scale, nullable).with_sign_of(&arg)
         }
     })
 }

@@ -121,18 +121,28 @@ pub(super) fn is_date_text(s: &[u8]) -> bool {
 /// Numbers from here on are dates with their times.
 const FIRST_MOMENT: i64 = 10_000_000_000;
 
-/// An argument as a time of any length. `None` for what is none, and for dates.
-pub(super) fn time_of_any_length(v: ValueRef<'_>) -> Option<Time> {
+/// The longest interval: 87649415:59:59.999999.
+const INTERVAL_MAX: u64 = 315_537_897_599_999_999;
+
+/// False for a time that is longer than intervals are.
+pub(super) fn is_interval(t: Time) -> bool {
+    t.micros.unsigned_abs() <= INTERVAL_MAX
+}
+
+/// An argument as a time of any length. `None` for what is none, and for dates, which numbers are from `first_moment` on.
+pub(super) fn time_of_any_length(v: ValueRef<'_>, first_moment: i64, rounds: bool) -> Option<Time> {
     match v {
         ValueRef::Time(t) => Some(t),
-        ValueRef::Str(s) | ValueRef::Bytes(s) if !is_date_text(s) => parse_time(s).map(|p| p.value),
+        ValueRef::Str(s) | ValueRef::Bytes(s) if !is_date_text(s) => {
+            parse_time(s, rounds).map(|p| p.value)
+        }
         ValueRef::Null
         | ValueRef::Str(_)
         | ValueRef::Bytes(_)
         | ValueRef::Date(_)
         | ValueRef::DateTime(_) => None,
-        v => number_parts(v)
-            .filter(|p| p.0.abs() < FIRST_MOMENT)
+        v => number_parts(v, rounds)
+            .filter(|p| p.0.abs() < first_moment)
             .and_then(|(n, us, fsp)| time_from_number(n, us, fsp)),
     }
 }
@@ -143,12 +153,14 @@ fn is_date_number(v: ValueRef<'_>) -> bool {
         v,
         ValueRef::Int(_) | ValueRef::UInt(_) | ValueRef::Decimal(_) | ValueRef::Double(_)
     );
-    number && number_parts(v).is_some_and(|p| p.0 > 10_000_000)
+    number && number_parts(v, false).is_some_and(|p| p.0 > 10_000_000)
 }
 
 /// Adds the second argument, or subtracts it, if the sign is -1.
 fn add_time<'a>(c: &Call<'a, '_>, sign: i64) -> SqlResult<Val<'a>> {
-    let Some(b) = time_of_any_length(c.v(1)) else {
+    let b = time_of_any_length(c.v(1), FIRST_MOMENT, c.rules().rounds);
+    let b = b.filter(|t| is_interval(*t));
+    let Some(b) = b else {
         let told = format!(
             "Incorrect INTERVAL DAY TO SECOND value: '{}'",
             no_moment(c.v(1))

@@ -1,0 +1,24 @@
+-- Which columns CREATE TABLE ... SELECT makes of expressions.
+CREATE TABLE rs (ti TINYINT, tiu TINYINT UNSIGNED, i INT, iu INT UNSIGNED, bu BIGINT UNSIGNED, d DECIMAL(10,2), du DECIMAL(10,2) UNSIGNED, fm FLOAT(7,2), dm DOUBLE(10,3), c CHAR(5), vc VARCHAR(20), y YEAR, da DATE, tm TIME, tm3 TIME(3), dt DATETIME, dt4 DATETIME(4), e ENUM('a','bb'), bt BIT(5), z INT(5) ZEROFILL);
+CREATE TABLE rs1 AS SELECT hex(tiu) x0, hex(iu) x1, hex(bu) x2, hex(i) x3, hex(y) x4, hex(da) x5, hex(tm3) x6, hex(dt) x7, hex(e) x8, hex(bt) x9 FROM rs;
+SHOW CREATE TABLE rs1;
+CREATE TABLE rs2 AS SELECT std(ti) x0, std(i) x1, std(bu) x2, variance(d) x3, std(y) x4, var_samp(da) x5, stddev(tm3) x6, std(dt4) x7, std(bt) x8, std(z) x9 FROM rs;
+SHOW CREATE TABLE rs2;
+CREATE TABLE rs3 AS SELECT round(du) x0, round(du,1) x1, abs(du) x2, floor(du) x3, truncate(du,1) x4, du % 3 x5, cast(du AS SIGNED) x6, cast(du AS UNSIGNED) x7 FROM rs;
+SHOW CREATE TABLE rs3;
+CREATE TABLE rs4 AS SELECT -fm x0, -dm x1, avg(fm) x2, avg(dm) x3, fm+1 x4, dm*1.5 x5 FROM rs;
+SHOW CREATE TABLE rs4;
+CREATE TABLE rs5 AS SELECT fm/3 x0, dm/3 x1, fm div 2 x2, dm div 2 x3 FROM rs;
+SHOW CREATE TABLE rs5;
+CREATE TABLE rs6 AS SELECT ifnull(ti,0) x0, ifnull(tiu,i) x1, coalesce(y,0) x2, ifnull(bt,0) x3, if(1,ti,null) x4, if(1,ti,iu) x5 FROM rs;
+SHOW CREATE TABLE rs6;
+CREATE TABLE rs7 AS SELECT -da x0, -tm x1, -tm3 x2, -dt x3, abs(da) x4, abs(tm) x5, abs(tm3) x6, abs(dt) x7, abs(dt4) x8, abs(y) x9, abs(bt) x10 FROM rs;
+SHOW CREATE TABLE rs7;
+CREATE TABLE rs8 AS SELECT round(tm,1) x0, truncate(dt,1) x1, round(dt4,1) x2, round(tm3) x3 FROM rs;
+SHOW CREATE TABLE rs8;
+CREATE TABLE rs9 AS SELECT c x, ti y, da w, tm3 v FROM rs UNION SELECT 1, 1, 1, 1;
+SHOW CREATE TABLE rs9;
+CREATE TABLE rs10 AS SELECT c x, e y FROM rs UNION SELECT NULL, NULL;
+SHOW CREATE TABLE rs10;
+CREATE TABLE rs11 AS SELECT group_concat(fm) x, group_concat(z) y, group_concat(dm) w FROM rs;
+SHOW CREATE TABLE rs11;

@@ -1,0 +1,20 @@
+-- Without autocommit, what a stored function writes in a statement without tables waits for COMMIT.
+CREATE TABLE wf (a INT PRIMARY KEY);
+CREATE FUNCTION wf1(x INT) RETURNS INT BEGIN INSERT INTO wf VALUES (x); RETURN x; END;
+SET autocommit=0;
+SELECT wf1(1);
+SELECT * FROM wf;
+ROLLBACK;
+SELECT * FROM wf;
+DO wf1(2);
+ROLLBACK;
+SELECT * FROM wf;
+SET @wf = wf1(3);
+ROLLBACK;
+SELECT * FROM wf;
+SELECT wf1(4);
+COMMIT;
+ROLLBACK;
+SELECT * FROM wf;
+SET autocommit=1;
+DROP FUNCTION wf1;
