@@ -4,7 +4,7 @@ INSERT INTO lo VALUES (1,3,'x',b'11',3.5,'z','p',2001,'10:00:00'),(2,1,'b',b'01'
 SELECT group_concat(DISTINCT a), group_concat(DISTINCT b), group_concat(DISTINCT d), group_concat(DISTINCT e), group_concat(DISTINCT s), group_concat(DISTINCT y), group_concat(DISTINCT t) FROM lo;
 SELECT group_concat(DISTINCT a, b), group_concat(DISTINCT a, b ORDER BY 1), group_concat(DISTINCT b ORDER BY a), group_concat(b ORDER BY a), group_concat(b ORDER BY a DESC) FROM lo;
 SELECT hex(group_concat(c)), hex(group_concat(DISTINCT c)), hex(group_concat(c ORDER BY a)), hex(group_concat(DISTINCT c ORDER BY a)), group_concat(c+0) FROM lo;
-SELECT json_arrayagg(DISTINCT a), json_arrayagg(b ORDER BY a), json_arrayagg(DISTINCT b), json_arrayagg(DISTINCT b ORDER BY a), json_arrayagg(DISTINCT c) FROM lo;
+SELECT json_arrayagg(DISTINCT a), json_arrayagg(b ORDER BY a), json_arrayagg(DISTINCT b), json_arrayagg(DISTINCT b ORDER BY a), cast(json_arrayagg(DISTINCT c) AS CHAR) FROM lo;
 SELECT a, group_concat(DISTINCT b SEPARATOR '-'), group_concat(b ORDER BY d LIMIT 2) FROM lo GROUP BY a;
 SELECT a, group_concat(DISTINCT b SEPARATOR '-') FROM lo GROUP BY a WITH ROLLUP;
 SELECT group_concat(DISTINCT b LIMIT 1,2), group_concat(DISTINCT lower(b)), group_concat(DISTINCT d*2), group_concat(DISTINCT concat(b,a)) FROM lo;

@@ -22,3 +22,6 @@ CREATE TABLE rs10 AS SELECT c x, e y FROM rs UNION SELECT NULL, NULL;
 SHOW CREATE TABLE rs10;
 CREATE TABLE rs11 AS SELECT group_concat(fm) x, group_concat(z) y, group_concat(dm) w FROM rs;
 SHOW CREATE TABLE rs11;
+CREATE TABLE rs12 (a BIT(1), b BIT(5), c BIT(20), d BIT(64));
+CREATE TABLE rs13 AS SELECT format(a,0) a, format(b,0) b, format(c,0) c, format(d,2) d FROM rs12;
+SHOW CREATE TABLE rs13;

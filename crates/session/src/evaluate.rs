@@ -96,7 +96,7 @@ impl ClientSession {
         if !plan.needs().is_empty() {
             self.refuse_behind_xa_end()?;
         }
-        let tableless = plan.is_tableless();
+        let tableless = plan.is_tableless() && !plan.calls_stored();
         let mut kept = self.tx.open.is_some();
         let mut open = match self.tx.open.take() {
             Some(o) => o,

@@ -808,7 +808,7 @@ impl Store<'_> {
     fn date(&mut self, v: ValueRef<'_>) -> SqlResult<Value> {
         match self.to_datetime(v, self.mode.dates.of_day()) {
             Some((t, false)) => {
-                if t.micros != 0 || has_needless_fraction(v) {
+                if t.micros != 0 || has_needless_fraction(v) || has_more_digits(v) {
                     self.note_truncated();
                 }
                 Ok(Value::Date(t.date))
@@ -828,7 +828,7 @@ impl Store<'_> {
             Some((t, g)) => (t.with_digits(fsp, rules.rounds), g),
             None => return self.bad_temporal("datetime", v, Value::DateTime(zero)),
         };
-        if has_needless_fraction(v) {
+        if has_needless_fraction(v) || has_more_digits(v) {
             self.note_truncated();
         }
         let value = if let TypeKind::Timestamp(_) = self.t.ty.kind
@@ -908,7 +908,12 @@ impl Store<'_> {
             Some(t) if garbage => {
                 self.bad_temporal("time", v, Value::Time(t.with_digits(fsp, rounds)))
             }
-            Some(t) => Ok(Value::Time(t.with_digits(fsp, rounds))),
+            Some(t) => {
+                if has_more_digits(v) {
+                    self.note_truncated();
+                }
+                Ok(Value::Time(t.with_digits(fsp, rounds)))
+            }
         }
     }
 
@@ -1300,6 +1305,15 @@ pub fn to_bool(v: ValueRef<'_>, w: &mut dyn Warnings) -> Option<bool> {
         ValueRef::Fixed(f) => f.is_true(),
         v => to_f64(v, w) != 0.0,
     })
+}
+
+/// A text with more digits behind its seconds than a moment has: they are left out, with a note.
+pub fn has_more_digits(v: ValueRef<'_>) -> bool {
+    let (ValueRef::Str(s) | ValueRef::Bytes(s)) = v else {
+        return false;
+    };
+    let point = s.iter().position(|b| *b == b'.');
+    point.is_some_and(|at| s.len() > at + 7 && s[at + 1..at + 8].iter().all(u8::is_ascii_digit))
 }
 
 /// A number that is a date and has a fraction, which no date has: it is left out, with a note.

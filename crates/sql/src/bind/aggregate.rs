@@ -1,11 +1,11 @@
 //! Calls of aggregates: their arguments, their clauses, and which query they belong to.
 
-use crate::bind::binder::{Binder, as_operand, member_as_text, shown};
+use crate::bind::binder::{Binder, as_operand, member_as_text};
 use crate::bind::scope::{OuterScope, Scope};
 use crate::bind::windows::WindowsHere;
 use crate::env::VariableScope;
 use crate::expr::fixed;
-use crate::expr::node::{AggFunc, Aggregate, Expr, ExprKind, ListOptions, make};
+use crate::expr::node::{AggFunc, Aggregate, Expr, ExprKind, ExprType, ListOptions, make};
 use narwal_syntax::SqlMode;
 use narwal_syntax::ast::{self, Call, Expr as Ast};
 use narwal_types::errors;
@@ -83,9 +83,12 @@ impl Binder<'_> {
             args.push(match e {
                 e if func.is_numeric() => as_operand(e),
                 e if func == AggFunc::GroupConcat && e.ty.has_form() => {
-                    let e = shown(e);
-                    let ty = self.localized(e.ty, &[]);
-                    Expr { ty, ..e }
+                    // Room for the text of any number.
+                    let text = ExprType {
+                        coercibility: e.ty.coercibility,
+                        ..ExprType::text(512, e.ty.nullable)
+                    };
+                    e.coerce(&self.localized(text, &[]))
                 }
                 e if func == AggFunc::Rows => member_as_text(e),
                 e => e,

@@ -1,6 +1,7 @@
 //! Operators with words: BETWEEN, IN, LIKE, REGEXP, ANY and ALL, COLLATE.
 
 use crate::bind::binder::{Binder, as_operand, boxed, comparison, shown};
+use crate::bind::bits;
 use crate::bind::operand::{in_name, not_a_row, row_items};
 use crate::env::StatementEnv;
 use crate::expr::call::wrong_arguments;
@@ -39,6 +40,9 @@ impl Binder<'_> {
         let mut hi = self.beside(high, &e)?;
         // A number among texts makes all three numbers.
         let number = |e: &Expr| e.ty.ty.is_numeric() && !e.ty.null;
+        if number(&lo) && number(&hi) {
+            e = bits::as_number(e);
+        }
         if e.ty.is_string() && number(&lo) != number(&hi) {
             let double = ExprType::double(true);
             let as_number = |e: Expr| match e.ty.is_string() {
@@ -66,7 +70,7 @@ impl Binder<'_> {
         if row_items(e).is_some() {
             return self.row_in(e, list, negated);
         }
-        let e = self.expr(e)?;
+        let mut e = self.expr(e)?;
         if list.iter().any(|x| row_items(x).is_some()) {
             return Err(not_a_row(Some(&e), None, in_name(list, negated)));
         }
@@ -74,6 +78,9 @@ impl Binder<'_> {
             .iter()
             .map(|x| self.beside(x, &e))
             .collect::<SqlResult<Vec<_>>>()?;
+        if list.iter().all(|x| x.ty.ty.is_numeric() && !x.ty.null) {
+            e = bits::as_number(e);
+        }
         // IN with one value is a comparison.
         if let [one] = list.as_slice()
             && (json::is_extract(&e) || json::is_extract(one))

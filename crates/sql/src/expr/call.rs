@@ -211,6 +211,8 @@ impl<'a> Call<'a, '_> {
                 codes::TRUNCATED_WRONG_VALUE,
                 format!("Incorrect time value: '{}'", no_moment(v)),
             );
+        } else {
+            super::cast::note_digits(v, "time", self.ctx.env);
         }
         t
     }

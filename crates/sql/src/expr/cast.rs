@@ -62,7 +62,10 @@ impl Expr {
                 date(r, ty.kind, env)
             }
             TypeKind::Time(f) => match convert::to_time(r, rounds(env)) {
-                Some(t) => Val::Ref(ValueRef::Time(t.with_digits(f, rounds(env)))),
+                Some(t) => {
+                    note_digits(r, "time", env);
+                    Val::Ref(ValueRef::Time(t.with_digits(f, rounds(env))))
+                }
                 None => incorrect("time", r, env),
             },
             TypeKind::Fixed(kind) => {
@@ -182,14 +185,8 @@ fn integer<'a>(r: ValueRef<'_>, unsigned: bool, env: &StatementEnv) -> Val<'a> {
     let n = match r {
         ValueRef::Decimal(d) => return exact_as_integer(d, unsigned, env),
         ValueRef::Double(f) => double_as_integer(f, unsigned, env),
-        ValueRef::Time(t) => {
-            let t = t.with_digits(0, rounds(env));
-            to_integer(ValueRef::Time(t), &mut Warn(env))
-        }
-        ValueRef::DateTime(t) => {
-            let t = t.with_digits(0, rounds(env));
-            to_integer(ValueRef::DateTime(t), &mut Warn(env))
-        }
+        ValueRef::Time(t) => to_integer(ValueRef::Time(t.truncate(0)), &mut Warn(env)),
+        ValueRef::DateTime(t) => to_integer(ValueRef::DateTime(t.truncate(0)), &mut Warn(env)),
         r => to_integer(r, &mut Warn(env)),
     };
     if !unsigned {
@@ -235,8 +232,29 @@ fn double_as_integer(f: f64, unsigned: bool, env: &StatementEnv) -> i128 {
     }
 }
 
+/// The note about digits of a text that are beyond those of a moment, or of a time.
+pub(super) fn note_digits(r: ValueRef<'_>, kind: &str, env: &StatementEnv) {
+    if !convert::has_more_digits(r) {
+        return;
+    }
+    let text = r.to_text();
+    // A date before it makes a time a moment.
+    let kind = match kind == "time" && text.trim_start().get(1..).is_some_and(|t| t.contains('-')) {
+        true => "datetime",
+        false => kind,
+    };
+    env.note(
+        codes::TRUNCATED_WRONG_VALUE,
+        format!(
+            "Truncated incorrect {kind} value: '{}'",
+            abridged(text, 128)
+        ),
+    );
+}
+
 /// The note about a fraction of a number that is a date.
 pub(super) fn note_fraction(r: ValueRef<'_>, env: &StatementEnv) {
+    note_digits(r, "datetime", env);
     if convert::has_needless_fraction(r) {
         env.note(
             codes::TRUNCATED_WRONG_VALUE,

@@ -572,7 +572,8 @@ pub fn unify<'a>(types: impl IntoIterator<Item = &'a ExprType>, op: &str) -> Sql
     let sign_of_null = signed_null && some.iter().any(|t| t.ty.unsigned);
     if let [one] = some[..]
         && op == "UNION"
-        && (one.ty.is_string() || one.ty.is_member())
+        && one.ty.is_string()
+        && !one.ty.is_member()
     {
         return Ok(one.with_nullable(nullable));
     }

@@ -55,7 +55,10 @@ impl<'a> Grouped<'a> {
         if is_mysql() || !self.keys.is_empty() {
             return Ok(());
         }
-        match order.iter().any(|k| self.first_free(&k.expr, &[]).is_some()) {
+        match order
+            .iter()
+            .any(|k| self.first_free(&k.expr, &[]).is_some())
+        {
             true => Err(errors::MIX_OF_GROUP_FUNC_AND_FIELDS.plain()),
             false => Ok(()),
         }

@@ -14,7 +14,7 @@ use crate::planner::resolve::Resolver;
 use crate::planner::with_order::{Named, in_order};
 use narwal_syntax::ast::{Cte, Select, SetOp, TableRef, With};
 use narwal_types::errors;
-use narwal_types::{ResultColumn, SqlError, SqlResult};
+use narwal_types::{ResultColumn, SqlError, SqlResult, TypeKind};
 use std::sync::Arc;
 
 /// Uses of tables of WITH in one statement, beyond one of each: every use is planned anew.
@@ -147,6 +147,17 @@ pub(super) fn check_names(cte: &Cte, columns: usize) -> SqlResult<()> {
     Err(errors::WITH_COL_WRONG_LIST.plain())
 }
 
+/// The type that a column brings into a union. What is computed has no fixed length.
+fn united(c: &ResultColumn) -> ExprType {
+    let mut ty = column_type(c);
+    if let TypeKind::Char(n) = ty.ty.kind
+        && c.org_name.is_empty()
+    {
+        ty.ty.kind = TypeKind::VarChar(n);
+    }
+    ty
+}
+
 /// Texts of numbers and moments alone are in the connection's collation.
 fn in_connection(ty: ExprType, env: &StatementEnv) -> ExprType {
     match ty.ty.is_character() && ty.coercibility == Coercibility::Numeric {
@@ -167,7 +178,7 @@ pub(super) fn unified<'p>(
     }
     let types = (0..columns.len())
         .map(|i| {
-            let of: Vec<ExprType> = parts.iter().map(|p| column_type(&p.columns[i])).collect();
+            let of: Vec<ExprType> = parts.iter().map(|p| united(&p.columns[i])).collect();
             match of.as_slice() {
                 [one] => Ok(*one),
                 _ => Ok(in_connection(types::unify(&of, "UNION")?, env)),

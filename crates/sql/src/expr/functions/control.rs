@@ -214,7 +214,15 @@ fn extreme_type(t: &Typing<'_>) -> SqlResult<ExprType> {
     let has_number = t.types().any(|t| t.ty.is_numeric());
     // Beside a temporal value everything is temporal.
     if t.types().any(|t| temporal(&t)) {
-        return Ok(types::unify(t.types().filter(temporal), t.name)?.with_nullable(true));
+        let mut ty = types::unify(t.types().filter(temporal), t.name)?.with_nullable(true);
+        // The others bring their digits along.
+        let said = (0..t.args.len()).filter(|i| !t.arg(*i).null);
+        let digits = said.map(|i| t.fraction(i)).max().unwrap_or(0);
+        match &mut ty.ty.kind {
+            TypeKind::Time(f) | TypeKind::DateTime(f) => *f = digits,
+            _ => return Ok(ty),
+        }
+        return Ok(ExprType::of_column(ty.ty, true));
     }
     let ty = types::unify(t.types(), t.name)?;
     // Numbers among strings make the comparison numeric.

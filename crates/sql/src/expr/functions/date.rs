@@ -1,8 +1,9 @@
 //! Parts of dates and times, and days counted.
 
-use super::time::{is_interval, time_of_any_length};
+use super::time::{BEYOND_INTERVALS, is_interval, time_of_any_length};
 use super::typing::{bigint_or_null, int, int_or_null, kind};
 use crate::env::VariableScope;
+use crate::expr::cast::note_digits;
 use crate::expr::date::{self, Interval, IntervalUnit};
 use crate::expr::locale::Locale;
 use crate::expr::node::{Call, ExprType, Function, Typing};
@@ -13,9 +14,6 @@ use narwal_types::temporal::{DAY, SECOND, days_in_month};
 use narwal_types::temporal_parse::parse_datetime;
 use narwal_types::{Date, Time, TypeKind, Value};
 use narwal_types::{SqlResult, ValueRef};
-
-/// Numbers from here on are dates with their times.
-const FIRST_MOMENT: i64 = 1_000_000_000_000;
 
 pub(in crate::expr) static EXTRACT: Function = Function::new(
     " extract",
@@ -398,9 +396,10 @@ fn extract<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
         ValueRef::Str(s) | ValueRef::Bytes(s) => unit == IntervalUnit::Day && digits(s),
         _ => false,
     };
-    let time = time_of_any_length(c.v(1), FIRST_MOMENT, c.rules().rounds);
+    let time = time_of_any_length(c.v(1), BEYOND_INTERVALS, c.rules().rounds);
     if let Some(t) = time.filter(|_| of_time && !of_date) {
         if is_interval(t) {
+            note_digits(c.v(1), "time", c.ctx.env);
             return Call::opt_int(Some(part_of_time(unit, t)));
         }
         let told = format!("Incorrect interval value: '{}'", no_moment(c.v(1)));
@@ -417,12 +416,17 @@ fn extract<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
 
 /// A part of a time, which may have days.
 fn part_of_time(unit: IntervalUnit, t: Time) -> i64 {
+    // No week has a time, and MariaDB says so.
+    const NO_WEEK: i64 = 613_566_757;
+    if unit == IntervalUnit::Week {
+        return NO_WEEK;
+    }
     let us = t.micros.unsigned_abs();
     let days = (us / DAY as u64) as i64;
     // What a day is worth in the number.
-    let day =
-        date::extract(unit, &Date::new(0, 0, 1), 0) - date::extract(unit, &Date::new(0, 0, 0), 0);
-    let n = date::extract(unit, &Date::new(0, 0, 0), us % DAY as u64) + days * day;
+    let at = |day| date::extract(unit, &Date::new(0, 0, day), 0);
+    let day = at(1) - at(0);
+    let n = date::extract(unit, &Date::default(), us % DAY as u64) + days * day;
     if t.micros < 0 { -n } else { n }
 }
 

@@ -298,12 +298,16 @@ fn places_type(t: &Typing<'_>, carries: bool) -> SqlResult<ExprType> {
         Class::Int if literal.is_some_and(|d| d >= 0) || !given => whole_of(arg, nullable),
         Class::Int => {
             let ty = whole_of(arg, nullable);
-            let carried = ty.with_digits(arg.int_digits() + 1);
-            match carried.width {
-                ..10 => carried.with_width(arg.chars() as u32 + 1),
-                chars => ExprType::bigint(ty.ty.unsigned, nullable)
-                    .with_digits(arg.int_digits() + 1)
-                    .with_width(chars),
+            let digits = arg.int_digits() + 1;
+            let carried = match ty.with_digits(digits).width {
+                ..10 => ExprType::int(nullable).with_sign_of(&ty).with_digits(digits),
+                _ => ExprType::bigint(ty.ty.unsigned, nullable).with_digits(digits),
+            };
+            match digits {
+                // More than any integer has.
+                20.. => ExprType::decimal(digits, 0, nullable).with_sign_of(&ty),
+                _ if carried.width < 10 => carried.with_width(arg.chars() as u32 + 1),
+                _ => carried,
             }
         }
         Class::Decimal => {

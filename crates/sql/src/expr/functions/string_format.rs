@@ -189,7 +189,11 @@ fn format_type(t: &Typing<'_>) -> SqlResult<ExprType> {
 fn shown_digits(ty: &ExprType, places: u64) -> u64 {
     // As many as the largest double has.
     const OF_DOUBLE: u64 = 309;
-    let digits = ExprType::of_column(ty.ty, true).int_digits() as u64;
+    let digits = match ty.ty.kind {
+        TypeKind::Bit(bits) => (u64::MAX >> (64 - u32::from(bits.clamp(1, 64)))).ilog10() + 1,
+        _ => ExprType::of_column(ty.ty, true).int_digits(),
+    };
+    let digits = u64::from(digits);
     match ty.class() {
         _ if ty.null => OF_DOUBLE,
         Class::Double => OF_DOUBLE + 1,
