@@ -10,11 +10,11 @@ use narwal_types::Collation;
 use narwal_types::work::Work;
 
 /// The escape character of a LIKE: that of its ESCAPE clause. `given` is `None` for NULL; what is given is at most one character.
-/// An empty text means the backslash too, but in binary strings, which have none then.
+/// An empty text means the backslash too, but where a character is always one byte: there is none then.
 pub fn escape_char(given: Option<&str>, collation: Collation) -> Option<char> {
     match given.and_then(|s| s.chars().next()) {
         Some(c) => Some(c),
-        None if given.is_some() && collation == Collation::Binary => None,
+        None if given.is_some() && collation.charset().max_width() == 1 => None,
         None => Some('\\'),
     }
 }

@@ -825,19 +825,29 @@ impl Store<'_> {
         };
         let rules = self.mode.dates;
         let (t, garbage) = match self.to_datetime(v, rules) {
-            Some((t, g)) => (t.with_digits(fsp, rules.rounds), g),
+            Some((t, g)) => (t, g),
             None => return self.bad_temporal("datetime", v, Value::DateTime(zero)),
         };
+        let cut = t.truncate(fsp);
+        let t = t.with_digits(fsp, rules.rounds);
         if has_needless_fraction(v) || has_more_digits(v) {
             self.note_truncated();
         }
         let value = if let TypeKind::Timestamp(_) = self.t.ty.kind
             && !t.is_zero()
         {
-            let (us, exists) = self.mode.time_zone.utc(t.unix_micros());
-            let utc = (t.date.is_real() && us >= SECOND && us / SECOND <= i32::MAX as i64)
-                .then(|| DateTime::from_unix_micros(us, fsp))
-                .flatten();
+            let utc_of = |t: DateTime| {
+                let (us, exists) = self.mode.time_zone.utc(t.unix_micros());
+                let utc = (t.date.is_real() && us >= SECOND && us / SECOND <= i32::MAX as i64)
+                    .then(|| DateTime::from_unix_micros(us, fsp))
+                    .flatten();
+                (utc, exists)
+            };
+            // What rounding takes out of the range is cut.
+            let (utc, exists) = match utc_of(t) {
+                (None, _) if cut != t => utc_of(cut),
+                found => found,
+            };
             match utc {
                 Some(u) if exists => u,
                 // The hour that the clocks skip.

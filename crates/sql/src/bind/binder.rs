@@ -1279,6 +1279,9 @@ impl Binder<'_> {
             return self.cast_collated(e, *length, charset, collation.as_deref());
         }
         match charset.map(str::to_ascii_lowercase).as_deref() {
+            None if self.scope.env.collation == Collation::Binary => {
+                self.cast(e, &CastType::Binary(*length))
+            }
             None | Some("utf8mb4") => self.cast(e, t),
             // Bytes need not be text on the way.
             Some("binary" | "byte") => self.cast(e, &CastType::Binary(*length)),
@@ -1516,7 +1519,7 @@ impl Binder<'_> {
             ty.nullable = true;
         }
         let args = match func.results {
-            Some(r) if !(r.but_texts && ty.ty.is_string()) => results(args, r, &ty),
+            Some(r) if !(r.but_texts && is_compared(&ty)) => results(args, r, &ty),
             _ => args,
         };
         Ok(make(ExprKind::Func { func, args }, ty))
@@ -1958,6 +1961,11 @@ fn bytes_of_cast(of: &ExprType, length: Option<u64>, nullable: bool) -> ExprType
         width: bytes.min(u64::from(u32::MAX)) as u32,
         ..ExprType::of_column(ColumnType::new(kind), nullable)
     }
+}
+
+/// GREATEST and LEAST of such a type compare their arguments as they are: texts, and what is no moment beside one.
+fn is_compared(ty: &ExprType) -> bool {
+    ty.ty.is_string() || matches!(ty.ty.kind, TypeKind::Date | TypeKind::DateTime(_))
 }
 
 /// Most characters of a value that is made an integer.

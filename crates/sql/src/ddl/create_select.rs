@@ -119,11 +119,12 @@ impl Run<'_> {
             }
             None => {
                 let (ty, display_width) = stored_type(r);
+                let derived = !r.table.is_empty() && r.org_table.is_empty();
                 ColumnDef {
                     name: r.name.clone(),
                     ty,
                     nullable: r.nullable,
-                    default: match union && !r.nullable {
+                    default: match (union || derived) && !r.nullable {
                         true => default_of_made(ty.kind),
                         false => DefaultDef::None,
                     },
@@ -150,7 +151,7 @@ impl Run<'_> {
     }
 }
 
-/// The default that MariaDB gives a column that comes from a union: nothing, of its type.
+/// The default that MariaDB gives a column that comes from a union or a derived table: nothing, of its type.
 fn default_of_made(kind: TypeKind) -> DefaultDef {
     let zero = match kind {
         TypeKind::Decimal(_, scale @ 1..) => format!("0.{}", "0".repeat(scale.into())),

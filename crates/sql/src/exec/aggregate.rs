@@ -464,7 +464,11 @@ impl Acc {
                 )
                 .map_or(Value::Null, |d| Value::Decimal(d.round(a.ty.decimals)))
             }
-            (State::Best(v), _) => v.clone(),
+            (State::Best(v), _) => {
+                let mut v = v.clone();
+                bits_as_number(&mut v);
+                v
+            }
             (State::Spread(s), f) => s.result(f, self.count),
             (State::Bits(bits), _) => Value::UInt(*bits),
         })

@@ -208,9 +208,10 @@ fn hex_type(t: &Typing<'_>) -> SqlResult<ExprType> {
     let arg = t.arg(0);
     let counted = matches!(arg.ty.kind, TypeKind::Year | TypeKind::Bit(_))
         || arg.ty.is_integer() && arg.ty.unsigned
-        || arg.ty.is_member()
         || arg.ty.is_temporal();
-    let chars = if counted && !arg.null {
+    let chars = if arg.ty.is_member() {
+        arg.chars() * u64::from(arg.ty.char_bytes()) * 2
+    } else if counted && !arg.null {
         arg.chars() * 2
     } else if arg.ty.is_string() {
         arg.ty.max_bytes().unwrap_or(0) * 2

@@ -300,7 +300,9 @@ fn places_type(t: &Typing<'_>, carries: bool) -> SqlResult<ExprType> {
             let ty = whole_of(arg, nullable);
             let digits = arg.int_digits() + 1;
             let carried = match ty.with_digits(digits).width {
-                ..10 => ExprType::int(nullable).with_sign_of(&ty).with_digits(digits),
+                ..10 => ExprType::int(nullable)
+                    .with_sign_of(&ty)
+                    .with_digits(digits),
                 _ => ExprType::bigint(ty.ty.unsigned, nullable).with_digits(digits),
             };
             match digits {
