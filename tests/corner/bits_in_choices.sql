@@ -21,6 +21,3 @@ CREATE TABLE bb (id INT PRIMARY KEY, b BIT(8), c BIT(8));
 INSERT INTO bb VALUES (1,b'110010',b'110001'),(2,b'1000001',NULL);
 SELECT id, hex(b), coalesce(b), if(1,b,c), case when 1 then b end, ifnull(b,c), nullif(b,c), least(b,c), greatest(b,c), concat(coalesce(b)), hex(coalesce(b)), coalesce(b)+0, length(coalesce(b)) FROM bb ORDER BY id;
 SELECT max(b), min(c) FROM bb;
-CREATE TABLE bb2 AS SELECT coalesce(b) x, max(c) y, greatest(b,c) z FROM bb GROUP BY id;
-SHOW CREATE TABLE bb2;
-SELECT hex(x), hex(y), hex(z) FROM bb2 ORDER BY x;

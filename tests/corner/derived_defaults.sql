@@ -4,8 +4,6 @@ SHOW CREATE TABLE dd1;
 CREATE TABLE dd2 (a INT NOT NULL, b VARCHAR(3));
 CREATE TABLE dd3 AS SELECT * FROM (SELECT a, b, a+1 x FROM dd2) z;
 SHOW CREATE TABLE dd3;
-CREATE TABLE dd4 AS SELECT * FROM (SELECT count(*) n, max(a) m FROM dd2) z;
-SHOW CREATE TABLE dd4;
 CREATE TABLE le (a VARCHAR(10) CHARACTER SET latin1, b VARCHAR(10) CHARACTER SET utf8mb4, c VARBINARY(10));
 INSERT INTO le VALUES ('ha%','ha%','ha%'),('ha\\%','ha\\%','ha\\%');
 SELECT a, a LIKE 'ha\%' ESCAPE '', b LIKE 'ha\%' ESCAPE '', c LIKE 'ha\%' ESCAPE '', a LIKE 'ha\%', a LIKE 'ha|%' ESCAPE '|' FROM le ORDER BY a;

@@ -1034,6 +1034,7 @@ impl Binder<'_> {
         let r = constant_beside(r, &l, self.scope.env)?;
         let l = constant_beside(l, &r, self.scope.env)?;
         let (l, r) = json::compared(l, r);
+        let (l, r) = self.near(l, r);
         let collation = types::compare_collation([&l, &r], op.symbol())?;
         let nullable = op != CmpOp::NullSafeEq && (l.ty.nullable || r.ty.nullable);
         Ok(make(
@@ -1045,6 +1046,37 @@ impl Binder<'_> {
             },
             bool_ty(nullable),
         ))
+    }
+
+    /// Two numbers to be compared. Doubles that are shown with a fixed number of digits are equal if these digits are; but a stored
+    /// column is compared as it is.
+    fn near(&self, l: Expr, r: Expr) -> (Expr, Expr) {
+        let digits = |e: &Expr| match e.ty.ty.kind {
+            _ if e.ty.null => None,
+            TypeKind::Decimal(_, scale) => Some(scale),
+            TypeKind::Float | TypeKind::Double => e.ty.is_fixed_double().then_some(e.ty.decimals),
+            _ => e.ty.ty.is_integer().then_some(0),
+        };
+        let stored = |source: usize| {
+            let source = self.scope.sources.get(source);
+            source.is_none_or(|s| s.types.is_none())
+        };
+        let fixed = |e: &Expr| {
+            e.ty.is_fixed_double() && e.as_column().is_none_or(|(source, _)| !stored(source))
+        };
+        let (Some(a), Some(b)) = (digits(&l), digits(&r)) else {
+            return (l, r);
+        };
+        if narwal_types::face::is_mysql()
+            || !fixed(&l) && !fixed(&r)
+            || r.any(&|e| matches!(e.kind, ExprKind::Subquery(_)))
+        {
+            return (l, r);
+        }
+        let ty = ExprType::double(l.ty.nullable || r.ty.nullable);
+        let args = vec![l, r.clone(), Expr::literal(Value::Int(a.max(b).into()))];
+        let func = &functions::number::NEAR;
+        (make(ExprKind::Func { func, args }, ty), r)
     }
 
     /// (a, b) = (c, d): all pairs equal.

@@ -110,8 +110,15 @@ impl Binder<'_> {
     ) -> SqlResult<Expr> {
         let e = self.expr(text)?;
         let p = self.expr(pattern)?;
+        let mut set = self.scope.env.collation.charset();
         let escape = match escape {
-            Some(x) => like_escape(&self.expr(x)?, self.scope.env)?,
+            Some(x) => {
+                let x = self.expr(x)?;
+                if x.ty.ty.is_character() {
+                    set = x.ty.ty.collation.charset();
+                }
+                like_escape(&x, self.scope.env)?
+            }
             None if self.scope.env.sql_mode.has(SqlMode::NO_BACKSLASH_ESCAPES) => {
                 Some(String::new())
             }
@@ -119,7 +126,7 @@ impl Binder<'_> {
         };
         let collation = types::compare_collation([&e, &p], "like")?;
         let (e, p) = (shown(e), shown(p));
-        let escape = like::escape_char(escape.as_deref(), collation);
+        let escape = like::escape_char(escape.as_deref(), set, collation);
         let nullable = e.ty.nullable || p.ty.nullable;
         Ok(make(
             ExprKind::Like {

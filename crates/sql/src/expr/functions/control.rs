@@ -249,6 +249,9 @@ fn extreme_moment<'a>(c: &Call<'a, '_>, wanted: Ordering, fsp: Option<u8>) -> Sq
             best = t;
         }
     }
+    if !c.rules().allows(&best.date) {
+        return Ok(Val::NULL);
+    }
     Ok(Val::Ref(match fsp {
         None => ValueRef::Date(best.date),
         Some(fsp) => ValueRef::DateTime(DateTime { fsp, ..best }.truncate(fsp)),

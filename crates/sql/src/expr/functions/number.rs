@@ -24,6 +24,19 @@ pub(in crate::expr) static CEILING: Function = Function::new(
 .computes()
 .no_fixed();
 
+/// What a number with a fixed number of digits behind the point is compared as.
+pub(crate) static NEAR: Function = Function::new(
+    " near",
+    "a, b, digits",
+    "The second number if the first one differs from it by less than half of the last digit.",
+    |t| Ok(ExprType::double(t.nullable())),
+    |c| {
+        let (a, b) = (c.f64(0), c.f64(1));
+        let half = 5.0 * 10f64.powi(-1 - c.int(2) as i32);
+        c.double(if (a - b).abs() < half { b } else { a })
+    },
+);
+
 pub(in crate::expr) static FLOOR: Function = Function::new(
     "floor",
     "n",
@@ -307,7 +320,10 @@ fn places_type(t: &Typing<'_>, carries: bool) -> SqlResult<ExprType> {
             };
             match digits {
                 // More than any integer has.
-                20.. => ExprType::decimal(digits, 0, nullable).with_sign_of(&ty),
+                20.. => {
+                    let digits = arg.chars() as u32 + u32::from(ty.ty.unsigned);
+                    ExprType::decimal(digits, 0, nullable).with_sign_of(&ty)
+                }
                 _ if carried.width < 10 => carried.with_width(arg.chars() as u32 + 1),
                 _ => carried,
             }

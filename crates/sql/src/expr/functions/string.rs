@@ -554,9 +554,15 @@ fn substring_index<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     let out = if n > 0 {
         s.match_indices(&d).nth(k).map_or(&s[..], |(i, _)| &s[..i])
     } else {
-        // From the end, so that of separators that overlap others count.
-        let at = s.rmatch_indices(&d).nth(k);
-        at.map_or(&s[..], |(i, _)| &s[i + d.len()..])
+        // Where characters are bytes they are looked for from the end: of separators that overlap others count.
+        let at = match c.expr.ty.ty.collation.charset().max_width() {
+            1 => s.rmatch_indices(&d).nth(k).map(|(i, _)| i),
+            _ => {
+                let at: Vec<usize> = s.match_indices(&d).map(|(i, _)| i).collect();
+                at.len().checked_sub(k + 1).map(|n| at[n])
+            }
+        };
+        at.map_or(&s[..], |i| &s[i + d.len()..])
     };
     c.string(out.as_bytes().to_vec())
 }
