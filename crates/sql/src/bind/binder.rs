@@ -145,6 +145,11 @@ fn double_of((m, d): (u64, u64), e: &Expr) -> SqlResult<ExprType> {
             "Too big precision specified for '{e}'. Maximum is 65"
         )));
     }
+    if d > 38 {
+        return Err(
+            errors::TOO_BIG_SCALE.text(format!("Too big scale specified for '{e}'. Maximum is 38"))
+        );
+    }
     if d > m {
         return Err(errors::M_BIGGER_THAN_D
             .text("For float(M,D), double(M,D) or decimal(M,D), M must be >= D (column '')"));

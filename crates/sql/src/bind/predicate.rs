@@ -16,7 +16,7 @@ use crate::like;
 use crate::lower::mismatched_collation;
 use narwal_syntax::ast::{BinaryOp, Expr as Ast};
 use narwal_syntax::sql_mode::SqlMode;
-use narwal_types::{SqlError, SqlResult, Value};
+use narwal_types::{Charset, SqlError, SqlResult, Value};
 
 /// `NOT e` or `e`.
 fn negated_if(negated: bool, e: Expr) -> Expr {
@@ -110,7 +110,8 @@ impl Binder<'_> {
     ) -> SqlResult<Expr> {
         let e = self.expr(text)?;
         let p = self.expr(pattern)?;
-        let mut set = self.scope.env.collation.charset();
+        // Of no clause the pattern's collation alone decides.
+        let mut set = Charset::Binary;
         let escape = match escape {
             Some(x) => {
                 let x = self.expr(x)?;

@@ -31,11 +31,18 @@ pub(crate) static NEAR: Function = Function::new(
     "The second number if the first one differs from it by less than half of the last digit.",
     |t| Ok(ExprType::double(t.nullable())),
     |c| {
+        if c.v(0).is_null() {
+            return Ok(Val::NULL);
+        }
         let (a, b) = (c.f64(0), c.f64(1));
+        if c.v(1).is_null() {
+            return c.double(a);
+        }
         let half = 5.0 * 10f64.powi(-1 - c.int(2) as i32);
         c.double(if (a - b).abs() < half { b } else { a })
     },
-);
+)
+.takes_null();
 
 pub(in crate::expr) static FLOOR: Function = Function::new(
     "floor",
