@@ -16,3 +16,4 @@ SELECT g, sum(d) s FROM fd GROUP BY g HAVING s = 100 ORDER BY g;
 SELECT g, sum(d) s FROM fd GROUP BY g HAVING s > 0.001 ORDER BY g;
 SELECT g, d, d+0.001 > 1.5, d = 0.01, d*1.0 = 1.5 FROM fd ORDER BY g, d;
 SELECT 0 <=> NULL + 1, 0 <=> NULL * 1, sum(d) <=> NULL, NULL <=> sum(d), sum(d) <=> sum(f)*0 FROM fd WHERE g = 3;
+SELECT 1 + BINARY 1.5, BINARY ~0 + 1, CAST(x'312e35' AS BINARY) * 2, BINARY c + 0 FROM tn WHERE id = 1;

@@ -1995,6 +1995,8 @@ fn bytes_of_cast(of: &ExprType, length: Option<u64>, nullable: bool) -> ExprType
     };
     ExprType {
         coercibility: Coercibility::Implicit,
+        // As a number it is a whole one.
+        decimals: 0,
         width: bytes.min(u64::from(u32::MAX)) as u32,
         ..ExprType::of_column(ColumnType::new(kind), nullable)
     }
