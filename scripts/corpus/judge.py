@@ -22,7 +22,7 @@ WRONG = {"accepted", "rows", "order", "lost", "hang", "died"}
 
 # Answers that tell how this server works, or what it has done so far.
 _OWN_WAY = re.compile(
-    r"""^\s*(explain|analyze\s+(format|select|update|delete|insert|with)|analyze\s+table|describe\s+(select|extended|partitions)
+    r"""^\s*(set\s+statement\s[^;]*?\sfor\s+)?(explain|analyze\s+(format|select|update|delete|insert|with)|analyze\s+table|describe\s+(select|extended|partitions)
       |desc\s+(select|extended)|check\s|optimize|repair|checksum|flush|cache\s|help|load\s+index
       |show\s+(full\s+)?(status|session\s+status|global\s+status|engine\s|engines|storage|processlist|table\s+status|index|indexes|keys
                |plugins|profile|profiles|master|slave|replica|binary|binlog|privileges|open\s|user_statistics|index_statistics|explain|collation|charset|character|variables|global\s+variables|session\s+variables))

@@ -36,7 +36,7 @@ impl ClientSession {
         &mut self,
         run: impl FnOnce(&mut Transaction, &StatementEnv) -> SqlResult<T>,
     ) -> SqlResult<T> {
-        let kept = self.tx.open.is_some();
+        let mut kept = self.tx.open.is_some();
         let mut open = match self.tx.open.take() {
             Some(o) => o,
             None => self.begin_transaction(None),
@@ -48,6 +48,8 @@ impl ClientSession {
             Ok(_) => open.txn.end_statement(),
             Err(_) => open.txn.rollback_statement(),
         }
+        // What a function has written waits for COMMIT, if nothing else has it written.
+        kept |= r.is_ok() && !self.settings.autocommit && !open.txn.is_read_only();
         if kept {
             self.tx.open = Some(open);
         } else if r.is_ok() && !open.txn.is_read_only() {
@@ -102,8 +104,8 @@ impl ClientSession {
 
     /// Runs a planned SELECT in the open transaction, or in one of its own.
     pub(crate) fn run_query(&mut self, plan: &Prepared, out: &mut dyn ResultSink) -> SqlResult<()> {
-        let tableless = plan.is_tableless();
-        let kept = self.tx.open.is_some();
+        let tableless = plan.is_tableless() && !plan.calls_stored();
+        let mut kept = self.tx.open.is_some();
         let mut open = match self.tx.open.take() {
             Some(o) => o,
             None => self.begin_transaction(None),
@@ -120,6 +122,8 @@ impl ClientSession {
                 Err(_) => open.txn.rollback_statement(),
             }
         }
+        // What a function has written waits for COMMIT, if nothing else has it written.
+        kept |= r.is_ok() && !self.settings.autocommit && !open.txn.is_read_only();
         if kept {
             self.tx.open = Some(open);
         } else if r.is_ok() && !open.txn.is_read_only() {

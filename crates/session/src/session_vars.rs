@@ -139,6 +139,11 @@ impl SessionVars {
         };
     }
 
+    /// The character set of SET NAMES DEFAULT.
+    pub(crate) fn default_charset(&self) -> String {
+        self.instance.global_value("character_set_client").show()
+    }
+
     pub(crate) fn set_by_name(&self, name: &str, value: VarValue) {
         if let Some(i) = variables::index(name) {
             self.set(i, value);

@@ -67,9 +67,13 @@ impl ClientSession {
                     Checked::Names(Collation::default())
                 }
                 SetItem::Names { charset, collation } => {
-                    Checked::Names(names(charset.as_deref(), collation.as_deref())?)
+                    let default = || self.vars.default_charset();
+                    let charset = charset.clone().unwrap_or_else(default);
+                    Checked::Names(names(&charset, collation.as_deref())?)
                 }
-                SetItem::Charset(None) => Checked::Charset(Charset::Utf8mb4),
+                SetItem::Charset(None) => {
+                    Checked::Charset(charset::charset(&self.vars.default_charset())?)
+                }
                 SetItem::Charset(Some(name)) => Checked::Charset(charset::charset(name)?),
                 SetItem::System { scope, name, value } => self.check_system(*scope, name, value)?,
                 // They have statements of their own.
@@ -323,10 +327,7 @@ fn find(name: &str, connection: &str, base: &str) -> SqlResult<usize> {
 }
 
 /// The collation of literals that SET NAMES gives.
-pub(crate) fn names(charset: Option<&str>, collation: Option<&str>) -> SqlResult<Collation> {
-    let Some(name) = charset else {
-        return Ok(Collation::default());
-    };
+pub(crate) fn names(name: &str, collation: Option<&str>) -> SqlResult<Collation> {
     let cs = charset::charset(name)?;
     if !cs.for_clients() {
         return Err(errors::WRONG_VALUE_FOR_VAR.with([&"character_set_client", &cs.name()]));

@@ -17,6 +17,20 @@ pub struct Startup {
     pub warnings: Vec<String>,
 }
 
+/// The settings of the server's character set, which others follow.
+const SERVER_SET: [&str; 2] = ["character_set_server", "collation_server"];
+/// One setting by two names.
+const CONNECTION_SET: [&str; 2] = ["character_set_connection", "collation_connection"];
+/// What follows the server's character set.
+const SET_NAMES: &[&str] = &[
+    "character_set_client",
+    "character_set_connection",
+    "character_set_database",
+    "character_set_results",
+];
+/// What follows its collation.
+const COLLATION_NAMES: &[&str] = &["collation_connection", "collation_database"];
+
 impl Default for Startup {
     fn default() -> Self {
         Startup {
@@ -128,7 +142,26 @@ impl Startup {
         }
         self.put(i, value);
         self.given.insert(i);
+        if SERVER_SET.contains(&d.name) {
+            self.follow_server_set();
+        }
         Ok(())
+    }
+
+    /// Gives all that was not said a character set of its own the server's.
+    fn follow_server_set(&mut self) {
+        for (names, from) in [
+            (SET_NAMES, self.get("character_set_server")),
+            (COLLATION_NAMES, self.get("collation_server")),
+        ] {
+            let said = |s: &Self| CONNECTION_SET.iter().any(|n| s.is_given(n));
+            for name in names {
+                if self.is_given(name) || CONNECTION_SET.contains(name) && said(self) {
+                    continue;
+                }
+                self.fact(name, from.clone());
+            }
+        }
     }
 
     fn put(&mut self, i: usize, value: VarValue) {

@@ -482,12 +482,14 @@ impl ClientSession {
             return self.fail(e);
         }
         self.process.stage(Stage::Executing);
-        let tableless = plan.is_tableless();
+        let opens = !plan.is_tableless();
+        // What a function writes goes with the statement, if that fails.
+        let tableless = !opens && !plan.calls_stored();
         let mut earlier = self.take_inherited();
-        if !tableless {
+        if opens {
             earlier.clear();
         }
-        let kept = self.tx.open.is_some() || (!self.settings.autocommit && !tableless);
+        let mut kept = self.tx.open.is_some() || (!self.settings.autocommit && opens);
         // Of all options only those matter to it that stay the same as long as the session lives.
         let only_reads = !kept && plan.is_read_only() && self.tx.next.is_as_usual();
         let mut open = match self.tx.open.take() {
@@ -517,6 +519,8 @@ impl ClientSession {
         if self.logs_statements() && plan.writes_stored() {
             r = r.and_then(|done| self.log_statement(text, &mut open.txn, done));
         }
+        // Without tables only a function can have written: what it wrote waits for COMMIT as well.
+        kept |= !self.settings.autocommit && !open.txn.is_read_only();
         if kept && !tableless {
             // The transaction stays open: readers that lock ranges see what it wrote.
             r = r.and_then(|done| Ok(open.txn.settle_writes().map(|()| done)?));

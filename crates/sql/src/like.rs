@@ -6,15 +6,18 @@
 //! never an escape character. `_` is one in the case-insensitive collations of UTF-8, but for behind a `%`, where each `_` stands
 //! for a character.
 
-use narwal_types::Collation;
 use narwal_types::work::Work;
+use narwal_types::{Charset, Collation};
 
 /// The escape character of a LIKE: that of its ESCAPE clause. `given` is `None` for NULL; what is given is at most one character.
-/// An empty text means the backslash too, but in binary strings, which have none then.
-pub fn escape_char(given: Option<&str>, collation: Collation) -> Option<char> {
+/// An empty text means the backslash too, but in binary strings, which have none then, and where a character is always one byte,
+/// also in that text's character set.
+pub fn escape_char(given: Option<&str>, set: Charset, collation: Collation) -> Option<char> {
+    let bytes = |c: Charset| c.max_width() == 1;
+    let none = collation == Collation::Binary || bytes(set) && bytes(collation.charset());
     match given.and_then(|s| s.chars().next()) {
         Some(c) => Some(c),
-        None if given.is_some() && collation == Collation::Binary => None,
+        None if given.is_some() && none => None,
         None => Some('\\'),
     }
 }
@@ -246,15 +249,24 @@ mod tests {
     #[test]
     fn escape_characters_as_in_mariadb() {
         let ci = Collation::Utf8mb4GeneralCi;
-        assert_eq!(escape_char(Some("|"), ci), Some('|'));
-        assert_eq!(escape_char(Some(""), ci), Some('\\'));
-        assert_eq!(escape_char(None, ci), Some('\\'));
+        assert_eq!(escape_char(Some("|"), Charset::Utf8mb4, ci), Some('|'));
+        assert_eq!(escape_char(Some(""), Charset::Utf8mb4, ci), Some('\\'));
+        assert_eq!(escape_char(None, Charset::Utf8mb4, ci), Some('\\'));
         assert_eq!(
-            escape_char(Some(""), Collation::Latin1SwedishCi),
+            escape_char(Some(""), Charset::Utf8mb4, Collation::Latin1SwedishCi),
             Some('\\')
         );
-        assert_eq!(escape_char(Some(""), Collation::Binary), None);
-        assert_eq!(escape_char(None, Collation::Binary), Some('\\'));
+        let latin1 = Collation::Latin1SwedishCi;
+        assert_eq!(escape_char(Some(""), Charset::Latin1, latin1), None);
+        assert_eq!(escape_char(None, Charset::Latin1, latin1), Some('\\'));
+        assert_eq!(
+            escape_char(Some(""), Charset::Utf8mb4, Collation::Binary),
+            None
+        );
+        assert_eq!(
+            escape_char(None, Charset::Utf8mb4, Collation::Binary),
+            Some('\\')
+        );
         let of = |t: &str, p: &str, e: char, c| like(t.as_bytes(), p.as_bytes(), Some(e), c);
         // `%` is never one.
         assert!(of("axyz", "a%%", '%', ci));

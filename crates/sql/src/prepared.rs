@@ -158,10 +158,14 @@ impl Prepared {
         &self.columns
     }
 
-    /// True if its rows are those of several SELECTs.
-    pub(crate) fn is_union(&self) -> bool {
-        let of_set = |t: &TablePlan| matches!(t.rows, Rows::Set(_));
-        matches!(&self.plan, Plan::Select(p) if p.table.as_ref().is_some_and(of_set))
+    /// True if its rows are those of several SELECTs, or of a derived table without tables: MariaDB keeps them in a table.
+    pub(crate) fn keeps_rows(&self) -> bool {
+        let kept = |t: &TablePlan| match &t.rows {
+            Rows::Set(_) => true,
+            Rows::Query(p) => p.table.is_none(),
+            _ => false,
+        };
+        matches!(&self.plan, Plan::Select(p) if p.table.as_ref().is_some_and(kept))
     }
 
     /// True if it never writes and takes no row locks.

@@ -42,6 +42,15 @@ pub(crate) fn is_aggregate(k: Kw) -> bool {
     )
 }
 
+/// Functions that can't be a name with the parenthesis right behind them.
+pub(crate) fn is_no_name(k: Kw) -> bool {
+    needs_adjacent(k)
+        && !matches!(
+            k,
+            Kw::ADDDATE | Kw::SESSION_USER | Kw::SUBDATE | Kw::SYSTEM_USER
+        )
+}
+
 /// Built-in functions that are keywords only with the parenthesis right behind them.
 pub(crate) fn needs_adjacent(k: Kw) -> bool {
     (is_aggregate(k) && k != Kw::AVG)

@@ -378,7 +378,7 @@ impl<'a> Parser<'a> {
 
     /// True if the word that is next is a function, which its parenthesis makes it: no name.
     fn is_function(&self, k: Kw) -> bool {
-        if k == Kw::Plain || self.peek_at(1) != Tok::LParen || !crate::builtin::needs_adjacent(k) {
+        if k == Kw::Plain || self.peek_at(1) != Tok::LParen || !crate::builtin::is_no_name(k) {
             return false;
         }
         let (word, parenthesis) = (self.tokens[self.pos], self.tokens[self.pos + 1]);

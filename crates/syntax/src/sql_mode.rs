@@ -57,6 +57,7 @@ impl SqlMode {
     pub const NO_FIELD_OPTIONS: SqlMode = SqlMode(1 << 15);
     pub const NO_AUTO_VALUE_ON_ZERO: SqlMode = SqlMode(1 << 19);
     pub const NO_BACKSLASH_ESCAPES: SqlMode = SqlMode(1 << 20);
+    pub const ANSI: SqlMode = SqlMode(1 << 18);
     pub const STRICT_TRANS_TABLES: SqlMode = SqlMode(1 << 21);
     pub const STRICT_ALL_TABLES: SqlMode = SqlMode(1 << 22);
     pub const NO_ZERO_IN_DATE: SqlMode = SqlMode(1 << 23);
@@ -69,6 +70,7 @@ impl SqlMode {
     pub const PAD_CHAR_TO_FULL_LENGTH: SqlMode = SqlMode(1 << 31);
     pub const EMPTY_STRING_IS_NULL: SqlMode = SqlMode(1 << 32);
     pub const SIMULTANEOUS_ASSIGNMENT: SqlMode = SqlMode(1 << 33);
+    pub const TIME_ROUND_FRACTIONAL: SqlMode = SqlMode(1 << 34);
     /// MariaDB 10.11's default.
     pub const DEFAULT: SqlMode = SqlMode(
         Self::STRICT_TRANS_TABLES.0

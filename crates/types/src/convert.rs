@@ -810,8 +810,7 @@ impl Store<'_> {
     }
 
     /// A valid datetime from any value, and whether a nonzero time or trailing text is to be noted. `None`: no valid date.
-    fn to_datetime(&self, v: ValueRef<'_>) -> Option<(DateTime, bool)> {
-        let rules = self.mode.dates;
+    fn to_datetime(&self, v: ValueRef<'_>, rules: DateRules) -> Option<(DateTime, bool)> {
         let (t, garbage) = match v {
             ValueRef::Date(d) => (d.at_midnight(), false),
             ValueRef::DateTime(t) => (t, false),
@@ -822,7 +821,7 @@ impl Store<'_> {
                 (p.value, p.garbage)
             }
             v => {
-                let (n, us, fsp) = number_parts(v)?;
+                let (n, us, fsp) = number_parts(v, rules.rounds)?;
                 (datetime_from_number(n, us, fsp, rules)?.0, false)
             }
         };
@@ -838,9 +837,9 @@ impl Store<'_> {
     }
 
     fn date(&mut self, v: ValueRef<'_>) -> SqlResult<Value> {
-        match self.to_datetime(v) {
+        match self.to_datetime(v, self.mode.dates.of_day()) {
             Some((t, false)) => {
-                if t.micros != 0 || has_needless_fraction(v) {
+                if t.micros != 0 || has_needless_fraction(v) || has_more_digits(v) {
                     self.note_truncated();
                 }
                 Ok(Value::Date(t.date))
@@ -855,20 +854,31 @@ impl Store<'_> {
             fsp,
             ..DateTime::default()
         };
-        let (t, garbage) = match self.to_datetime(v) {
-            Some((t, g)) => (t.truncate(fsp), g),
+        let rules = self.mode.dates;
+        let (t, garbage) = match self.to_datetime(v, rules) {
+            Some((t, g)) => (t, g),
             None => return self.bad_temporal("datetime", v, Value::DateTime(zero)),
         };
-        if has_needless_fraction(v) {
+        let cut = t.truncate(fsp);
+        let t = t.with_digits(fsp, rules.rounds);
+        if has_needless_fraction(v) || has_more_digits(v) {
             self.note_truncated();
         }
         let value = if let TypeKind::Timestamp(_) = self.t.ty.kind
             && !t.is_zero()
         {
-            let (us, exists) = self.mode.time_zone.utc(t.unix_micros());
-            let utc = (t.date.is_real() && us >= SECOND && us / SECOND <= i32::MAX as i64)
-                .then(|| DateTime::from_unix_micros(us, fsp))
-                .flatten();
+            let utc_of = |t: DateTime| {
+                let (us, exists) = self.mode.time_zone.utc(t.unix_micros());
+                let utc = (t.date.is_real() && us >= SECOND && us / SECOND <= i32::MAX as i64)
+                    .then(|| DateTime::from_unix_micros(us, fsp))
+                    .flatten();
+                (utc, exists)
+            };
+            // What rounding takes out of the range is cut.
+            let (utc, exists) = match utc_of(t) {
+                (None, _) if cut != t => utc_of(cut),
+                found => found,
+            };
             match utc {
                 Some(u) if exists => u,
                 // The hour that the clocks skip.
@@ -906,6 +916,7 @@ impl Store<'_> {
 
     fn time(&mut self, v: ValueRef<'_>, fsp: u8) -> SqlResult<Value> {
         let mut garbage = false;
+        let rounds = self.mode.dates.rounds;
         let t = match v {
             ValueRef::Time(t) => Some(t),
             ValueRef::Date(_) | ValueRef::DateTime(_) => {
@@ -918,11 +929,11 @@ impl Store<'_> {
                     fsp,
                 })
             }
-            ValueRef::Str(s) | ValueRef::Bytes(s) => parse_time(s).map(|p| {
+            ValueRef::Str(s) | ValueRef::Bytes(s) => parse_time(s, rounds).map(|p| {
                 garbage = p.garbage;
                 p.value
             }),
-            v => number_parts(v).and_then(|(n, us, f)| time_from_number(n, us, f)),
+            v => number_as_time(v, rounds),
         };
         match t {
             None => self.bad_temporal("time", v, Value::Time(Time { micros: 0, fsp })),
@@ -935,8 +946,15 @@ impl Store<'_> {
                 let e = self.out_of_range();
                 self.or(e, value)
             }
-            Some(t) if garbage => self.bad_temporal("time", v, Value::Time(t.truncate(fsp))),
-            Some(t) => Ok(Value::Time(t.truncate(fsp))),
+            Some(t) if garbage => {
+                self.bad_temporal("time", v, Value::Time(t.with_digits(fsp, rounds)))
+            }
+            Some(t) => {
+                if has_more_digits(v) {
+                    self.note_truncated();
+                }
+                Ok(Value::Time(t.with_digits(fsp, rounds)))
+            }
         }
     }
 
@@ -1048,15 +1066,30 @@ fn saturate(d: &Decimal) -> i128 {
 }
 
 /// Integer part and microseconds of a number, for reading it as a date or time; `None` if it is no number or too large.
-pub fn number_parts(v: ValueRef<'_>) -> Option<(i64, u32, u8)> {
+/// `rounds`: digits behind microseconds are not cut off, so that these may come to a whole second.
+pub fn number_parts(v: ValueRef<'_>, rounds: bool) -> Option<(i64, u32, u8)> {
     match v {
         ValueRef::Int(n) => Some((n, 0, 0)),
         ValueRef::UInt(n) => Some((n.try_into().unwrap_or(i64::MAX), 0, 0)),
         ValueRef::Bits(b) => Some((b.value.try_into().unwrap_or(i64::MAX), 0, 0)),
-        ValueRef::Decimal(_) | ValueRef::Double(_) | ValueRef::Float(_) => {
+        ValueRef::Float(f) => number_parts(ValueRef::Double(f64::from(f)), rounds),
+        ValueRef::Double(f) if f.abs() < 1e18 => {
+            // To nanoseconds, as they are.
+            let nanos = (f.abs().fract() * 1e9) as u32;
+            let us = match rounds {
+                true => (nanos + 500) / 1000,
+                false => nanos / 1000,
+            };
+            Some((f as i64, us, 6))
+        }
+        ValueRef::Decimal(_) | ValueRef::Double(_) => {
             let d = to_decimal(v, &mut NoWarnings);
             let int = d.truncate(0);
-            let frac = d.checked_sub(&int)?.abs().truncate(6);
+            let frac = d.checked_sub(&int)?.abs();
+            let frac = match rounds {
+                true => frac.round(6),
+                false => frac.truncate(6),
+            };
             let us = frac
                 .round(6)
                 .checked_mul(&Decimal::from(1_000_000i64))?
@@ -1070,6 +1103,17 @@ pub fn number_parts(v: ValueRef<'_>) -> Option<(i64, u32, u8)> {
             Some((int.to_i64().unwrap_or(end), us as u32, d.scale().min(6)))
         }
         _ => None,
+    }
+}
+
+/// A number as a time. MariaDB takes none for one whose last microsecond of a second is begun, but that of a datetime.
+pub fn number_as_time(v: ValueRef<'_>, rounds: bool) -> Option<Time> {
+    const FIRST_MOMENT: u64 = 10_000_000_000;
+    let (n, us, fsp) = number_parts(v, rounds)?;
+    let begun = us > 999_998 && number_parts(v, false)?.1 > 999_998;
+    match begun && n.unsigned_abs() < FIRST_MOMENT {
+        true => None,
+        false => time_from_number(n, us, fsp),
     }
 }
 
@@ -1304,9 +1348,18 @@ pub fn to_bool(v: ValueRef<'_>, w: &mut dyn Warnings) -> Option<bool> {
     })
 }
 
+/// A text with more digits behind its seconds than a moment has: they are left out, with a note.
+pub fn has_more_digits(v: ValueRef<'_>) -> bool {
+    let (ValueRef::Str(s) | ValueRef::Bytes(s)) = v else {
+        return false;
+    };
+    let point = s.iter().position(|b| *b == b'.');
+    point.is_some_and(|at| s.len() > at + 7 && s[at + 1..at + 8].iter().all(u8::is_ascii_digit))
+}
+
 /// A number that is a date and has a fraction, which no date has: it is left out, with a note.
 pub fn has_needless_fraction(v: ValueRef<'_>) -> bool {
-    let Some((n @ 1.., us @ 1.., fsp)) = number_parts(v) else {
+    let Some((n @ 1.., us @ 1.., fsp)) = number_parts(v, false) else {
         return false;
     };
     datetime_from_number(n, us, fsp, DateRules::default()).is_some_and(|(_, has_time)| !has_time)
@@ -1323,15 +1376,15 @@ pub fn to_datetime(v: ValueRef<'_>, rules: DateRules) -> Option<DateTime> {
             return parse_datetime(m.text().as_bytes(), rules).map(|p| p.value);
         }
         v => {
-            let (n, us, fsp) = number_parts(v)?;
+            let (n, us, fsp) = number_parts(v, rules.rounds)?;
             return datetime_from_number(n, us, fsp, rules).map(|(t, _)| t);
         }
     };
     rules.allows(&t.date).then_some(t)
 }
 
-/// A value as a time; a datetime gives its time of day. `None` if it is no time.
-pub fn to_time(v: ValueRef<'_>) -> Option<Time> {
+/// A value as a time; a datetime gives its time of day. `None` if it is no time. `rounds`: as in [`DateRules`].
+pub fn to_time(v: ValueRef<'_>, rounds: bool) -> Option<Time> {
     match v {
         ValueRef::Time(t) => Some(t),
         ValueRef::DateTime(t) => Some(Time {
@@ -1341,13 +1394,10 @@ pub fn to_time(v: ValueRef<'_>) -> Option<Time> {
         ValueRef::Date(_) => Some(Time::default()),
         ValueRef::Null => None,
         ValueRef::Str(s) | ValueRef::Bytes(s) => {
-            parse_time(s).map(|p| Time::from_micros(p.value.micros, p.value.fsp))
+            parse_time(s, rounds).map(|p| Time::from_micros(p.value.micros, p.value.fsp))
         }
-        ValueRef::Member(m) => to_time(ValueRef::Str(m.text().as_bytes())),
-        v => {
-            let (n, us, fsp) = number_parts(v)?;
-            time_from_number(n, us, fsp).map(|t| Time::from_micros(t.micros, fsp))
-        }
+        ValueRef::Member(m) => to_time(ValueRef::Str(m.text().as_bytes()), rounds),
+        v => number_as_time(v, rounds).map(|t| Time::from_micros(t.micros, t.fsp)),
     }
 }
 

@@ -294,6 +294,14 @@ impl Time {
         }
     }
 
+    /// Rounded or cut to `fsp` digits.
+    pub fn with_digits(self, fsp: u8, rounds: bool) -> Self {
+        match rounds {
+            true => self.round(fsp),
+            false => self.truncate(fsp),
+        }
+    }
+
     /// Cut to `fsp` digits.
     pub fn truncate(self, fsp: u8) -> Self {
         let unit = POW10[6 - fsp.min(6) as usize] as i64;
@@ -411,7 +419,8 @@ impl DateTime {
         push_hms(out, self.micros, self.fsp);
     }
 
-    /// Rounded half up to `fsp` digits; `None` if that leaves the year 9999. Zero dates carry no further than the day.
+    /// Rounded half up to `fsp` digits; `None` if that leaves the year 9999. Zero dates and those of the year 0 carry no further
+    /// than the day.
     pub fn round(self, fsp: u8) -> Option<Self> {
         let unit = POW10[6 - fsp.min(6) as usize] as u64;
         let micros = (self.micros + unit / 2) / unit * unit;
@@ -422,7 +431,7 @@ impl DateTime {
                 ..self
             });
         }
-        if !self.date.is_real() {
+        if !self.date.is_real() || self.date.year == 0 {
             return None;
         }
         Some(DateTime {
@@ -430,6 +439,22 @@ impl DateTime {
             micros: micros - DAY as u64,
             fsp,
         })
+    }
+
+    /// One microsecond later; `None` if that leaves the year 9999, or the day of a zero date.
+    pub(crate) fn next_micro(self) -> Option<Self> {
+        let fsp = self.fsp;
+        let later = DateTime {
+            micros: self.micros + 1,
+            ..self
+        };
+        later.round(6).map(|t| DateTime { fsp, ..t })
+    }
+
+    /// Rounded or cut to `fsp` digits; cut if rounding leaves the year 9999.
+    pub fn with_digits(self, fsp: u8, rounds: bool) -> Self {
+        let rounded = rounds.then(|| self.round(fsp)).flatten();
+        rounded.unwrap_or_else(|| self.truncate(fsp))
     }
 
     /// Cut to `fsp` digits.

@@ -11,14 +11,25 @@ pub struct DateRules {
     pub no_zero_date: bool,
     /// ALLOW_INVALID_DATES: any day up to 31 is valid.
     pub allow_invalid: bool,
+    /// TIME_ROUND_FRACTIONAL: digits behind those that a value can have round it; else they are cut off.
+    pub rounds: bool,
 }
 
 impl DateRules {
+    /// The same where only the day is wanted, which no fraction changes.
+    pub fn of_day(self) -> DateRules {
+        DateRules {
+            rounds: false,
+            ..self
+        }
+    }
+
     /// For what is only compared with: any day up to 31, so that `'2024-02-31'` is behind February.
     pub const COMPARED: DateRules = DateRules {
         no_zero_in_date: false,
         no_zero_date: false,
         allow_invalid: true,
+        rounds: false,
     };
 
     /// True if `d` is a valid date under these rules.
@@ -57,14 +68,28 @@ fn number(d: &[u8]) -> u64 {
         .fold(0, |a, b| a * 10 + (*b - b'0') as u64)
 }
 
-/// Reads digits after a point as microseconds, cut after 6; returns their number and the rest.
-fn fraction(s: &[u8]) -> (u32, u8, &[u8]) {
+/// What stands behind a point.
+#[derive(Clone, Copy, Default)]
+struct Fraction {
+    us: u32,
+    fsp: u8,
+    /// The seventh digit is 5 or more.
+    up: bool,
+}
+
+/// Reads digits after a point as microseconds, cut after 6; returns them and the rest.
+fn fraction(s: &[u8]) -> (Fraction, &[u8]) {
     let n = s.iter().take_while(|b| b.is_ascii_digit()).count();
     let mut us = 0u32;
     for i in 0..6 {
         us = us * 10 + s[..n].get(i).map_or(0, |b| (*b - b'0') as u32);
     }
-    (us, n.min(6) as u8, &s[n..])
+    let fraction = Fraction {
+        us,
+        fsp: n.min(6) as u8,
+        up: s[..n].get(6).is_some_and(|b| *b >= b'5'),
+    };
+    (fraction, &s[n..])
 }
 
 fn trim_start(mut s: &[u8]) -> &[u8] {
@@ -83,19 +108,20 @@ fn only_spaces(s: &[u8]) -> bool {
 fn make(
     (y, mo, d): (u64, u64, u64),
     (h, mi, s): (u64, u64, u64),
-    us: u32,
-    fsp: u8,
+    f: Fraction,
     rules: DateRules,
 ) -> Option<DateTime> {
     if y > 9999 || mo > 12 || d > 31 || h > 23 || mi > 59 || s > 59 {
         return None;
     }
     let date = Date::new(y as u16, mo as u8, d as u8);
-    rules.allows(&date).then_some(DateTime {
+    let t = rules.allows(&date).then_some(DateTime {
         date,
-        micros: (h * 3600 + mi * 60 + s) * SECOND as u64 + us as u64,
-        fsp,
-    })
+        micros: (h * 3600 + mi * 60 + s) * SECOND as u64 + f.us as u64,
+        fsp: f.fsp,
+    })?;
+    let later = (f.up && rules.rounds).then(|| t.next_micro()).flatten();
+    Some(later.unwrap_or(t))
 }
 
 /// Parses a date or datetime: with any punctuation between the parts (`2024-2-3 4:5:6.7`, `2024-02-03T04:05`), or only digits
@@ -121,7 +147,7 @@ pub fn parse_datetime(text: &[u8], rules: DateRules) -> Option<Parsed<DateTime>>
     let mut count = 0;
     let mut year_digits = 0;
     let mut garbage = false;
-    let (mut us, mut fsp) = (0, 0);
+    let mut behind = Fraction::default();
     while count < 6 {
         let n = rest.iter().take_while(|b| b.is_ascii_digit()).count();
         if n == 0 {
@@ -136,7 +162,7 @@ pub fn parse_datetime(text: &[u8], rules: DateRules) -> Option<Parsed<DateTime>>
         let Some(&b) = rest.first() else { break };
         if count == 6 {
             if b == b'.' {
-                (us, fsp, rest) = fraction(&rest[1..]);
+                (behind, rest) = fraction(&rest[1..]);
             }
             break;
         }
@@ -171,8 +197,7 @@ pub fn parse_datetime(text: &[u8], rules: DateRules) -> Option<Parsed<DateTime>>
     let value = make(
         (parts[0], parts[1], parts[2]),
         (parts[3], parts[4], parts[5]),
-        us,
-        fsp,
+        behind,
         rules,
     )?;
     Some(Parsed {
@@ -204,7 +229,7 @@ fn parse_compact(s: &[u8], digits: usize, rules: DateRules) -> Option<Parsed<Dat
     let mut t = (at(2), at(3), at(4));
     let mut has_time = digits > ylen + 4;
     let mut garbage = digits > ylen + 10;
-    let (mut us, mut fsp) = (0, 0);
+    let mut behind = Fraction::default();
     if !has_time && rest.first().is_some_and(u8::is_ascii_whitespace) {
         // A date without punctuation has no time behind a space: `20020109 01:30:40` is no datetime.
         if trim_start(rest).first().is_some_and(u8::is_ascii_digit) {
@@ -220,17 +245,17 @@ fn parse_compact(s: &[u8], digits: usize, rules: DateRules) -> Option<Parsed<Dat
                 has_time = true;
                 rest = &tail[6..];
                 if rest.first() == Some(&b'.') {
-                    (us, fsp, rest) = fraction(&rest[1..]);
+                    (behind, rest) = fraction(&rest[1..]);
                 }
             }
             _ => return None,
         }
     } else if rest.first() == Some(&b'.') {
-        (us, fsp, rest) = fraction(&rest[1..]);
+        (behind, rest) = fraction(&rest[1..]);
     }
     garbage |= !only_spaces(rest);
     Some(Parsed {
-        value: make((y, at(0), at(1)), t, us, fsp, rules)?,
+        value: make((y, at(0), at(1)), t, behind, rules)?,
         garbage,
         has_time,
     })
@@ -252,16 +277,30 @@ fn datetime_shape(s: &[u8]) -> bool {
 }
 
 /// Parses a time: `[-|+][D ]HH:MM[:SS[.ffffff]]`, `[-|+]HHMMSS[.ffffff]`, or the time of a datetime. The value may be beyond TIME's
-/// range ([`TIME_MAX`]); the caller decides. `None` if it is no time.
-pub fn parse_time(text: &[u8]) -> Option<Parsed<Time>> {
+/// range ([`TIME_MAX`]); the caller decides. `None` if it is no time. `rounds`: as in [`DateRules`].
+pub fn parse_time(text: &[u8], rounds: bool) -> Option<Parsed<Time>> {
     let s = trim_start(text);
     let (neg, s) = match s {
         [b'-', rest @ ..] => (true, rest),
         [b'+', rest @ ..] => (false, rest),
         _ => (false, s),
     };
-    if !neg && s.len() >= 12 && datetime_shape(s) {
-        let any = DateRules::default();
+    if !neg && let Some(b'T' | b't') = s.trim_ascii_end().last() {
+        // A date with the letter before its time, and no time.
+        let date = parse_datetime(&s[..s.trim_ascii_end().len() - 1], DateRules::default());
+        if date.is_some_and(|p| !p.garbage && !p.has_time) {
+            return Some(Parsed {
+                value: Time::default(),
+                garbage: false,
+                has_time: true,
+            });
+        }
+    }
+    if !neg && (s.len() >= 12 || s.contains(&b'-')) && datetime_shape(s) {
+        let any = DateRules {
+            rounds,
+            ..DateRules::default()
+        };
         if let Some(p) = parse_datetime(s, any)
             && p.has_time
         {
@@ -313,19 +352,22 @@ pub fn parse_time(text: &[u8]) -> Option<Parsed<Time>> {
         let v = number(head);
         (h, mi, sec) = (v / 10_000, v / 100 % 100, v % 100);
     }
-    let (mut us, mut fsp) = (0, 0);
+    let mut behind = Fraction::default();
     if let [b'.', tail @ ..] = rest {
-        (us, fsp, rest) = fraction(tail);
+        (behind, rest) = fraction(tail);
     }
     if mi > 59 || sec > 59 {
         return None;
     }
-    let hours = (days.min(100_000) * 24).saturating_add(h).min(100_000_000);
-    let micros = ((hours * 3600 + mi * 60 + sec) as i64) * SECOND + us as i64;
+    let hours = (days.min(4_000_000) * 24)
+        .saturating_add(h)
+        .min(100_000_000);
+    let us = i64::from(behind.us) + i64::from(rounds && behind.up);
+    let micros = ((hours * 3600 + mi * 60 + sec) as i64) * SECOND + us;
     Some(Parsed {
         value: Time {
             micros: if neg { -micros } else { micros },
-            fsp,
+            fsp: behind.fsp,
         },
         garbage: !only_spaces(rest),
         has_time: true,
@@ -334,6 +376,7 @@ pub fn parse_time(text: &[u8]) -> Option<Parsed<Time>> {
 
 /// A number as a datetime: `YYMMDD`, `YYYYMMDD`, `YYMMDDHHMMSS` or `YYYYMMDDHHMMSS`; 0 is the zero date. `None` if it is no valid
 /// date under the rules. The second value tells if there is a time part; without one a fraction has no meaning and is left out.
+/// `us` may be a whole second, to which a fraction was rounded.
 pub fn datetime_from_number(
     n: i64,
     us: u32,
@@ -354,11 +397,15 @@ pub fn datetime_from_number(
     let us = if has_time || n == 0 { us } else { 0 };
     let n = n as u64;
     let (d, t) = (n / 1_000_000, n % 1_000_000);
+    let behind = Fraction {
+        us: us.min(999_999),
+        fsp,
+        up: us > 999_999,
+    };
     make(
         (d / 10_000, d / 100 % 100, d % 100),
         (t / 10_000, t / 100 % 100, t % 100),
-        us,
-        fsp,
+        behind,
         rules,
     )
     .map(|v| (v, has_time))
@@ -376,7 +423,12 @@ pub fn time_from_number(n: i64, us: u32, fsp: u8) -> Option<Time> {
         });
     }
     if n >= 10_000_101_000_000 {
-        let (d, _) = datetime_from_number(n, us, fsp, DateRules::default())?;
+        // A whole second in microseconds is the next one, whatever the day.
+        let rules = DateRules {
+            rounds: true,
+            ..DateRules::default()
+        };
+        let (d, _) = datetime_from_number(n, us, fsp, rules)?;
         return Some(Time {
             micros: d.micros as i64,
             fsp,
@@ -386,7 +438,7 @@ pub fn time_from_number(n: i64, us: u32, fsp: u8) -> Option<Time> {
     if m > 59 || s > 59 {
         return None;
     }
-    let micros = ((h.min(10_000_000) * 3600 + m * 60 + s) as i64) * SECOND + us as i64;
+    let micros = ((h.min(100_000_000) * 3600 + m * 60 + s) as i64) * SECOND + us as i64;
     Some(Time {
         micros: if n < 0 { -micros } else { micros },
         fsp,
@@ -465,7 +517,7 @@ mod tests {
     #[test]
     fn times() {
         let t = |s: &str| {
-            parse_time(s.as_bytes())
+            parse_time(s.as_bytes(), false)
                 .map(|p| format!("{}{}", p.value, if p.garbage { "!" } else { "" }))
         };
         for (s, want) in [

@@ -378,12 +378,13 @@ impl Nested<'_> {
                 settings::set(&vars, &mut self.env, *scope, name, given.as_ref())
             }
             SetItem::Names { charset, collation } => {
-                let c = crate::set::names(charset.as_deref(), collation.as_deref())?;
+                let charset = charset.clone().unwrap_or_else(|| vars.default_charset());
+                let c = crate::set::names(&charset, collation.as_deref())?;
                 settings::set_names(&vars, &mut self.env, c, c)
             }
             SetItem::Charset(name) => {
-                let charset = name.as_deref().map(crate::charset::charset).transpose()?;
-                let results = charset.unwrap_or_default().default_collation();
+                let name = name.clone().unwrap_or_else(|| vars.default_charset());
+                let results = crate::charset::charset(&name)?.default_collation();
                 let literals = vars.database_collation();
                 settings::set_names(&vars, &mut self.env, results, literals)
             }

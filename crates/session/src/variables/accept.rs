@@ -437,8 +437,8 @@ fn with_members(mode: SqlMode) -> SqlMode {
 
 /// SQL modes that would change what statements mean and that Narwal does not have.
 fn unsupported_mode(mode: SqlMode) -> Option<&'static str> {
-    // MAXDB makes a DATETIME of TIMESTAMP.
-    const CHANGES_MEANING: [&str; 2] = ["MAXDB", "TIME_ROUND_FRACTIONAL"];
+    // It makes a DATETIME of TIMESTAMP.
+    const CHANGES_MEANING: [&str; 1] = ["MAXDB"];
     narwal_sql::sql_mode::SQL_MODE_NAMES
         .iter()
         .enumerate()

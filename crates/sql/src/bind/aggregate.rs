@@ -1,11 +1,12 @@
 //! Calls of aggregates: their arguments, their clauses, and which query they belong to.
 
-use crate::bind::binder::{Binder, as_operand, member_as_text, shown};
+use crate::bind::binder::{Binder, as_operand, member_as_text};
 use crate::bind::scope::{OuterScope, Scope};
 use crate::bind::windows::WindowsHere;
 use crate::env::VariableScope;
 use crate::expr::fixed;
-use crate::expr::node::{AggFunc, Aggregate, Expr, ExprKind, ListOptions, make};
+use crate::expr::node::{AggFunc, Aggregate, Expr, ExprKind, ExprType, ListOptions, make};
+use narwal_syntax::SqlMode;
 use narwal_syntax::ast::{self, Call, Expr as Ast};
 use narwal_types::errors;
 use narwal_types::errors::codes;
@@ -73,10 +74,22 @@ impl Binder<'_> {
             scope: &inner_scope,
         };
         let mut args = Vec::new();
+        let mut unlike = Vec::new();
         for e in &f.args {
-            args.push(match inner.expr(e)? {
+            let e = inner.expr(e)?;
+            if f.distinct && matches!(func, AggFunc::GroupConcat | AggFunc::JsonArray) {
+                unlike.push(e.clone());
+            }
+            args.push(match e {
                 e if func.is_numeric() => as_operand(e),
-                e if func == AggFunc::GroupConcat => shown(e),
+                e if func == AggFunc::GroupConcat && e.ty.has_form() => {
+                    // Room for the text of any number.
+                    let text = ExprType {
+                        coercibility: e.ty.coercibility,
+                        ..ExprType::text(512, e.ty.nullable)
+                    };
+                    e.coerce(&self.localized(text, &[]))
+                }
                 e if func == AggFunc::Rows => member_as_text(e),
                 e => e,
             });
@@ -89,9 +102,14 @@ impl Binder<'_> {
         check_count(func, name, f, values)?;
         let Clauses {
             separator,
-            order,
+            mut order,
             limit,
         } = inner.clauses(func, name, f, &mut args)?;
+        if order.is_empty() {
+            // Values that differ come in their order.
+            order = vec![false; unlike.len()];
+            args.append(&mut unlike);
+        }
         let sees_outer = |e: &Expr| e.any(&|e| matches!(e.kind, ExprKind::Outer(_)));
         let is_subquery = |e: &Expr| e.any(&|e| matches!(e.kind, ExprKind::Subquery(_)));
         // One of no columns belongs to the innermost query that can have it.
@@ -222,7 +240,11 @@ impl Binder<'_> {
         };
         match binder.aggregate(func, name, call) {
             Ok(e) => Ok(Some(around.add(e))),
-            Err(e) if e.code == codes::INVALID_GROUP_FUNC_USE && !around.scope.in_aggregate => {
+            Err(e)
+                if e.code == codes::INVALID_GROUP_FUNC_USE
+                    && !around.scope.in_aggregate
+                    && !self.scope.env.sql_mode.has(SqlMode::ANSI) =>
+            {
                 for ((f, n), seen) in frames.iter().zip(seen) {
                     let mut frame = f.frame.borrow_mut();
                     frame.truncate(*n);

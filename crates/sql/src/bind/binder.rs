@@ -1,5 +1,6 @@
 //! From parsed expressions to bound ones: names to positions, operators to nodes, constants to values.
 
+use crate::bind::bits;
 use crate::bind::operand::{as_subquery, in_name, not_a_row, row_items, wrong_columns};
 use crate::bind::param::no_default_here;
 use crate::bind::scope::{Clause, Scope, Source};
@@ -20,6 +21,7 @@ use crate::expr::node::{Function, Results, StoredCall, Takes, Typing};
 use crate::expr::node::{NO_LENGTH, NOT_FIXED};
 use crate::expr::types;
 use crate::expr::types::bool_ty;
+use crate::expr::value::rounds;
 use crate::lower::{charset, mismatched_collation};
 use crate::privilege::{ColumnUses, Needs, Privilege};
 use narwal_syntax::Kw;
@@ -57,8 +59,9 @@ fn note_column(uses: &mut ColumnUses, source: &Source, column: &str) {
 
 /// A row as a function's argument: which error that is differs in MariaDB.
 fn row_argument(name: &str) -> SqlError {
-    const BY_NAME: [&str; 51] = [
+    const BY_NAME: [&str; 56] = [
         "ascii",
+        "benchmark",
         "bit_count",
         "char_length",
         "coercibility",
@@ -77,6 +80,8 @@ fn row_argument(name: &str) -> SqlError {
         "inet_aton",
         "instr",
         "is_free_lock",
+        "is_used_lock",
+        "json_depth",
         "json_length",
         "last_day",
         "last_insert_id",
@@ -93,6 +98,7 @@ fn row_argument(name: &str) -> SqlError {
         "pow",
         "quarter",
         "rand",
+        "regexp_instr",
         "release_lock",
         "sec_to_time",
         "second",
@@ -102,6 +108,7 @@ fn row_argument(name: &str) -> SqlError {
         "strcmp",
         "time_format",
         "timediff",
+        "timestampdiff",
         "to_days",
         "to_seconds",
         "uncompressed_length",
@@ -120,10 +127,15 @@ fn row_argument(name: &str) -> SqlError {
                 "weekofyear" => "week",
                 other => other,
             };
-            errors::ILLEGAL_PARAMETER_DATA_TYPE_FOR_OPERATION.with([&"row", &shown])
+            no_row(shown)
         }
         false => wrong_columns(1),
     }
+}
+
+/// Error 4079 for a row.
+fn no_row(op: &str) -> SqlError {
+    errors::ILLEGAL_PARAMETER_DATA_TYPE_FOR_OPERATION.with([&"row", &op])
 }
 
 /// DOUBLE(M,D) of a CAST.
@@ -132,6 +144,11 @@ fn double_of((m, d): (u64, u64), e: &Expr) -> SqlResult<ExprType> {
         return Err(errors::TOO_BIG_PRECISION.text(format!(
             "Too big precision specified for '{e}'. Maximum is 65"
         )));
+    }
+    if d > 38 {
+        return Err(
+            errors::TOO_BIG_SCALE.text(format!("Too big scale specified for '{e}'. Maximum is 38"))
+        );
     }
     if d > m {
         return Err(errors::M_BIGGER_THAN_D
@@ -379,7 +396,7 @@ impl Binder<'_> {
                 self.convert_charset(e, charset)?
             }
             Ast::Collate { expr, collation } => self.explicit_collation(expr, collation)?,
-            Ast::Temporal { kind, text } => temporal_literal(*kind, text)?,
+            Ast::Temporal { kind, text } => temporal_literal(*kind, text, self.scope.env)?,
             Ast::Introduced { charset, value } => self.with_introducer(charset, value)?,
             Ast::Call(c) => self.function(c)?,
             Ast::Special(s) => self.special(s)?,
@@ -489,6 +506,9 @@ impl Binder<'_> {
                 self.date_add_unit(date, n, unit(*u)?, false)
             }
             Special::TimestampDiff(u, a, b) => {
+                if row_items(a).or(row_items(b)).is_some() {
+                    return Err(row_argument("timestampdiff"));
+                }
                 let args = vec![number(unit(*u)?.number()), self.expr(a)?, self.expr(b)?];
                 self.call(Func::TimestampDiff, args)?
             }
@@ -916,6 +936,16 @@ impl Binder<'_> {
         self.compare(op, l, r)
     }
 
+    /// What is said of two operands one of which is a row.
+    fn row_operand(&self, left: &Ast, right: &Ast, op: &str) -> SqlResult<SqlError> {
+        let side = |e: &Ast| match row_items(e) {
+            Some(_) => Ok(None),
+            None => self.expr(e).map(Some),
+        };
+        let (l, r) = (side(left)?, side(right)?);
+        Ok(not_a_row(l.as_ref(), r.as_ref(), op))
+    }
+
     fn binary(&self, whole: &Ast, left: &Ast, op: BinaryOp, right: &Ast) -> SqlResult<Expr> {
         use BinaryOp as B;
         let cmp = comparison(op);
@@ -965,12 +995,12 @@ impl Binder<'_> {
             _ => return Err(SqlError::unsupported("this operator")),
         };
         if row_items(left).is_some() || row_items(right).is_some() {
-            let side = |e: &Ast| match row_items(e) {
-                Some(_) => Ok(None),
-                None => self.expr(e).map(Some),
-            };
-            let (l, r) = (side(left)?, side(right)?);
-            return Err(not_a_row(l.as_ref(), r.as_ref(), arith.symbol()));
+            return Err(match arith {
+                ArithOp::BitAnd | ArithOp::BitOr | ArithOp::ShiftLeft | ArithOp::ShiftRight => {
+                    no_row(arith.symbol())
+                }
+                _ => self.row_operand(left, right, arith.symbol())?,
+            });
         }
         // date + INTERVAL 1 DAY, INTERVAL 1 DAY + date
         if let Ast::Interval { value, unit } = right
@@ -1027,6 +1057,7 @@ impl Binder<'_> {
         let r = constant_beside(r, &l, self.scope.env)?;
         let l = constant_beside(l, &r, self.scope.env)?;
         let (l, r) = json::compared(l, r);
+        let (l, r) = self.near(l, r);
         let collation = types::compare_collation([&l, &r], op.symbol())?;
         let nullable = op != CmpOp::NullSafeEq && (l.ty.nullable || r.ty.nullable);
         Ok(make(
@@ -1038,6 +1069,37 @@ impl Binder<'_> {
             },
             bool_ty(nullable),
         ))
+    }
+
+    /// Two numbers to be compared. Doubles that are shown with a fixed number of digits are equal if these digits are; but a stored
+    /// column is compared as it is.
+    fn near(&self, l: Expr, r: Expr) -> (Expr, Expr) {
+        let digits = |e: &Expr| match e.ty.ty.kind {
+            _ if e.ty.null => None,
+            TypeKind::Decimal(_, scale) => Some(scale),
+            TypeKind::Float | TypeKind::Double => e.ty.is_fixed_double().then_some(e.ty.decimals),
+            _ => e.ty.ty.is_integer().then_some(0),
+        };
+        let stored = |source: usize| {
+            let source = self.scope.sources.get(source);
+            source.is_none_or(|s| s.types.is_none())
+        };
+        let fixed = |e: &Expr| {
+            e.ty.is_fixed_double() && e.as_column().is_none_or(|(source, _)| !stored(source))
+        };
+        let (Some(a), Some(b)) = (digits(&l), digits(&r)) else {
+            return (l, r);
+        };
+        if narwal_types::face::is_mysql()
+            || !fixed(&l) && !fixed(&r)
+            || r.any(&|e| matches!(e.kind, ExprKind::Subquery(_)))
+        {
+            return (l, r);
+        }
+        let ty = ExprType::double(l.ty.nullable || r.ty.nullable);
+        let args = vec![l, r.clone(), Expr::literal(Value::Int(a.max(b).into()))];
+        let func = &functions::number::NEAR;
+        (make(ExprKind::Func { func, args }, ty), r)
     }
 
     /// (a, b) = (c, d): all pairs equal.
@@ -1142,6 +1204,7 @@ impl Binder<'_> {
                 let ty = bool_ty(e.ty.nullable);
                 make(ExprKind::Not(boxed(e)), ty)
             }
+            UnaryOp::BitNot if row_items(e).is_some() => return Err(no_row("~")),
             UnaryOp::BitNot => {
                 let e = as_operand(inner()?);
                 fixed::check_unary(&e.ty, "~")?;
@@ -1271,6 +1334,9 @@ impl Binder<'_> {
             return self.cast_collated(e, *length, charset, collation.as_deref());
         }
         match charset.map(str::to_ascii_lowercase).as_deref() {
+            None if self.scope.env.collation == Collation::Binary => {
+                self.cast(e, &CastType::Binary(*length))
+            }
             None | Some("utf8mb4") => self.cast(e, t),
             // Bytes need not be text on the way.
             Some("binary" | "byte") => self.cast(e, &CastType::Binary(*length)),
@@ -1508,7 +1574,7 @@ impl Binder<'_> {
             ty.nullable = true;
         }
         let args = match func.results {
-            Some(r) if !(r.but_texts && ty.ty.is_string()) => results(args, r, &ty),
+            Some(r) if !(r.but_texts && is_compared(&ty)) => results(args, r, &ty),
             _ => args,
         };
         Ok(make(ExprKind::Func { func, args }, ty))
@@ -1639,7 +1705,11 @@ impl Binder<'_> {
         let mut args = Vec::with_capacity(list.len());
         for ast in list {
             if matches!(ast, Ast::Row(_)) {
-                return Err(row_argument(&name));
+                return Err(match (name.as_str(), list) {
+                    ("least" | "greatest", [a, b, ..]) => self.row_operand(a, b, &name)?,
+                    ("benchmark", [_, Ast::Row(_)]) => wrong_columns(1),
+                    _ => row_argument(&name),
+                });
             }
             let e = self.expr(ast)?;
             // TRUE is an integer everywhere but in JSON.
@@ -1884,16 +1954,8 @@ fn results(args: Vec<Expr>, r: Results, ty: &ExprType) -> Vec<Expr> {
 
 /// An operand in a numeric place: a hexadecimal literal is a big-endian number, JSON_EXTRACT gives a value.
 pub(super) fn as_operand(e: Expr) -> Expr {
+    let e = bits::as_number(e);
     match &e.kind {
-        ExprKind::Literal(Value::Bytes(b)) if e.ty.bits && b.len() <= 8 => {
-            let v = b.iter().fold(0u64, |a, x| a << 8 | *x as u64);
-            let number = Expr::literal(Value::UInt(v));
-            let ty = ExprType {
-                digits: bits_digits(b.len()) as u8,
-                ..number.ty
-            };
-            make(number.kind, ty)
-        }
         ExprKind::DateAdd { .. } if e.ty.is_string() => {
             let digits = (e.ty.chars().saturating_sub(20)).min(6) as u32;
             let ty = ExprType::decimal(14, digits, true);
@@ -1957,43 +2019,44 @@ fn bytes_of_cast(of: &ExprType, length: Option<u64>, nullable: bool) -> ExprType
     };
     ExprType {
         coercibility: Coercibility::Implicit,
+        // As a number it is a whole one.
+        decimals: 0,
         width: bytes.min(u64::from(u32::MAX)) as u32,
         ..ExprType::of_column(ColumnType::new(kind), nullable)
     }
+}
+
+/// GREATEST and LEAST of such a type compare their arguments as they are: texts, and what is no moment beside one.
+fn is_compared(ty: &ExprType) -> bool {
+    ty.ty.is_string() || matches!(ty.ty.kind, TypeKind::Date | TypeKind::DateTime(_))
 }
 
 /// Most characters of a value that is made an integer.
 fn integer_chars(e: &Expr, unsigned: bool) -> u32 {
     const ANY: u32 = 20;
     let ty = &e.ty;
-    let chars = ty.chars().min(u64::from(ANY)) as u32;
+    // A text may have a sign more.
+    let chars = ty.chars().min(u64::from(ANY) + 1) as u32;
     match &e.kind {
         ExprKind::Literal(Value::Null) => 1 + u32::from(!unsigned),
-        ExprKind::Literal(Value::Bytes(b)) if ty.bits => bits_digits(b.len()),
+        ExprKind::Literal(Value::Bytes(b)) if ty.bits => bits::bits_digits(b.len()),
         _ if matches!(ty.ty.kind, TypeKind::Float | TypeKind::Double) => ANY,
         ExprKind::Literal(Value::Str(s)) if unsigned && s.trim_start().starts_with('-') => ANY,
         ExprKind::Literal(Value::Str(_) | Value::Bytes(_)) => chars.max(1 + u32::from(!unsigned)),
         ExprKind::Literal(Value::Int(n)) if unsigned && *n < 0 => ANY,
         ExprKind::Literal(_) if ty.ty.is_integer() => chars.max(1 + u32::from(!unsigned)),
+        _ if matches!(ty.ty.kind, TypeKind::Decimal(..)) => chars,
         _ if ty.counts_unsigned() || ty.natural => ty.int_digits().min(ANY),
         _ if unsigned => ANY,
         // Eight bytes may be any number.
-        _ if ty.ty.is_binary_string() => ANY,
+        _ if ty.ty.is_binary_string() && e.as_column().is_none() => ANY,
         _ if ty.ty.is_integer() => ty.int_digits() + 1,
         _ => chars,
     }
 }
 
-/// Digits of the largest number of so many bytes.
-fn bits_digits(bytes: usize) -> u32 {
-    match bytes {
-        0..=8 => (u64::MAX >> (8 * (8 - bytes.max(1)))).ilog10() + 1,
-        _ => 20,
-    }
-}
-
 fn hex_for_cast(e: Expr, ty: &ExprType) -> Expr {
-    let is_literal = matches!(e.kind, ExprKind::Literal(_));
+    let is_literal = matches!(e.kind, ExprKind::Literal(_)) || bits::are_bits(&e);
     match ty.ty.kind {
         _ if ty.ty.is_integer() && is_literal => as_operand(e),
         TypeKind::Decimal(..) | TypeKind::Double => as_operand(e),
@@ -2021,12 +2084,16 @@ fn constant_beside(e: Expr, other: &Expr, env: &StatementEnv) -> SqlResult<Expr>
     };
     let v = match other.ty.ty.kind {
         TypeKind::Date | TypeKind::DateTime(_) | TypeKind::Timestamp(_) => {
-            match parse_datetime(s.as_bytes(), DateRules::COMPARED) {
+            let rules = DateRules {
+                rounds: rounds(env),
+                ..DateRules::COMPARED
+            };
+            match parse_datetime(s.as_bytes(), rules) {
                 Some(p) if !p.garbage => Value::DateTime(p.value),
                 _ => return Ok(e),
             }
         }
-        TypeKind::Time(_) => match parse_time(s.as_bytes()) {
+        TypeKind::Time(_) => match parse_time(s.as_bytes(), rounds(env)) {
             Some(p) if !p.garbage => Value::Time(p.value),
             _ => return Ok(e),
         },
@@ -2082,15 +2149,18 @@ fn slot_fits(e: &Expr, other: &Expr) -> SqlResult<()> {
     Err(SqlError::unsupported("a slot in this comparison"))
 }
 
-fn temporal_literal(kind: TemporalKind, text: &str) -> SqlResult<Expr> {
+fn temporal_literal(kind: TemporalKind, text: &str, env: &StatementEnv) -> SqlResult<Expr> {
     let bad = |kind: &str| errors::WRONG_VALUE.with([&kind, &text]);
-    let rules = DateRules::default();
+    let rules = DateRules {
+        rounds: rounds(env),
+        ..DateRules::default()
+    };
     let v = match kind {
         TemporalKind::Date => match parse_datetime(text.as_bytes(), rules) {
             Some(p) if !p.garbage && !p.has_time => Value::Date(p.value.date),
             _ => return Err(bad("DATE")),
         },
-        TemporalKind::Time => match parse_time(text.as_bytes()) {
+        TemporalKind::Time => match parse_time(text.as_bytes(), rules.rounds) {
             Some(p) if !p.garbage && p.value.in_range() => Value::Time(p.value),
             _ => return Err(bad("TIME")),
         },

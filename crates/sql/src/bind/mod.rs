@@ -6,6 +6,7 @@
 //! |---|---|
 //! | `scope.rs` | what names may mean where an expression stands |
 //! | `binder.rs` | names to positions, operators to nodes, constants to values |
+//! | `bits.rs` | hexadecimal literals as numbers |
 //! | `predicate.rs` | BETWEEN, IN, LIKE and their like |
 //! | `default_of.rs` | DEFAULT(column) |
 //! | `dynamic.rs` | calls about dynamic columns |
@@ -19,6 +20,7 @@
 
 mod aggregate;
 pub mod binder;
+mod bits;
 mod default_of;
 mod dynamic;
 pub mod late;

@@ -1,6 +1,7 @@
 //! Operators with words: BETWEEN, IN, LIKE, REGEXP, ANY and ALL, COLLATE.
 
 use crate::bind::binder::{Binder, as_operand, boxed, comparison, shown};
+use crate::bind::bits;
 use crate::bind::operand::{in_name, not_a_row, row_items};
 use crate::env::StatementEnv;
 use crate::expr::call::wrong_arguments;
@@ -15,7 +16,7 @@ use crate::like;
 use crate::lower::mismatched_collation;
 use narwal_syntax::ast::{BinaryOp, Expr as Ast};
 use narwal_syntax::sql_mode::SqlMode;
-use narwal_types::{SqlError, SqlResult, Value};
+use narwal_types::{Charset, SqlError, SqlResult, Value};
 
 /// `NOT e` or `e`.
 fn negated_if(negated: bool, e: Expr) -> Expr {
@@ -39,6 +40,9 @@ impl Binder<'_> {
         let mut hi = self.beside(high, &e)?;
         // A number among texts makes all three numbers.
         let number = |e: &Expr| e.ty.ty.is_numeric() && !e.ty.null;
+        if number(&lo) && number(&hi) {
+            e = bits::as_number(e);
+        }
         if e.ty.is_string() && number(&lo) != number(&hi) {
             let double = ExprType::double(true);
             let as_number = |e: Expr| match e.ty.is_string() {
@@ -66,7 +70,7 @@ impl Binder<'_> {
         if row_items(e).is_some() {
             return self.row_in(e, list, negated);
         }
-        let e = self.expr(e)?;
+        let mut e = self.expr(e)?;
         if list.iter().any(|x| row_items(x).is_some()) {
             return Err(not_a_row(Some(&e), None, in_name(list, negated)));
         }
@@ -74,6 +78,9 @@ impl Binder<'_> {
             .iter()
             .map(|x| self.beside(x, &e))
             .collect::<SqlResult<Vec<_>>>()?;
+        if list.iter().all(|x| x.ty.ty.is_numeric() && !x.ty.null) {
+            e = bits::as_number(e);
+        }
         // IN with one value is a comparison.
         if let [one] = list.as_slice()
             && (json::is_extract(&e) || json::is_extract(one))
@@ -103,8 +110,16 @@ impl Binder<'_> {
     ) -> SqlResult<Expr> {
         let e = self.expr(text)?;
         let p = self.expr(pattern)?;
+        // Of no clause the pattern's collation alone decides.
+        let mut set = Charset::Binary;
         let escape = match escape {
-            Some(x) => like_escape(&self.expr(x)?, self.scope.env)?,
+            Some(x) => {
+                let x = self.expr(x)?;
+                if x.ty.ty.is_character() {
+                    set = x.ty.ty.collation.charset();
+                }
+                like_escape(&x, self.scope.env)?
+            }
             None if self.scope.env.sql_mode.has(SqlMode::NO_BACKSLASH_ESCAPES) => {
                 Some(String::new())
             }
@@ -112,7 +127,7 @@ impl Binder<'_> {
         };
         let collation = types::compare_collation([&e, &p], "like")?;
         let (e, p) = (shown(e), shown(p));
-        let escape = like::escape_char(escape.as_deref(), collation);
+        let escape = like::escape_char(escape.as_deref(), set, collation);
         let nullable = e.ty.nullable || p.ty.nullable;
         Ok(make(
             ExprKind::Like {

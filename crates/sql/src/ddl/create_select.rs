@@ -31,7 +31,7 @@ impl Run<'_> {
                 .position(|g| g.def.name.eq_ignore_ascii_case(&result.name));
             made.push(match at {
                 Some(at) => given.remove(at),
-                None => self.column_of(result, select.is_union())?,
+                None => self.column_of(result, select.keeps_rows())?,
             });
             sources.push(Some(i));
         }
@@ -92,8 +92,8 @@ impl Run<'_> {
         })
     }
 
-    /// The column that a result column becomes. `union`: of several SELECTs.
-    fn column_of(&self, r: &ResultColumn, union: bool) -> SqlResult<ColumnSpec> {
+    /// The column that a result column becomes. `kept`: of a table that the query makes.
+    fn column_of(&self, r: &ResultColumn, kept: bool) -> SqlResult<ColumnSpec> {
         let stored = (!r.org_name.is_empty())
             .then(|| self.source(&r.db, &r.org_table))
             .flatten()
@@ -123,7 +123,7 @@ impl Run<'_> {
                     name: r.name.clone(),
                     ty,
                     nullable: r.nullable,
-                    default: match union && !r.nullable {
+                    default: match kept && !r.nullable {
                         true => default_of_made(ty.kind),
                         false => DefaultDef::None,
                     },
@@ -150,7 +150,7 @@ impl Run<'_> {
     }
 }
 
-/// The default that MariaDB gives a column that comes from a union: nothing, of its type.
+/// The default that MariaDB gives a column that comes from a union or a derived table: nothing, of its type.
 fn default_of_made(kind: TypeKind) -> DefaultDef {
     let zero = match kind {
         TypeKind::Decimal(_, scale @ 1..) => format!("0.{}", "0".repeat(scale.into())),

@@ -14,7 +14,7 @@ use narwal_engine::{
 use narwal_types::convert::{StoreMode, WarnWith, implicit_default, store};
 use narwal_types::errors;
 use narwal_types::errors::codes;
-use narwal_types::{ColumnType, SqlError, SqlResult, TypeKind, Value, ValueRef};
+use narwal_types::{ColumnType, Decimal, SqlError, SqlResult, TypeKind, Value, ValueRef};
 use std::sync::Arc;
 
 enum Cell<'a> {
@@ -419,6 +419,11 @@ impl<'a> Copy<'a> {
             let digits = if digits.is_empty() { b"0" } else { digits };
             return store(ValueRef::Str(digits), &target, self.rows, &mode, &mut warn);
         }
+        // A double becomes the moment that its digits show, not the one that it is nearest to.
+        let v = match v {
+            ValueRef::Double(f) if def.ty.is_temporal() => ValueRef::Decimal(Decimal::from_f64(f)),
+            v => v,
+        };
         store(v, &target, self.rows, &mode, &mut warn)
             .map_err(|e| as_copied(e, v, &old.ty, &def.ty, &def.name, self.rows))
     }

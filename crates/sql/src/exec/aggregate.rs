@@ -345,6 +345,10 @@ impl Acc {
         if a.list.is_some()
             && let Some(all) = &mut self.all
         {
+            if !by.is_empty() {
+                // A list that is sorted has the numbers of BIT columns, not their bytes.
+                values.iter_mut().for_each(bits_as_number);
+            }
             let text = item_text(a, args, &values);
             let key = by
                 .iter()
@@ -460,7 +464,11 @@ impl Acc {
                 )
                 .map_or(Value::Null, |d| Value::Decimal(d.round(a.ty.decimals)))
             }
-            (State::Best(v), _) => v.clone(),
+            (State::Best(v), _) => {
+                let mut v = v.clone();
+                bits_as_number(&mut v);
+                v
+            }
             (State::Spread(s), f) => s.result(f, self.count),
             (State::Bits(bits), _) => Value::UInt(*bits),
         })
@@ -474,7 +482,11 @@ impl Acc {
         if all.items.is_empty() {
             return Value::Null;
         }
-        let mut items: Vec<&Item> = all.items.iter().collect();
+        let mut items: Vec<&Item> = match options.order.is_empty() {
+            true => all.items.iter().collect(),
+            // Of equal ones the last comes first.
+            false => all.items.iter().rev().collect(),
+        };
         let keys = &a.args[a.args.len() - options.order.len()..];
         items.sort_by(|x, y| {
             for (i, desc) in options.order.iter().enumerate() {
@@ -596,6 +608,12 @@ fn list_name(func: AggFunc) -> &'static str {
         AggFunc::JsonArray => "JSON_ARRAYAGG()",
         AggFunc::JsonObject => "JSON_OBJECTAGG()",
         _ => "GROUP_CONCAT()",
+    }
+}
+
+fn bits_as_number(v: &mut Value) {
+    if let Value::Bits(b) = v {
+        *v = Value::UInt(b.value);
     }
 }
 

@@ -75,7 +75,13 @@ impl ValueStore {
                     None => {}
                 },
             }
-            key.extend_from_slice(&self.count.to_be_bytes());
+            let sorted = a.list.as_ref().is_some_and(|l| !l.order.is_empty());
+            // Of equal ones the last comes first. Which values differ is seen by the first of them.
+            let number = match sorted && all.seen.is_none() {
+                true => !self.count,
+                false => self.count,
+            };
+            key.extend_from_slice(&number.to_be_bytes());
             self.count += 1;
             self.sorter.push(&key, &payload, env)?;
         }
@@ -214,15 +220,19 @@ fn first_of_equal(
         last.extend_from_slice(compared);
         key.clear();
         key.extend_from_slice(&record[..PREFIX]);
-        if a.list.is_some() {
+        let mut number = number.to_vec();
+        if let Some(list) = &a.list {
             key.extend_from_slice(take_bytes(&mut payload)?);
+            if !list.order.is_empty() {
+                number.iter_mut().for_each(|b| *b = !*b);
+            }
         } else if payload.is_empty() {
             return Ok(true);
         } else if a.func == AggFunc::Count {
             accs[group * aggregates.len() + which].count += 1;
             return Ok(true);
         }
-        key.extend_from_slice(number);
+        key.extend_from_slice(&number);
         to.push(&key, payload, env)?;
         Ok(true)
     })?;

@@ -173,11 +173,20 @@ impl<'a> Call<'a, '_> {
 
     /// An argument as a datetime; a warning and `None` if it is none.
     pub(crate) fn datetime(&self, i: usize) -> Option<DateTime> {
+        self.datetime_by(i, self.rules())
+    }
+
+    /// The same of which only the day is wanted.
+    pub(crate) fn day(&self, i: usize) -> Option<Date> {
+        self.datetime_by(i, self.rules().of_day()).map(|t| t.date)
+    }
+
+    fn datetime_by(&self, i: usize, rules: DateRules) -> Option<DateTime> {
         let v = self.v(i);
         if let ValueRef::Time(t) = v {
             return Some(on_today(t, self.ctx.env));
         }
-        let t = convert::to_datetime(v, self.rules());
+        let t = convert::to_datetime(v, rules);
         if t.is_none() {
             self.ctx.env.warn(
                 codes::TRUNCATED_WRONG_VALUE,
@@ -196,12 +205,14 @@ impl<'a> Call<'a, '_> {
 
     pub(crate) fn time(&self, i: usize) -> Option<Time> {
         let v = self.v(i);
-        let t = convert::to_time(v);
+        let t = convert::to_time(v, self.rules().rounds);
         if t.is_none() {
             self.ctx.env.warn(
                 codes::TRUNCATED_WRONG_VALUE,
                 format!("Incorrect time value: '{}'", no_moment(v)),
             );
+        } else {
+            super::cast::note_digits(v, "time", self.ctx.env);
         }
         t
     }

@@ -2,7 +2,7 @@
 
 use crate::env::StatementEnv;
 use crate::expr::node::{EvalCtx, Expr, ExprKind, NO_LENGTH};
-use crate::expr::value::{Val, Warn, date_rules};
+use crate::expr::value::{Val, Warn, date_rules, rounds};
 use narwal_types::charset::shown;
 use narwal_types::collation::char_prefix;
 use narwal_types::convert;
@@ -61,8 +61,11 @@ impl Expr {
             TypeKind::Date | TypeKind::DateTime(_) | TypeKind::Timestamp(_) => {
                 date(r, ty.kind, env)
             }
-            TypeKind::Time(f) => match convert::to_time(r) {
-                Some(t) => Val::Ref(ValueRef::Time(t.truncate(f))),
+            TypeKind::Time(f) => match convert::to_time(r, rounds(env)) {
+                Some(t) => {
+                    note_digits(r, "time", env);
+                    Val::Ref(ValueRef::Time(t.with_digits(f, rounds(env))))
+                }
                 None => incorrect("time", r, env),
             },
             TypeKind::Fixed(kind) => {
@@ -229,8 +232,29 @@ fn double_as_integer(f: f64, unsigned: bool, env: &StatementEnv) -> i128 {
     }
 }
 
+/// The note about digits of a text that are beyond those of a moment, or of a time.
+pub(super) fn note_digits(r: ValueRef<'_>, kind: &str, env: &StatementEnv) {
+    if !convert::has_more_digits(r) {
+        return;
+    }
+    let text = r.to_text();
+    // A date before it makes a time a moment.
+    let kind = match kind == "time" && text.trim_start().get(1..).is_some_and(|t| t.contains('-')) {
+        true => "datetime",
+        false => kind,
+    };
+    env.note(
+        codes::TRUNCATED_WRONG_VALUE,
+        format!(
+            "Truncated incorrect {kind} value: '{}'",
+            abridged(text, 128)
+        ),
+    );
+}
+
 /// The note about a fraction of a number that is a date.
 pub(super) fn note_fraction(r: ValueRef<'_>, env: &StatementEnv) {
+    note_digits(r, "datetime", env);
     if convert::has_needless_fraction(r) {
         env.note(
             codes::TRUNCATED_WRONG_VALUE,
@@ -246,7 +270,13 @@ pub(super) fn note_fraction(r: ValueRef<'_>, env: &StatementEnv) {
 fn date<'a>(r: ValueRef<'_>, kind: TypeKind, env: &StatementEnv) -> Val<'a> {
     let t = match r {
         ValueRef::Time(t) => Some(super::compare::on_today(t, env)),
-        r => convert::to_datetime(r, date_rules(env)),
+        r => convert::to_datetime(
+            r,
+            match kind {
+                TypeKind::Date => date_rules(env).of_day(),
+                _ => date_rules(env),
+            },
+        ),
     };
     if t.is_some() {
         note_fraction(r, env);
@@ -254,7 +284,7 @@ fn date<'a>(r: ValueRef<'_>, kind: TypeKind, env: &StatementEnv) -> Val<'a> {
     match (t, kind) {
         (None, _) => incorrect("datetime", r, env),
         (Some(t), TypeKind::DateTime(f) | TypeKind::Timestamp(f)) => {
-            Val::Ref(ValueRef::DateTime(t.truncate(f)))
+            Val::Ref(ValueRef::DateTime(t.with_digits(f, rounds(env))))
         }
         (Some(t), _) => Val::Ref(ValueRef::Date(t.date)),
     }

@@ -2,9 +2,9 @@
 
 use crate::env::StatementEnv;
 use crate::expr::node::CmpOp;
-use crate::expr::value::Warn;
+use crate::expr::value::{Warn, rounds};
 use narwal_types::convert::no_moment;
-use narwal_types::convert::{number_parts, to_decimal, to_f64};
+use narwal_types::convert::{number_as_time, number_parts, to_decimal, to_f64};
 use narwal_types::errors::codes;
 use narwal_types::temporal_parse::{DateRules, datetime_from_number, parse_datetime, parse_time};
 use narwal_types::{Collation, DateTime, Decimal, Time, TypeKind, ValueRef};
@@ -184,7 +184,10 @@ fn warn(env: &StatementEnv, kind: &str, v: ValueRef<'_>) {
 
 /// A string or number beside a date or datetime; what is no date is the zero date, with a warning.
 pub fn read_datetime(v: ValueRef<'_>, beside_date: bool, env: &StatementEnv) -> DateTime {
-    let rules = DateRules::COMPARED;
+    let rules = DateRules {
+        rounds: rounds(env),
+        ..DateRules::COMPARED
+    };
     match v {
         ValueRef::Str(s) | ValueRef::Bytes(s) => match parse_datetime(s, rules) {
             Some(p) => {
@@ -198,7 +201,7 @@ pub fn read_datetime(v: ValueRef<'_>, beside_date: bool, env: &StatementEnv) -> 
                 DateTime::default()
             }
         },
-        v => number_parts(v)
+        v => number_parts(v, rules.rounds)
             .and_then(|(n, us, fsp)| datetime_from_number(n, us, fsp, rules))
             .map_or_else(
                 || {
@@ -212,14 +215,13 @@ pub fn read_datetime(v: ValueRef<'_>, beside_date: bool, env: &StatementEnv) -> 
 
 fn read_time(v: ValueRef<'_>, env: &StatementEnv) -> Time {
     let t = match v {
-        ValueRef::Str(s) | ValueRef::Bytes(s) => parse_time(s).map(|p| {
+        ValueRef::Str(s) | ValueRef::Bytes(s) => parse_time(s, rounds(env)).map(|p| {
             if p.garbage {
                 warn(env, "time", v);
             }
             p.value
         }),
-        v => number_parts(v)
-            .and_then(|(n, us, f)| narwal_types::temporal_parse::time_from_number(n, us, f)),
+        v => number_as_time(v, rounds(env)),
     };
     t.unwrap_or_else(|| {
         warn(env, "time", v);

@@ -140,7 +140,7 @@ fn as_datetime(v: ValueRef<'_>, ctx: &EvalCtx<'_>) -> Option<(DateTime, bool)> {
         ValueRef::Str(s) | ValueRef::Bytes(s) => {
             parse_datetime(s, rules).map(|p| (p.value, !p.has_time))
         }
-        v => number_parts(v)
+        v => number_parts(v, rules.rounds)
             .and_then(|(n, us, fsp)| datetime_from_number(n, us, fsp, rules))
             .map(|(t, has_time)| (t, !has_time)),
     };

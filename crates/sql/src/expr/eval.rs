@@ -339,8 +339,10 @@ impl Expr {
     /// An exact number of several that meet in a DECIMAL (branches, operands): with the digits of the type, or with its own
     /// (`raw`).
     pub(super) fn fitted<'a>(&self, v: Val<'a>, raw: bool) -> Val<'a> {
-        let TypeKind::Decimal(_, scale) = self.ty.ty.kind else {
-            return v;
+        let scale = match self.ty.ty.kind {
+            TypeKind::Decimal(_, scale) => scale,
+            TypeKind::Bit(_) => return bits_as_number(v),
+            _ => return v,
         };
         let d = match v.as_ref() {
             ValueRef::Int(n) => Decimal::from(n),
@@ -361,6 +363,14 @@ impl Expr {
             message: message.into(),
             ..e
         }
+    }
+}
+
+/// A BIT that an expression gives is a number, unlike that of a column.
+pub(crate) fn bits_as_number(v: Val<'_>) -> Val<'_> {
+    match v.as_ref() {
+        ValueRef::Bits(b) => Val::Ref(ValueRef::UInt(b.value)),
+        _ => v,
     }
 }
 

@@ -179,6 +179,27 @@ fn value(l: &Literal) -> String {
     }
 }
 
+/// The text of a number, signs before it taken together.
+fn number(e: &Ast) -> Option<String> {
+    match e {
+        Ast::Nested(e) => number(e),
+        Ast::Literal(Literal::Number(n)) => Some(n.clone()),
+        Ast::Unary { op: U::Minus, expr } => number(expr).map(|_| minus(expr)),
+        _ => None,
+    }
+}
+
+/// The text of a number with the other sign. An exact zero has none.
+fn minus(e: &Ast) -> String {
+    let n = number(e).unwrap_or_default();
+    let exact_zero = n.bytes().all(|b| matches!(b, b'0' | b'.'));
+    match n.strip_prefix('-') {
+        Some(n) => n.to_string(),
+        None if exact_zero => n,
+        None => format!("-{n}"),
+    }
+}
+
 /// `b'101'` as hexadecimal literal.
 fn bits(s: &str) -> String {
     let mut out = String::from("0x");
@@ -393,7 +414,9 @@ impl Printer<'_> {
                 expr,
                 what,
                 negated,
-            } => self.is(expr, *what, !negated),
+            } if self.mysql || matches!(what, IsTest::Null | IsTest::Unknown) => {
+                self.is(expr, *what, !negated)
+            }
             Ast::Call(c) if c.name.eq_ignore_ascii_case("isnull") && c.args.len() == 1 => {
                 self.is(&c.args[0], IsTest::Null, true)
             }
@@ -420,9 +443,9 @@ impl Printer<'_> {
             level::BETWEEN,
             format!(
                 "{}{not} between {} and {}",
-                self.print(e).left(level::BETWEEN),
-                self.print(low).right(level::BETWEEN),
-                self.print(high).right(level::BETWEEN)
+                self.print(e).right(level::BETWEEN),
+                self.print(low).left(level::BETWEEN),
+                self.print(high).left(level::BETWEEN)
             ),
         )
     }
@@ -464,7 +487,7 @@ impl Printer<'_> {
             self.print(pattern).right(level::IN)
         );
         if let Some(c) = escape {
-            let _ = write!(text, " escape {}", self.text(c));
+            let _ = write!(text, " escape {}", self.print(c).right(level::IN));
         }
         Printed::at(level::IN, text)
     }
@@ -920,6 +943,7 @@ impl Printer<'_> {
             Printed::at(level::NEGATE, text)
         };
         match op {
+            U::Minus if !self.mysql && number(e).is_some() => Printed::whole(minus(e)),
             U::Minus => signed("-"),
             U::Plus => self.print(e),
             U::BitNot => signed("~"),

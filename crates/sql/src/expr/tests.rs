@@ -110,7 +110,7 @@ fn fixture() -> Fixture {
         ValueRef::Date(narwal_types::Date::new(2024, 2, 3)),
         dt("2024-02-03 10:11:12.345"),
         dt("2024-02-03 10:11:12"),
-        ValueRef::Time(parse_time(b"10:11:12").unwrap().value),
+        ValueRef::Time(parse_time(b"10:11:12", false).unwrap().value),
     ];
     let mut row = Vec::new();
     table.layout.encode(&values, &mut row).unwrap();

@@ -17,6 +17,9 @@ const FIXED_DOUBLE_CHARS: u32 = 17;
 /// Characters of the widest integer with a sign.
 pub(crate) const BIGINT_CHARS: u32 = 21;
 
+/// Most characters of an integer that is made of a text or a double.
+const ANY_CHARS: u64 = 21;
+
 /// The type of a `?` that is known only when the statement is executed; a string can stand for everything.
 pub fn param() -> ExprType {
     ExprType::text(16_383, true)
@@ -30,6 +33,8 @@ impl ExprType {
             nullable,
             decimals: match ty.kind {
                 TypeKind::Float | TypeKind::Double => ty.form.digits.map_or(NOT_FIXED, |(_, d)| d),
+                // As a number a text has as many as it needs.
+                _ if ty.is_string() => NOT_FIXED,
                 _ => ty.scale().unwrap_or(0),
             },
             null: false,
@@ -76,6 +81,12 @@ impl ExprType {
             natural: false,
             ..self
         }
+    }
+
+    /// The same without a sign, if the other one has none.
+    pub(crate) fn with_sign_of(mut self, other: &ExprType) -> Self {
+        self.ty.unsigned = other.ty.unsigned;
+        self
     }
 
     /// The same with another width.
@@ -359,7 +370,11 @@ pub fn arith(op: ArithOp, a: &ExprType, b: &ExprType, div_precision: u8) -> Expr
         | ArithOp::ShiftLeft
         | ArithOp::ShiftRight => ExprType::bigint(true, nullable).with_width(BIGINT_CHARS),
         ArithOp::IntDiv => {
-            let digits = a.int_digits();
+            let digits = match (a.class(), a.ty.form.digits) {
+                (Class::Double, Some((all, behind))) => u32::from(all - behind),
+                (Class::Double, None) if !a.null => a.chars().clamp(1, ANY_CHARS) as u32,
+                _ => a.int_digits(),
+            };
             let ty = ExprType::bigint(unsigned, nullable).with_digits(digits);
             ty.with_width(digits)
         }
@@ -374,7 +389,14 @@ pub fn arith(op: ArithOp, a: &ExprType, b: &ExprType, div_precision: u8) -> Expr
                     ArithOp::Div => div_precision,
                     _ => 0,
                 };
-                ExprType::double_with(a.decimals.max(b.decimals) + more, nullable)
+                let decimals = a.decimals.max(b.decimals).saturating_add(more);
+                let ty = ExprType::double_with(decimals, nullable);
+                match a.ty.form.digits {
+                    Some((digits, _)) if op == ArithOp::Div && ty.is_fixed_double() => {
+                        ty.with_width(u32::from(digits) + u32::from(more))
+                    }
+                    _ => ty,
+                }
             }
             Class::Int => {
                 let (x, y) = (a.int_digits(), b.int_digits());
@@ -395,7 +417,8 @@ pub fn arith(op: ArithOp, a: &ExprType, b: &ExprType, div_precision: u8) -> Expr
                     a.int_digits().max(b.int_digits()),
                     a.scale().max(b.scale()),
                     nullable,
-                ),
+                )
+                .with_sign_of(a),
                 _ => ExprType::decimal(
                     a.int_digits().max(b.int_digits()) + 1,
                     a.scale().max(b.scale()),
@@ -409,12 +432,19 @@ pub fn arith(op: ArithOp, a: &ExprType, b: &ExprType, div_precision: u8) -> Expr
 /// Type of `-x`.
 pub fn negated(a: &ExprType) -> ExprType {
     match a.class() {
+        Class::Int if a.ty.is_temporal() => ExprType::decimal(a.chars() as u32, 0, a.nullable),
         Class::Int => {
             let ty = ExprType::bigint(false, a.nullable).with_digits(a.int_digits());
             ty.with_width(a.chars() as u32 + 1)
         }
         Class::Decimal => ExprType::decimal(a.int_digits(), a.scale(), a.nullable),
-        Class::Double => ExprType::double_with(a.decimals, a.nullable),
+        Class::Double => {
+            let ty = ExprType::double_with(a.decimals, a.nullable);
+            match a.ty.form.digits {
+                Some((digits, _)) => ty.with_width(u32::from(digits) + 1),
+                None => ty,
+            }
+        }
     }
 }
 
@@ -540,6 +570,13 @@ pub fn unify<'a>(types: impl IntoIterator<Item = &'a ExprType>, op: &str) -> Sql
         && first.ty.is_integer()
         && matches!(op, "coalesce" | "ifnull" | "case" | "UNION");
     let sign_of_null = signed_null && some.iter().any(|t| t.ty.unsigned);
+    if let [one] = some[..]
+        && op == "UNION"
+        && one.ty.is_string()
+        && !one.ty.is_member()
+    {
+        return Ok(one.with_nullable(nullable));
+    }
     if some.iter().all(|t| t.ty == first.ty) && !first.ty.is_string() && !sign_of_null {
         let ty = ExprType {
             nullable,
@@ -574,11 +611,12 @@ pub fn unify<'a>(types: impl IntoIterator<Item = &'a ExprType>, op: &str) -> Sql
             return Ok(ExprType::decimal(int_digits, scale, nullable));
         }
         // No integer type holds all signed and all unsigned numbers.
-        let unsigned = some.iter().filter(|t| t.ty.unsigned).count();
+        let unsigned = some.iter().filter(|t| t.counts_unsigned()).count();
         if unsigned > 0 && (unsigned < some.len() || sign_of_null) {
             return Ok(ExprType::decimal(int_digits, 0, nullable));
         }
-        let widest = some.iter().max_by_key(|t| t.int_digits()).unwrap_or(first);
+        let widest = some.iter().max_by_key(|t| (bytes_of(t), t.int_digits()));
+        let widest = widest.unwrap_or(first);
         let ty = widest.with_nullable(nullable).without_zeros();
         return Ok(ExprType {
             boolean: false,
@@ -596,10 +634,37 @@ pub fn unify<'a>(types: impl IntoIterator<Item = &'a ExprType>, op: &str) -> Sql
     }
     let (c, k) = collation_of(some.iter().copied(), op)?;
     let chars = some.iter().map(|t| t.chars()).max().unwrap_or(0);
-    Ok(ExprType {
+    let ty = ExprType {
         json: some.iter().all(|t| t.json),
         ..ExprType::string(chars, c, k, nullable)
+    };
+    let texts = some.iter().filter(|t| t.ty.is_string());
+    let (mut some_char, mut others) = (false, false);
+    for t in texts {
+        match t.ty.kind {
+            TypeKind::Char(_) => some_char = true,
+            _ => others = true,
+        }
+    }
+    Ok(match ty.ty.kind {
+        TypeKind::VarChar(n @ 1..=255) if op == "UNION" && some_char && !others => ExprType {
+            ty: ColumnType::text(TypeKind::Char(n), c),
+            ..ty
+        },
+        _ => ty,
     })
+}
+
+/// Bytes of an integer type; none of what counts as an integer.
+fn bytes_of(t: &ExprType) -> u32 {
+    match t.ty.kind {
+        TypeKind::TinyInt => 1,
+        TypeKind::SmallInt => 2,
+        TypeKind::MediumInt => 3,
+        TypeKind::Int => 4,
+        TypeKind::BigInt => 8,
+        _ => 0,
+    }
 }
 
 impl ExprType {

@@ -92,7 +92,13 @@ pub fn date_rules(env: &StatementEnv) -> DateRules {
         no_zero_in_date: env.sql_mode.has(SqlMode::NO_ZERO_IN_DATE),
         no_zero_date: env.sql_mode.has(SqlMode::NO_ZERO_DATE),
         allow_invalid: env.sql_mode.has(SqlMode::ALLOW_INVALID_DATES),
+        rounds: rounds(env),
     }
+}
+
+/// True if fractions of seconds are rounded (`sql_mode=TIME_ROUND_FRACTIONAL`), not cut off.
+pub(crate) fn rounds(env: &StatementEnv) -> bool {
+    env.sql_mode.has(SqlMode::TIME_ROUND_FRACTIONAL)
 }
 
 /// Calls `f` with the value's text; no copy for strings.

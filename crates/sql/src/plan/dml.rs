@@ -1,13 +1,13 @@
 //! The plans of statements that change rows, as data.
 
 use crate::expr::node::Expr;
+use crate::expr::value::date_rules;
 use crate::file_format::FileFormat;
 use crate::plan::query::{Out, SelectPlan, SortKey, SubPlan, TablePlan};
 use crate::plan::view_check::ViewCheck;
 use narwal_engine::Table;
 use narwal_syntax::LiteralRows;
 use narwal_types::convert::{StoreMode, StoreTarget};
-use narwal_types::temporal_parse::DateRules;
 use narwal_types::{Charset, ResultColumn, Value};
 use std::sync::Arc;
 
@@ -148,11 +148,7 @@ pub fn store_mode(env: &crate::StatementEnv, ignore: bool, many: bool) -> StoreM
     StoreMode {
         strict,
         null_to_default: !strict && (ignore || many),
-        dates: DateRules {
-            no_zero_in_date: m.has(narwal_syntax::SqlMode::NO_ZERO_IN_DATE),
-            no_zero_date: m.has(narwal_syntax::SqlMode::NO_ZERO_DATE),
-            allow_invalid: m.has(narwal_syntax::SqlMode::ALLOW_INVALID_DATES),
-        },
+        dates: date_rules(env),
         time_zone: env.time_zone,
     }
 }

@@ -80,7 +80,10 @@ pub(crate) fn result_column(name: &str, e: &Expr, of: Option<(&Source, usize)>) 
         ty: t.ty,
         nullable: t.nullable,
         length: 0,
-        decimals: t.decimals,
+        decimals: match t.ty.is_string() && e.as_column().is_some() {
+            true => 0,
+            false => t.decimals,
+        },
         primary_key: false,
         unique_key: false,
         multiple_key: false,
@@ -544,7 +547,9 @@ impl Resolver<'_> {
         let key = |o: &OrderItem| self.order_item(&o.expr, o.desc, items, &scope);
         let order: Vec<SortKey> = s.order_by.iter().map(key).collect::<SqlResult<_>>()?;
         if matches!(s.from, Some(From::Set { .. }))
-            && let Some(n) = order.iter().position(|k| k.expr.has_window())
+            && let Some(n) = order
+                .iter()
+                .position(|k| k.expr.has_window() || k.expr.has_aggregate())
         {
             return Err(errors::AGGREGATE_ORDER_FOR_UNION.with([&(n + 1)]));
         }

@@ -5,7 +5,7 @@ use crate::bind::param::left_out;
 use crate::bind::scope::{Clause, Scope, SelectedColumns, Source};
 use crate::bind::table_rules::rules;
 use crate::expr::for_each_operand;
-use crate::expr::node::{AggFunc, Expr, ExprType};
+use crate::expr::node::{AggFunc, Expr, ExprKind, ExprType};
 use crate::param_type::ParamDefault;
 use crate::plan::access::{Access, Lookup};
 use crate::plan::dml::{
@@ -34,7 +34,7 @@ use narwal_syntax::ast::{
 };
 use narwal_types::convert::{NoWarnings, default_input, fits, implicit_default, store};
 use narwal_types::errors;
-use narwal_types::{Charset, ColumnType, Member, SqlError, SqlResult, TypeKind, Value};
+use narwal_types::{Charset, ColumnType, Decimal, Member, SqlError, SqlResult, TypeKind, Value};
 use std::sync::Arc;
 
 /// An account as messages show it.
@@ -82,7 +82,12 @@ fn order_of(given: &[Option<usize>]) -> Vec<usize> {
 /// An expression on its way into a column. `0x41` and `b'1'` are numbers there if the column is one; `x'41'` is a text.
 fn stored(written: &AstExpr, e: Expr, to: &ColumnType) -> Expr {
     let bits = matches!(written, AstExpr::Literal(Literal::Hex(_) | Literal::Bit(_)));
+    let long = matches!(&e.kind, ExprKind::Literal(Value::Bytes(b)) if b.len() > 8);
     match bits && to.is_numeric() {
+        // Beyond every integer.
+        true if long && to.is_integer() => {
+            Expr::literal(Value::Decimal(Decimal::from_i128(1 << 64, 0)))
+        }
         true => e.bits_as_number(),
         false => e.as_stored(to),
     }

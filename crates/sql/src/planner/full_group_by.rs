@@ -41,8 +41,25 @@ impl<'a> Grouped<'a> {
         order: &[SortKey],
     ) -> SqlResult<()> {
         match grouped {
-            true => self.check_items(items),
+            true => {
+                self.check_items(items)?;
+                self.check_keys_of_one_group(order)
+            }
             false if distinct && is_mysql() => self.check_order(items, order),
+            false => Ok(()),
+        }
+    }
+
+    /// 1140: what the one row is sorted by that there is without GROUP BY. MySQL does not look at it.
+    fn check_keys_of_one_group(&self, order: &[SortKey]) -> SqlResult<()> {
+        if is_mysql() || !self.keys.is_empty() {
+            return Ok(());
+        }
+        match order
+            .iter()
+            .any(|k| self.first_free(&k.expr, &[]).is_some())
+        {
+            true => Err(errors::MIX_OF_GROUP_FUNC_AND_FIELDS.plain()),
             false => Ok(()),
         }
     }

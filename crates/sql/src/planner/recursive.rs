@@ -299,7 +299,7 @@ impl Resolver<'_> {
         steps: Option<Vec<SelectPlan>>,
     ) -> SqlResult<Typed> {
         let first = anchors.iter().flat_map(SetPlan::parts);
-        let (mut columns, mut types) = unified(first.chain(steps.iter().flatten()))?;
+        let (mut columns, mut types) = unified(first.chain(steps.iter().flatten()), self.env)?;
         check_names(p.cte, columns.len())?;
         for (c, name) in columns.iter_mut().zip(&p.cte.columns) {
             c.name.clone_from(name);

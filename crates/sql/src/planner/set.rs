@@ -1,7 +1,8 @@
 //! Planning SELECTs that are put together, and WITH.
 
 use crate::bind::scope::{OuterScope, Source};
-use crate::expr::node::ExprType;
+use crate::env::StatementEnv;
+use crate::expr::node::{Coercibility, ExprType};
 use crate::expr::types;
 use crate::plan::made::{column_type, derived};
 use crate::plan::query::Rows;
@@ -13,7 +14,7 @@ use crate::planner::resolve::Resolver;
 use crate::planner::with_order::{Named, in_order};
 use narwal_syntax::ast::{Cte, Select, SetOp, TableRef, With};
 use narwal_types::errors;
-use narwal_types::{ResultColumn, SqlError, SqlResult};
+use narwal_types::{ResultColumn, SqlError, SqlResult, TypeKind};
 use std::sync::Arc;
 
 /// Uses of tables of WITH in one statement, beyond one of each: every use is planned anew.
@@ -131,7 +132,7 @@ impl Resolver<'_> {
         }
         let rest = planned;
         let plan = SetPlan { first, rest };
-        let (columns, types) = unified(plan.parts())?;
+        let (columns, types) = unified(plan.parts(), self.env)?;
         Ok(Resolved {
             source: derived("", "", &columns, types)?,
             rows: Rows::Set(Box::new(plan)),
@@ -146,9 +147,29 @@ pub(super) fn check_names(cte: &Cte, columns: usize) -> SqlResult<()> {
     Err(errors::WITH_COL_WRONG_LIST.plain())
 }
 
+/// The type that a column brings into a union. What is computed has no fixed length.
+fn united(c: &ResultColumn) -> ExprType {
+    let mut ty = column_type(c);
+    if let TypeKind::Char(n) = ty.ty.kind
+        && c.org_name.is_empty()
+    {
+        ty.ty.kind = TypeKind::VarChar(n);
+    }
+    ty
+}
+
+/// Texts of numbers and moments alone are in the connection's collation.
+fn in_connection(ty: ExprType, env: &StatementEnv) -> ExprType {
+    match ty.ty.is_character() && ty.coercibility == Coercibility::Numeric {
+        true => ExprType::string(ty.chars(), env.collation, ty.coercibility, ty.nullable),
+        false => ty,
+    }
+}
+
 /// Names of the first SELECT's columns, and the types that all have together.
 pub(super) fn unified<'p>(
     parts: impl Iterator<Item = &'p SelectPlan>,
+    env: &StatementEnv,
 ) -> SqlResult<(Vec<ResultColumn>, Vec<ExprType>)> {
     let parts: Vec<&SelectPlan> = parts.collect();
     let columns = parts.first().map_or_else(Vec::new, |p| p.columns.to_vec());
@@ -157,10 +178,10 @@ pub(super) fn unified<'p>(
     }
     let types = (0..columns.len())
         .map(|i| {
-            let of: Vec<ExprType> = parts.iter().map(|p| column_type(&p.columns[i])).collect();
+            let of: Vec<ExprType> = parts.iter().map(|p| united(&p.columns[i])).collect();
             match of.as_slice() {
                 [one] => Ok(*one),
-                _ => types::unify(&of, "UNION"),
+                _ => Ok(in_connection(types::unify(&of, "UNION")?, env)),
             }
         })
         .collect::<SqlResult<Vec<_>>>()?;

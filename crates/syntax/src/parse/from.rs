@@ -221,9 +221,9 @@ impl Parser<'_> {
         })
     }
 
-    /// `[AS] alias` of a table.
+    /// `[AS] alias` of a table; `= alias`, too.
     fn table_alias(&mut self) -> SqlResult<Option<String>> {
-        if self.eat(Kw::AS) {
+        if self.eat(Kw::AS) || self.eat_tok(Tok::Eq) {
             if self.at(Kw::WINDOW) {
                 return Err(self.error());
             }

@@ -227,7 +227,7 @@ impl ClientSession {
         let rules = DateRules {
             no_zero_in_date: true,
             no_zero_date: true,
-            allow_invalid: false,
+            ..DateRules::default()
         };
         let seconds = to_datetime(v.as_ref(), rules)
             .map(|t| self.env.time_zone.utc(t.unix_micros()).0.div_euclid(SECOND));

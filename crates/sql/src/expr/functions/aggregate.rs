@@ -212,7 +212,16 @@ fn average_type(t: &Typing<'_>) -> SqlResult<ExprType> {
     }
     let arg = t.arg(0);
     Ok(match arg.class() {
-        Class::Double => ExprType::double_with(arg.decimals.saturating_add(t.div_precision), true),
+        Class::Double => {
+            let decimals = arg.decimals.saturating_add(t.div_precision);
+            let ty = ExprType::double_with(decimals, true);
+            match arg.ty.form.digits {
+                Some((digits, _)) if ty.is_fixed_double() => {
+                    ty.with_width(u32::from(digits) + u32::from(t.div_precision))
+                }
+                _ => ty,
+            }
+        }
         _ => {
             let scale = arg.scale() + u32::from(t.div_precision);
             ExprType::decimal(arg.int_digits(), scale, true)
@@ -229,8 +238,22 @@ fn spread_type(t: &Typing<'_>) -> SqlResult<ExprType> {
         return Ok(ExprType::null());
     }
     let arg = t.arg(0);
+    /// Characters of a double.
+    const OF_DOUBLE: u32 = 17;
+    // Room for the square, the sign and the point.
+    let digits = 2 * (arg.int_digits() + arg.scale()) + u32::from(t.div_precision) + 2;
     Ok(ExprType {
+        width: match arg.class() {
+            _ if is_mysql() => 0,
+            Class::Double if arg.is_fixed_double() => OF_DOUBLE + u32::from(arg.decimals),
+            Class::Double => 0,
+            _ if arg.ty.is_member() => OF_DOUBLE,
+            _ => digits,
+        },
         decimals: match arg.class() {
+            Class::Double if arg.is_fixed_double() && !is_mysql() => {
+                (arg.decimals + t.div_precision).min(30)
+            }
             Class::Double => NOT_FIXED,
             // MySQL shows all digits.
             _ if is_mysql() => NOT_FIXED,

@@ -2,13 +2,14 @@
 
 use super::typing::int_not_null;
 use crate::expr::call::reserve_for;
-use crate::expr::compare::compare_one;
+use crate::expr::compare::{compare_one, on_today, read_datetime};
+use crate::expr::eval::bits_as_number;
 use crate::expr::node::Operands;
 use crate::expr::node::{Call, Expr, ExprKind, ExprType, Function, Typing};
 use crate::expr::value::Val;
 use crate::expr::{fixed, types};
 use narwal_types::convert::{NoWarnings, store};
-use narwal_types::{Collation, SqlResult};
+use narwal_types::{Collation, DateTime, SqlResult};
 use narwal_types::{ColumnType, StoreMode, StoreTarget, TypeKind, Value, ValueRef};
 use std::cmp::Ordering;
 
@@ -180,7 +181,7 @@ fn nullif<'a>(o: &Operands<'a, '_>) -> SqlResult<Val<'a>> {
     match a.as_ref() {
         _ if order == Some(Ordering::Equal) => Ok(Val::NULL),
         ValueRef::Decimal(_) if o.raw => o.args[0].eval_unrounded(o.ctx, o.row),
-        _ => Ok(a),
+        _ => Ok(bits_as_number(a)),
     }
 }
 
@@ -214,7 +215,15 @@ fn extreme_type(t: &Typing<'_>) -> SqlResult<ExprType> {
     let has_number = t.types().any(|t| t.ty.is_numeric());
     // Beside a temporal value everything is temporal.
     if t.types().any(|t| temporal(&t)) {
-        return Ok(types::unify(t.types().filter(temporal), t.name)?.with_nullable(true));
+        let mut ty = types::unify(t.types().filter(temporal), t.name)?.with_nullable(true);
+        // The others bring their digits along.
+        let said = (0..t.args.len()).filter(|i| !t.arg(*i).null);
+        let digits = said.map(|i| t.fraction(i)).max().unwrap_or(0);
+        match &mut ty.ty.kind {
+            TypeKind::Time(f) | TypeKind::DateTime(f) => *f = digits,
+            _ => return Ok(ty),
+        }
+        return Ok(ExprType::of_column(ty.ty, true));
     }
     let ty = types::unify(t.types(), t.name)?;
     // Numbers among strings make the comparison numeric.
@@ -224,14 +233,44 @@ fn extreme_type(t: &Typing<'_>) -> SqlResult<ExprType> {
     })
 }
 
+/// The extreme of moments. What is none is the zero date.
+fn extreme_moment<'a>(c: &Call<'a, '_>, wanted: Ordering, fsp: Option<u8>) -> SqlResult<Val<'a>> {
+    let env = c.ctx.env;
+    let moment = |i: usize| match c.v(i) {
+        ValueRef::Date(d) => d.at_midnight(),
+        ValueRef::DateTime(t) => t,
+        ValueRef::Time(t) => on_today(t, env),
+        v => read_datetime(v, fsp.is_none(), env),
+    };
+    let key = |t: &DateTime| (t.date, t.micros);
+    let mut best = moment(0);
+    for t in (1..c.args.len()).map(moment) {
+        if key(&t).cmp(&key(&best)) == wanted {
+            best = t;
+        }
+    }
+    if !c.rules().allows(&best.date) {
+        return Ok(Val::NULL);
+    }
+    Ok(Val::Ref(match fsp {
+        None => ValueRef::Date(best.date),
+        Some(fsp) => ValueRef::DateTime(DateTime { fsp, ..best }.truncate(fsp)),
+    }))
+}
+
 fn extreme<'a>(c: &Call<'a, '_>, wanted: Ordering) -> SqlResult<Val<'a>> {
+    match c.expr.ty.ty.kind {
+        TypeKind::Date => return extreme_moment(c, wanted, None),
+        TypeKind::DateTime(fsp) => return extreme_moment(c, wanted, Some(fsp)),
+        _ => {}
+    }
     let mut best = 0;
     for i in 1..c.args.len() {
         if c.compare(i, best) == Some(wanted) {
             best = i;
         }
     }
-    Ok(c.args[best].clone())
+    Ok(bits_as_number(c.args[best].clone()))
 }
 
 /// The year that a constant beside a YEAR column stands for; none where storing it would fail.

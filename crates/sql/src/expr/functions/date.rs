@@ -1,13 +1,14 @@
 //! Parts of dates and times, and days counted.
 
-use super::time::time_of_any_length;
+use super::time::{BEYOND_INTERVALS, is_interval, time_of_any_length};
 use super::typing::{bigint_or_null, int, int_or_null, kind};
 use crate::env::VariableScope;
+use crate::expr::cast::note_digits;
 use crate::expr::date::{self, Interval, IntervalUnit};
 use crate::expr::locale::Locale;
 use crate::expr::node::{Call, ExprType, Function, Typing};
 use crate::expr::value::Val;
-use narwal_types::convert::{NoWarnings, to_decimal};
+use narwal_types::convert::{NoWarnings, no_moment, to_decimal};
 use narwal_types::errors::codes;
 use narwal_types::temporal::{DAY, SECOND, days_in_month};
 use narwal_types::temporal_parse::parse_datetime;
@@ -60,7 +61,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "moment",
         "The date without the time.",
         date_type,
-        |c| Ok(c.datetime(0).map_or(Val::NULL, |t| date_value(t.date))),
+        |c| Ok(c.day(0).map_or(Val::NULL, date_value)),
     )
     .no_fixed_as("cast_as_date"),
     &Function::new("datediff", "a, b", "Days from b to a.", int_or_null, |c| {
@@ -295,10 +296,10 @@ fn week_mode(c: &Call<'_, '_>) -> u64 {
 }
 
 fn last_day<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
-    let t = c.datetime(0).filter(|t| (1..=12).contains(&t.date.month));
-    Ok(t.map_or(Val::NULL, |t| {
-        let day = days_in_month(t.date.year, t.date.month);
-        date_value(Date { day, ..t.date })
+    let date = c.day(0).filter(|d| (1..=12).contains(&d.month));
+    Ok(date.map_or(Val::NULL, |d| {
+        let day = days_in_month(d.year, d.month);
+        date_value(Date { day, ..d })
     }))
 }
 
@@ -389,8 +390,25 @@ fn extract<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     }
     // What is no date is a time, of more than a day perhaps.
     let of_time = unit.has_time() || unit == IntervalUnit::Day;
-    if let Some(t) = time_of_any_length(c.v(1)).filter(|_| of_time) {
-        return Call::opt_int(Some(part_of_time(unit, t)));
+    // The day of digits alone is that of a date.
+    let digits = |s: &[u8]| s.iter().all(u8::is_ascii_digit);
+    let of_date = match c.v(1) {
+        ValueRef::Str(s) | ValueRef::Bytes(s) => unit == IntervalUnit::Day && digits(s),
+        _ => false,
+    };
+    let time = time_of_any_length(c.v(1), BEYOND_INTERVALS, c.rules().rounds);
+    if let Some(t) = time.filter(|_| of_time && !of_date) {
+        if is_interval(t) {
+            note_digits(c.v(1), "time", c.ctx.env);
+            return Call::opt_int(Some(part_of_time(unit, t)));
+        }
+        let told = format!("Incorrect interval value: '{}'", no_moment(c.v(1)));
+        c.ctx.env.warn(codes::TRUNCATED_WRONG_VALUE, told);
+        return Ok(Val::NULL);
+    }
+    if !of_time {
+        let day = c.day(1);
+        return Call::opt_int(day.map(|d| date::extract(unit, &d, 0)));
     }
     let t = c.datetime(1);
     Call::opt_int(t.map(|t| date::extract(unit, &t.date, t.micros)))
@@ -398,9 +416,17 @@ fn extract<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
 
 /// A part of a time, which may have days.
 fn part_of_time(unit: IntervalUnit, t: Time) -> i64 {
+    // No week has a time, and MariaDB says so.
+    const NO_WEEK: i64 = 613_566_757;
+    if unit == IntervalUnit::Week {
+        return NO_WEEK;
+    }
     let us = t.micros.unsigned_abs();
-    let days = Date::new(0, 0, (us / DAY as u64) as u8);
-    let n = date::extract(unit, &days, us % DAY as u64);
+    let days = (us / DAY as u64) as i64;
+    // What a day is worth in the number.
+    let at = |day| date::extract(unit, &Date::new(0, 0, day), 0);
+    let day = at(1) - at(0);
+    let n = date::extract(unit, &Date::default(), us % DAY as u64) + days * day;
     if t.micros < 0 { -n } else { n }
 }
 

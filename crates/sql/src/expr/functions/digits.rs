@@ -7,7 +7,7 @@ use crate::expr::value::Val;
 use crate::expr::value::Warn;
 use narwal_types::convert::{to_f64, to_integer};
 use narwal_types::errors::codes;
-use narwal_types::{Charset, SqlResult, Value, ValueRef};
+use narwal_types::{Charset, SqlResult, TypeKind, Value, ValueRef};
 use std::fmt::Write as _;
 
 pub(super) static FUNCTIONS: &[&Function] = &[
@@ -206,7 +206,14 @@ fn digits_of(mut n: u64, base: u64) -> String {
 
 fn hex_type(t: &Typing<'_>) -> SqlResult<ExprType> {
     let arg = t.arg(0);
-    let chars = if arg.ty.is_string() {
+    let counted = matches!(arg.ty.kind, TypeKind::Year | TypeKind::Bit(_))
+        || arg.ty.is_integer() && arg.ty.unsigned
+        || arg.ty.is_temporal();
+    let chars = if arg.ty.is_member() {
+        arg.chars() * u64::from(arg.ty.char_bytes()) * 2
+    } else if counted && !arg.null {
+        arg.chars() * 2
+    } else if arg.ty.is_string() {
         arg.ty.max_bytes().unwrap_or(0) * 2
     } else if arg.ty.fixed().is_some() {
         arg.chars() * 2

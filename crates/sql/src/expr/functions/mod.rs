@@ -10,6 +10,7 @@
 //! | `function.rs` | what an entry is |
 //! | `typing.rs` | result types that many functions share |
 //! | `string.rs`, `string_format.rs`, `digits.rs` | strings: parts and searches; formats and sets; digits of other bases |
+//! | `sformat.rs` | SFORMAT's language |
 //! | `oracle.rs` | strings as sql_mode=ORACLE has them |
 //! | `number.rs` | numbers |
 //! | `date.rs`, `time.rs`, `moment.rs` | parts of dates; times and their sums; now, time zones, formats |
@@ -49,6 +50,7 @@ pub(crate) mod regexp;
 mod regexp_search;
 mod replication;
 mod sequence;
+mod sformat;
 mod soundex;
 pub(crate) mod string;
 mod string_format;

@@ -24,6 +24,26 @@ pub(in crate::expr) static CEILING: Function = Function::new(
 .computes()
 .no_fixed();
 
+/// What a number with a fixed number of digits behind the point is compared as.
+pub(crate) static NEAR: Function = Function::new(
+    " near",
+    "a, b, digits",
+    "The second number if the first one differs from it by less than half of the last digit.",
+    |t| Ok(ExprType::double(t.nullable())),
+    |c| {
+        if c.v(0).is_null() {
+            return Ok(Val::NULL);
+        }
+        let (a, b) = (c.f64(0), c.f64(1));
+        if c.v(1).is_null() {
+            return c.double(a);
+        }
+        let half = 5.0 * 10f64.powi(-1 - c.int(2) as i32);
+        c.double(if (a - b).abs() < half { b } else { a })
+    },
+)
+.takes_null();
+
 pub(in crate::expr) static FLOOR: Function = Function::new(
     "floor",
     "n",
@@ -210,10 +230,22 @@ fn abs_type(t: &Typing<'_>) -> SqlResult<ExprType> {
             decimals: arg.decimals,
             ..ExprType::double(nullable)
         },
-        Class::Int => ExprType::bigint(arg.ty.unsigned, nullable)
+        _ if arg.ty.is_temporal() => {
+            // Of its characters the sign counts for none, nor does the point.
+            let scale = arg.scale();
+            let left_out = 1 + u32::from(scale > 0) + scale;
+            ExprType::decimal(
+                (arg.chars() as u32).saturating_sub(left_out),
+                scale,
+                nullable,
+            )
+        }
+        Class::Int => ExprType::bigint(arg.counts_unsigned(), nullable)
             .with_digits(arg.int_digits())
             .with_width(arg.chars() as u32),
-        Class::Decimal => ExprType::decimal(arg.int_digits(), arg.scale(), nullable),
+        Class::Decimal => {
+            ExprType::decimal(arg.int_digits(), arg.scale(), nullable).with_sign_of(&arg)
+        }
     })
 }
 
@@ -248,14 +280,15 @@ fn whole_type(t: &Typing<'_>) -> SqlResult<ExprType> {
         },
         Class::Int => whole_of(arg, nullable),
         Class::Decimal if arg.int_digits() < 18 => {
-            let digits = arg.int_digits() + 1;
+            // Without a sign there is nothing to carry into.
+            let digits = arg.int_digits() + u32::from(!arg.ty.unsigned);
             let ty = match digits {
                 ..10 => ExprType::int(nullable),
                 _ => ExprType::bigint(false, nullable),
             };
-            ty.with_digits(digits)
+            ty.with_sign_of(&arg).with_digits(digits)
         }
-        Class::Decimal => ExprType::decimal(arg.int_digits(), 0, nullable),
+        Class::Decimal => ExprType::decimal(arg.int_digits(), 0, nullable).with_sign_of(&arg),
     })
 }
 
@@ -264,7 +297,7 @@ fn places_type(t: &Typing<'_>, carries: bool) -> SqlResult<ExprType> {
     let (arg, nullable) = (t.arg(0), t.nullable());
     let (given, literal) = (t.args.len() > 1, t.literal_int(1));
     let moment = moment_type(arg, |f| match literal {
-        Some(d) => d.clamp(0, f.into()) as u8,
+        Some(d) => d.clamp(0, 6) as u8,
         None if given => f,
         None => 0,
     });
@@ -285,12 +318,21 @@ fn places_type(t: &Typing<'_>, carries: bool) -> SqlResult<ExprType> {
         Class::Int if literal.is_some_and(|d| d >= 0) || !given => whole_of(arg, nullable),
         Class::Int => {
             let ty = whole_of(arg, nullable);
-            let carried = ty.with_digits(arg.int_digits() + 1);
-            match carried.width {
-                ..10 => carried.with_width(arg.chars() as u32 + 1),
-                chars => ExprType::bigint(ty.ty.unsigned, nullable)
-                    .with_digits(arg.int_digits() + 1)
-                    .with_width(chars),
+            let digits = arg.int_digits() + 1;
+            let carried = match ty.with_digits(digits).width {
+                ..10 => ExprType::int(nullable)
+                    .with_sign_of(&ty)
+                    .with_digits(digits),
+                _ => ExprType::bigint(ty.ty.unsigned, nullable).with_digits(digits),
+            };
+            match digits {
+                // More than any integer has.
+                20.. => {
+                    let digits = arg.chars() as u32 + u32::from(ty.ty.unsigned);
+                    ExprType::decimal(digits, 0, nullable).with_sign_of(&ty)
+                }
+                _ if carried.width < 10 => carried.with_width(arg.chars() as u32 + 1),
+                _ => carried,
             }
         }
         Class::Decimal => {
@@ -301,7 +343,7 @@ fn places_type(t: &Typing<'_>, carries: bool) -> SqlResult<ExprType> {
             };
             // Only what cuts digits off can carry into one more.
             let more = u32::from(carries && scale < arg.scale());
-            ExprType::decimal(arg.int_digits() + more, scale, nullable)
+            ExprType::decimal(arg.int_digits() + more, scale, nullable).with_sign_of(&arg)
         }
     })
 }

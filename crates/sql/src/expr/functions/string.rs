@@ -206,7 +206,8 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "quote",
         "text",
         "The text as a literal that SQL reads.",
-        |t| t.string_of_all(t.chars(0) * 2 + 2, true),
+        // NULL is the word.
+        |t| t.string_of_all((t.chars(0) * 2 + 2).max(4), true),
         quote,
     )
     .takes_null()
@@ -549,14 +550,19 @@ fn substring_index<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     if d.is_empty() || n == 0 {
         return c.string(Vec::new());
     }
-    let at: Vec<usize> = s.match_indices(&d).map(|(i, _)| i).collect();
-    let k = n.unsigned_abs() as usize;
+    let k = n.unsigned_abs() as usize - 1;
     let out = if n > 0 {
-        at.get(k - 1).map_or(&s[..], |i| &s[..*i])
-    } else if k > at.len() {
-        &s[..]
+        s.match_indices(&d).nth(k).map_or(&s[..], |(i, _)| &s[..i])
     } else {
-        &s[at[at.len() - k] + d.len()..]
+        // Where characters are bytes they are looked for from the end: of separators that overlap others count.
+        let at = match c.expr.ty.ty.collation.charset().max_width() {
+            1 => s.rmatch_indices(&d).nth(k).map(|(i, _)| i),
+            _ => {
+                let at: Vec<usize> = s.match_indices(&d).map(|(i, _)| i).collect();
+                at.len().checked_sub(k + 1).map(|n| at[n])
+            }
+        };
+        at.map_or(&s[..], |i| &s[i + d.len()..])
     };
     c.string(out.as_bytes().to_vec())
 }

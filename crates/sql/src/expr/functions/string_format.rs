@@ -59,7 +59,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "format[, value, ...]",
         "The format with {} replaced by values.",
         |t| t.string_of_all(1 << 24, true),
-        sformat,
+        super::sformat::sformat,
     ),
     &Function::new(
         "soundex",
@@ -189,7 +189,11 @@ fn format_type(t: &Typing<'_>) -> SqlResult<ExprType> {
 fn shown_digits(ty: &ExprType, places: u64) -> u64 {
     // As many as the largest double has.
     const OF_DOUBLE: u64 = 309;
-    let digits = ExprType::of_column(ty.ty, true).int_digits() as u64;
+    let digits = match ty.ty.kind {
+        TypeKind::Bit(bits) => (u64::MAX >> (64 - u32::from(bits.clamp(1, 64)))).ilog10() + 1,
+        _ => ExprType::of_column(ty.ty, true).int_digits(),
+    };
+    let digits = u64::from(digits);
     match ty.class() {
         _ if ty.null => OF_DOUBLE,
         Class::Double => OF_DOUBLE + 1,
@@ -254,7 +258,14 @@ fn format<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     );
     let s = if real {
         let f = super::number::round_real(c.f64(0), digits, false);
-        format!("{f:.*}", digits as usize)
+        let shortest = f.to_string();
+        match shortest.split_once('.') {
+            Some((_, frac)) if frac.len() > digits as usize => {
+                format!("{f:.*}", digits as usize)
+            }
+            // Of a double only the digits are shown that it takes to tell it from others.
+            _ => shortest,
+        }
     } else {
         let d = to_decimal(c.v(0), &mut Warn(env)).round(digits as u8);
         d.to_string()
@@ -329,230 +340,6 @@ fn push_length(out: &mut String, n: usize) {
             out.push('9');
         }
         out.push_str(&t);
-    }
-}
-
-/// SFORMAT: `{}` and `{n}`, with `{:spec}` for width, fill, sign, precision and kind.
-fn sformat<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
-    let format = c.text(0);
-    let bad = |what: &str| {
-        c.ctx
-            .env
-            .warn(codes::WARN_SFORMAT_ERROR, format!("SFORMAT error: {what}"));
-        Ok(Val::NULL)
-    };
-    let mut out = String::new();
-    let mut next = 1;
-    let mut it = format.char_indices().peekable();
-    while let Some((at, ch)) = it.next() {
-        match ch {
-            '{' if it.peek().is_some_and(|p| p.1 == '{') => {
-                it.next();
-                out.push('{');
-            }
-            '}' => {
-                if it.peek().is_some_and(|p| p.1 == '}') {
-                    it.next();
-                    out.push('}');
-                } else {
-                    return bad("unmatched '}' in format string");
-                }
-            }
-            '{' => {
-                let Some(end) = format[at..].find('}') else {
-                    return bad("invalid format string");
-                };
-                let body = &format[at + 1..at + end];
-                while it.next().is_some_and(|p| p.1 != '}') {}
-                let (which, spec) = body.split_once(':').unwrap_or((body, ""));
-                let i = if which.is_empty() {
-                    next += 1;
-                    next - 1
-                } else {
-                    match which.parse::<usize>() {
-                        Ok(n) => n + 1,
-                        Err(_) => return bad("invalid format string"),
-                    }
-                };
-                if i >= c.args.len() {
-                    return bad("argument not found");
-                }
-                let Some(spec) = Spec::read(spec) else {
-                    return bad("invalid format specifier");
-                };
-                if !c.may_be(out.len() as u64 + spec.least())? {
-                    return Ok(Val::NULL);
-                }
-                match spec.placed(c.v(i)) {
-                    Some(s) => out.push_str(&s),
-                    None => return bad("invalid format specifier"),
-                }
-                if !c.may_be(out.len() as u64)? {
-                    return Ok(Val::NULL);
-                }
-            }
-            ch => out.push(ch),
-        }
-    }
-    c.string(out.into_bytes())
-}
-
-/// A format specification `[[fill]align][sign][#][0][width][.precision][type]`.
-struct Spec {
-    fill: char,
-    align: Option<char>,
-    plus: bool,
-    width: usize,
-    precision: Option<usize>,
-    kind: String,
-}
-
-impl Spec {
-    fn read(spec: &str) -> Option<Spec> {
-        let mut chars: Vec<char> = spec.chars().collect();
-        let mut fill = ' ';
-        let mut align = None;
-        let is_align = |c: &char| matches!(c, '<' | '>' | '^');
-        if chars.len() > 1 && is_align(&chars[1]) {
-            fill = chars[0];
-            align = Some(chars[1]);
-            chars.drain(..2);
-        } else if chars.first().is_some_and(is_align) {
-            align = chars.first().copied();
-            chars.remove(0);
-        }
-        let mut rest: String = chars.into_iter().collect();
-        let plus = rest.starts_with('+');
-        rest = rest.trim_start_matches(['+', '-']).to_string();
-        if let Some(r) = rest.strip_prefix('0')
-            && align.is_none()
-        {
-            fill = '0';
-            rest = r.to_string();
-        }
-        let width_len = rest.bytes().take_while(u8::is_ascii_digit).count();
-        let width = match width_len {
-            0 => 0,
-            n => rest[..n].parse().ok()?,
-        };
-        rest.drain(..width_len);
-        let mut precision = None;
-        if let Some(r) = rest.strip_prefix('.') {
-            let n = r.bytes().take_while(u8::is_ascii_digit).count();
-            precision = Some(r[..n].parse::<usize>().ok()?);
-            rest = r[n..].to_string();
-        }
-        Some(Spec {
-            fill,
-            align,
-            plus,
-            width,
-            precision,
-            kind: rest,
-        })
-    }
-
-    /// Bytes that it takes whatever the value is.
-    fn least(&self) -> u64 {
-        self.width.max(self.precision.unwrap_or(0)) as u64
-    }
-
-    fn placed(&self, v: ValueRef<'_>) -> Option<String> {
-        let Spec {
-            fill,
-            align,
-            plus,
-            width,
-            precision,
-            kind: rest,
-        } = self;
-        let (fill, align, plus, width, precision) = (*fill, *align, *plus, *width, *precision);
-        let number = |f: f64, kind: &str, p: Option<usize>| match (kind, p) {
-            ("e", p) => exponent(&format!("{f:.*e}", p.unwrap_or(6))),
-            ("f", p) => format!("{f:.*}", p.unwrap_or(6)),
-            (_, Some(p)) => significant(f, p),
-            _ => ValueRef::Double(f).to_text(),
-        };
-        let (text, numeric) = match v {
-            ValueRef::Int(n) => match rest.as_str() {
-                "" | "d" => (n.to_string(), true),
-                "x" => (format!("{n:x}"), true),
-                "X" => (format!("{n:X}"), true),
-                "b" => (format!("{n:b}"), true),
-                "o" => (format!("{n:o}"), true),
-                "c" => (char::from_u32(n as u32)?.to_string(), false),
-                _ => return None,
-            },
-            ValueRef::UInt(n) => (n.to_string(), true),
-            ValueRef::Decimal(d) => (number(d.to_f64(), rest, precision), true),
-            ValueRef::Double(f) => (number(f, rest, precision), true),
-            ValueRef::Float(f) => (number(f as f64, rest, precision), true),
-            v => {
-                let t = v.to_text();
-                match rest.as_str() {
-                    "" | "s" => (
-                        match precision {
-                            Some(p) => t.chars().take(p).collect(),
-                            None => t,
-                        },
-                        false,
-                    ),
-                    _ => return None,
-                }
-            }
-        };
-        let text = if plus && numeric && !text.starts_with('-') {
-            format!("+{text}")
-        } else {
-            text
-        };
-        let missing = width.saturating_sub(text.chars().count());
-        let pad = |n: usize| std::iter::repeat_n(fill, n).collect::<String>();
-        Some(match align {
-            _ if missing == 0 => text,
-            Some('<') => text + &pad(missing),
-            Some('>') => pad(missing) + &text,
-            Some('^') => pad(missing / 2) + &text + &pad(missing - missing / 2),
-            _ if fill == '0' && text.starts_with(['-', '+']) => {
-                format!("{}{}{}", &text[..1], pad(missing), &text[1..])
-            }
-            _ if numeric => pad(missing) + &text,
-            _ => text + &pad(missing),
-        })
-    }
-}
-
-/// An exponent of at least two digits with its sign, as C writes it.
-fn exponent(s: &str) -> String {
-    match s.split_once('e') {
-        Some((m, e)) => {
-            let n: i32 = e.parse().unwrap_or(0);
-            format!("{m}e{}{:02}", if n < 0 { '-' } else { '+' }, n.abs())
-        }
-        None => s.to_string(),
-    }
-}
-
-/// `p` significant digits, without trailing zeros.
-fn significant(f: f64, p: usize) -> String {
-    let p = p.max(1);
-    let e = format!("{f:.*e}", p - 1);
-    let exp: i32 = e
-        .split_once('e')
-        .and_then(|x| x.1.parse().ok())
-        .unwrap_or(0);
-    let trim = |s: String| {
-        if s.contains('.') {
-            s.trim_end_matches('0').trim_end_matches('.').to_string()
-        } else {
-            s
-        }
-    };
-    if exp < -4 || exp >= p as i32 {
-        let (m, x) = e.split_once('e').unwrap_or((&e, "0"));
-        exponent(&format!("{}e{x}", trim(m.to_string())))
-    } else {
-        trim(format!("{f:.*}", (p as i32 - 1 - exp).max(0) as usize))
     }
 }
 

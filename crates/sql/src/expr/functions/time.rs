@@ -1,6 +1,7 @@
 //! Times: sums, differences, and times made of numbers.
 
 use super::typing::{bigint_or_null, kind};
+use crate::expr::cast::note_digits;
 use crate::expr::node::{Call, Expr, ExprType, Function, Typing};
 use crate::expr::value::Val;
 use crate::expr::value::Warn;
@@ -121,18 +122,31 @@ pub(super) fn is_date_text(s: &[u8]) -> bool {
 /// Numbers from here on are dates with their times.
 const FIRST_MOMENT: i64 = 10_000_000_000;
 
-/// An argument as a time of any length. `None` for what is none, and for dates.
-pub(super) fn time_of_any_length(v: ValueRef<'_>) -> Option<Time> {
+/// No number from here on is an interval.
+pub(super) const BEYOND_INTERVALS: i64 = 1_000_000_000_000;
+
+/// The longest interval: 87649415:59:59.999999.
+const INTERVAL_MAX: u64 = 315_537_897_599_999_999;
+
+/// False for a time that is longer than intervals are.
+pub(super) fn is_interval(t: Time) -> bool {
+    t.micros.unsigned_abs() <= INTERVAL_MAX
+}
+
+/// An argument as a time of any length. `None` for what is none, and for dates, which numbers are from `first_moment` on.
+pub(super) fn time_of_any_length(v: ValueRef<'_>, first_moment: i64, rounds: bool) -> Option<Time> {
     match v {
         ValueRef::Time(t) => Some(t),
-        ValueRef::Str(s) | ValueRef::Bytes(s) if !is_date_text(s) => parse_time(s).map(|p| p.value),
+        ValueRef::Str(s) | ValueRef::Bytes(s) if !is_date_text(s) => {
+            parse_time(s, rounds).map(|p| p.value)
+        }
         ValueRef::Null
         | ValueRef::Str(_)
         | ValueRef::Bytes(_)
         | ValueRef::Date(_)
         | ValueRef::DateTime(_) => None,
-        v => number_parts(v)
-            .filter(|p| p.0.abs() < FIRST_MOMENT)
+        v => number_parts(v, rounds)
+            .filter(|p| p.0.abs() < first_moment)
             .and_then(|(n, us, fsp)| time_from_number(n, us, fsp)),
     }
 }
@@ -143,12 +157,18 @@ fn is_date_number(v: ValueRef<'_>) -> bool {
         v,
         ValueRef::Int(_) | ValueRef::UInt(_) | ValueRef::Decimal(_) | ValueRef::Double(_)
     );
-    number && number_parts(v).is_some_and(|p| p.0 > 10_000_000)
+    number && number_parts(v, false).is_some_and(|p| p.0 > 10_000_000)
 }
 
 /// Adds the second argument, or subtracts it, if the sign is -1.
 fn add_time<'a>(c: &Call<'a, '_>, sign: i64) -> SqlResult<Val<'a>> {
-    let Some(b) = time_of_any_length(c.v(1)) else {
+    let first_moment = match c.v(0) {
+        ValueRef::Str(_) | ValueRef::Bytes(_) => FIRST_MOMENT,
+        _ => BEYOND_INTERVALS,
+    };
+    let b = time_of_any_length(c.v(1), first_moment, c.rules().rounds);
+    let b = b.filter(|t| is_interval(*t));
+    let Some(b) = b else {
         let told = format!(
             "Incorrect INTERVAL DAY TO SECOND value: '{}'",
             no_moment(c.v(1))
@@ -156,11 +176,19 @@ fn add_time<'a>(c: &Call<'a, '_>, sign: i64) -> SqlResult<Val<'a>> {
         c.ctx.env.warn(codes::TRUNCATED_WRONG_VALUE, told);
         return Ok(Val::NULL);
     };
+    note_digits(c.v(1), "INTERVAL DAY TO SECOND", c.ctx.env);
     let delta = sign * b.micros;
     let as_text = c.expr.ty.ty.is_string();
     let is_double = |e: &Expr| matches!(e.ty.ty.kind, TypeKind::Double | TypeKind::Float);
     let any_double = c.exprs().iter().any(is_double);
+    let exact = |e: &Expr| e.ty.ty.is_integer() || matches!(e.ty.ty.kind, TypeKind::Decimal(..));
+    let shown = c
+        .exprs()
+        .iter()
+        .map(|e| e.ty.ty.scale().unwrap_or(0).min(6))
+        .max();
     let digits = |micros: u64| match as_text {
+        true if c.exprs().iter().all(exact) => shown.unwrap_or(0),
         true if any_double => 6,
         true => text_fsp(micros),
         false => c.fsp(),
@@ -308,7 +336,12 @@ fn timestamp<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     if c.args.len() == 1 {
         return Ok(Val::Ref(ValueRef::DateTime(t.truncate(fsp))));
     }
-    let add = c.time(1);
+    // It is an interval, which may be longer than a time.
+    let add = match time_of_any_length(c.v(1), BEYOND_INTERVALS, c.rules().rounds) {
+        Some(t) => Some(t).filter(|t| is_interval(*t)),
+        None => c.time(1),
+    };
     let sum = add.and_then(|add| DateTime::from_unix_micros(t.unix_micros() + add.micros, fsp));
+    let sum = sum.filter(|t| t.date.year > 0);
     Ok(sum.map_or(Val::NULL, |t| Val::Ref(ValueRef::DateTime(t))))
 }

@@ -224,8 +224,8 @@ fn too_precise(column: &str, max: u32) -> SqlError {
 }
 
 fn decimal(t: &DataType, column: &str) -> SqlResult<TypeKind> {
-    let p = t.length.filter(|p| *p > 0).unwrap_or(10);
     let s = t.scale.unwrap_or(0);
+    let p = t.length.filter(|p| *p > 0).unwrap_or(10);
     if p > 65 {
         return Err(too_precise(column, 65));
     }
@@ -234,7 +234,7 @@ fn decimal(t: &DataType, column: &str) -> SqlResult<TypeKind> {
             "Too big scale specified for '{column}'. Maximum is 38"
         )));
     }
-    if s > p {
+    if s > p || t.length == Some(0) && s > 0 {
         return Err(errors::M_BIGGER_THAN_D.with([&column]));
     }
     Ok(TypeKind::Decimal(p as u8, s as u8))
