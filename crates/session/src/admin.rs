@@ -532,6 +532,11 @@ pub(crate) enum Admin {
         persistent: bool,
         tables: Vec<TableRef>,
     },
+    /// CACHE INDEX.
+    CacheIndex {
+        cache: String,
+        tables: Vec<TableRef>,
+    },
     Binlog(BinlogStatement),
     Replica(ReplicaStatement),
     /// BACKUP TO, BACKUP STREAM.
@@ -580,6 +585,7 @@ impl Admin {
                 Maintenance::AssignToKeycache => "Com_assign_to_keycache",
                 Maintenance::PreloadKeys => "Com_preload_keys",
             },
+            Admin::CacheIndex { .. } => "Com_assign_to_keycache",
             Admin::Binlog(b) => b.counter(),
             Admin::Replica(r) => r.counter(),
             Admin::Backup(_) => "Com_backup",
@@ -606,9 +612,11 @@ impl Admin {
                 )
             }
             Admin::Replica(r) => matches!(r, ReplicaStatement::Reset { .. }),
-            Admin::Flush(_) | Admin::LockTables(_) | Admin::Maintain { .. } | Admin::Plugin(_) => {
-                true
-            }
+            Admin::Flush(_)
+            | Admin::LockTables(_)
+            | Admin::Maintain { .. }
+            | Admin::CacheIndex { .. }
+            | Admin::Plugin(_) => true,
             _ => false,
         }
     }

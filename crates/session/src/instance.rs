@@ -3,6 +3,7 @@
 use crate::acl::{Account, Acl};
 use crate::archive::ArchiveControl;
 use crate::audit::Audit;
+use crate::key_caches::KeyCaches;
 use crate::locks::LockedTables;
 use crate::logins::Logins;
 use crate::named_locks::NamedLocks;
@@ -71,6 +72,7 @@ pub struct Instance {
     source: Source,
     replica: OnceLock<Arc<dyn ReplicaControl>>,
     pub(crate) replica_filters: Filters,
+    pub(crate) key_caches: KeyCaches,
     archive: OnceLock<Arc<dyn ArchiveControl>>,
     pub(crate) plugins: Plugins,
     pub(crate) logins: Logins,
@@ -143,6 +145,7 @@ impl Instance {
             watchdog: Mutex::new(false),
             replica: OnceLock::new(),
             replica_filters: Filters::new(startup.replica_filters),
+            key_caches: KeyCaches::default(),
             archive: OnceLock::new(),
             plugins,
             logins: Logins::default(),

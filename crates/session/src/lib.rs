@@ -62,6 +62,7 @@ mod gtids;
 mod handlers;
 mod information_schema;
 mod instance;
+mod key_caches;
 mod late_answers;
 mod limits;
 mod locks;

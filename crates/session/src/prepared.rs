@@ -59,6 +59,9 @@ impl ClientSession {
             return Err(errors::MAX_PREPARED_STMT_COUNT_REACHED.with([&max]));
         }
         let text = utf8(sql, self.env.sql_mode.has(SqlMode::NO_BACKSLASH_ESCAPES))?;
+        self.env
+            .raw_literals
+            .set(matches!(text, std::borrow::Cow::Owned(_)));
         let text = trim(trim(&text).trim_end_matches(';'));
         if text.is_empty() {
             return Err(empty_query());
@@ -79,6 +82,7 @@ impl ClientSession {
 
     /// What is kept of a statement, and what is told of it.
     fn slot_kind(&mut self, text: &str) -> SqlResult<(SlotKind, PreparedInfo)> {
+        self.names_are_text(text)?;
         let options = self.parse_options();
         let statement = narwal_syntax::parse_statement(text, &options)?;
         let whole = match &statement {

@@ -12,7 +12,7 @@
 //! above the space; the terminator sorts between these two.
 
 use crate::charset::{CodeWeights, latin1_byte};
-use chars::{REPLACEMENT, ascii_weight, split_char};
+use chars::{REPLACEMENT, ascii_weight, split_char, trim_spaces};
 use list::Rule;
 use std::cmp::Ordering;
 use std::sync::OnceLock;
@@ -25,13 +25,12 @@ mod latin1;
 mod list;
 mod mysql;
 mod mysql_names;
-mod shown;
+pub mod shown;
 mod thai;
 mod uca;
 mod watched;
 
 pub use list::Collation;
-pub use shown::Levels;
 
 /// A space before something below the space.
 const SPACE_LESS: u8 = 0x20;
@@ -223,11 +222,6 @@ impl Iterator for GeneralWeights<'_> {
         self.s = &self.s[n..];
         Some(w)
     }
-}
-
-fn trim_spaces(s: &[u8]) -> &[u8] {
-    let n = s.iter().rev().take_while(|b| **b == b' ').count();
-    &s[..s.len() - n]
 }
 
 /// Compares weights where one string may end earlier and goes on with spaces.

@@ -5,7 +5,7 @@ use crate::bind::scope::{OuterScope, Scope};
 use crate::bind::windows::WindowsHere;
 use crate::env::VariableScope;
 use crate::expr::fixed;
-use crate::expr::node::{AggFunc, Aggregate, Expr, ExprKind, ListOptions, make};
+use crate::expr::node::{AggFunc, Aggregate, Expr, ExprKind, ExprType, ListOptions, make};
 use narwal_syntax::ast::{self, Call, Expr as Ast};
 use narwal_types::errors;
 use narwal_types::errors::codes;
@@ -116,7 +116,11 @@ impl Binder<'_> {
         }
         fixed::check_aggregate(func, f.distinct, &args[..values])?;
         let ty = func.ty(&args[..values], self.scope.env.div_precision)?;
-        let ty = self.localized(ty, &args[..values]);
+        let mut ty = self.localized(ty, &args[..values]);
+        if func == AggFunc::GroupConcat {
+            let chars = self.list_length() / ty.ty.collation.charset().min_width();
+            ty = ExprType::string(chars as u64, ty.ty.collation, ty.coercibility, true);
+        }
         let list = (func.is_list()).then(|| {
             Box::new(ListOptions {
                 order,

@@ -1,5 +1,6 @@
 //! From parsed expressions to bound ones: names to positions, operators to nodes, constants to values.
 
+use crate::bind::meet;
 use crate::bind::operand::{as_subquery, in_name, not_a_row, row_items, wrong_columns};
 use crate::bind::param::no_default_here;
 use crate::bind::scope::{Clause, Scope, Source};
@@ -1010,6 +1011,7 @@ impl Binder<'_> {
         let l = constant_beside(l, &r, self.scope.env)?;
         let (l, r) = json::compared(l, r);
         let collation = types::compare_collation([&l, &r], op.symbol())?;
+        let [l, r] = meet::compared([l, r], collation, op.symbol(), self.scope.env)?;
         let nullable = op != CmpOp::NullSafeEq && (l.ty.nullable || r.ty.nullable);
         Ok(make(
             ExprKind::Compare {
@@ -1489,6 +1491,7 @@ impl Binder<'_> {
         if strict && func.results.is_none() && ty.ty.is_string() && func.name() != "version" {
             ty.nullable = true;
         }
+        let args = meet::in_call(func, args, &ty, self.scope.env)?;
         let args = match func.results {
             Some(r) if !(r.but_texts && ty.ty.is_string()) => results(args, r, &ty),
             _ => args,

@@ -21,6 +21,7 @@ mod aggregate;
 pub mod binder;
 mod default_of;
 mod dynamic;
+mod meet;
 pub mod operand;
 pub mod param;
 mod predicate;

@@ -388,12 +388,13 @@ fn own_weight(code: u32) -> u16 {
 }
 
 /// Appends the bytes of a weight that orders codes as their bytes do: as many as the code has that it is made of.
-pub(crate) fn push_code_weight(w: u16, set: super::Charset, out: &mut Vec<u8>) {
+/// `width`: bytes of the set's longest code.
+pub(crate) fn push_code_weight(w: u16, width: usize, out: &mut Vec<u8>) {
     let [high, low] = w.to_be_bytes();
     match w {
         0..0x100 => out.push(low),
-        _ if low == 0 && set.max_width() == 1 => out.push(high),
-        0x200.. if set.max_width() == 3 && w < 0x8000 => {
+        _ if low == 0 && width == 1 => out.push(high),
+        0x200.. if width == 3 && w < 0x8000 => {
             let place = w - 0x200;
             out.extend_from_slice(&[0x8f, 0xa1 + (place / 94) as u8, 0xa1 + (place % 94) as u8]);
         }

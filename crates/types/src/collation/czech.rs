@@ -5,6 +5,7 @@
 //! its first and its second level; then come the third and the fourth of the whole text. There the fourth alone knows marks of
 //! punctuation and how many spaces stand together.
 
+use super::chars::trim_spaces;
 use crate::charset::Charset;
 
 /// Which of the two.
@@ -107,7 +108,7 @@ impl Czech {
 
     /// Appends bytes that compare as texts do; none is the beginning of another.
     pub(super) fn sort_key(self, text: &[u8], out: &mut Vec<u8>) {
-        out.extend(self.weights(super::trim_spaces(text), u32::MAX));
+        out.extend(self.weights(trim_spaces(text), u32::MAX));
         if self == Czech::Cp1250 {
             out.push(END);
         }

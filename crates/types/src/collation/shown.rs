@@ -86,6 +86,10 @@ impl Collation {
     /// What a text is filled with: the weight of a space; zeros, as many as it has bytes, with NO PAD.
     fn shown_space(self) -> Vec<u8> {
         let mut space = Vec::new();
+        if !self.charset().is_unicode() && self.pads() {
+            // Whatever weight a space has there.
+            return vec![b' '];
+        }
         self.each_weight(b" ", &mut |w| space.extend_from_slice(w));
         if !self.pads() {
             space.fill(0);
@@ -120,7 +124,7 @@ impl Collation {
                     rest = &rest[n..];
                     for w in weights.shown(cp) {
                         code.clear();
-                        push_code_weight(w, charset, &mut code);
+                        push_code_weight(w, charset.max_width(), &mut code);
                         take(&code);
                     }
                 }

@@ -7,7 +7,7 @@ use crate::expr::types::Class;
 use crate::expr::value::Val;
 use crate::expr::value::Warn;
 use narwal_types::charset::Charset;
-use narwal_types::collation::Levels;
+use narwal_types::collation::shown::Levels;
 use narwal_types::convert::{NoWarnings, to_decimal, to_i64};
 use narwal_types::errors;
 use narwal_types::errors::codes;
