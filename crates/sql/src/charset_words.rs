@@ -141,9 +141,14 @@ impl CharsetWords {
 
     /// Adds what another says.
     pub fn add(&mut self, other: &CharsetWords) -> SqlResult<()> {
+        // In the order in which they were said.
         let named = other.set.map(Some);
         let default = other.default_set.map(|_| None);
-        for set in named.into_iter().chain(default) {
+        let sets = match other.default_set {
+            Some(true) => [default, named],
+            _ => [named, default],
+        };
+        for set in sets.into_iter().flatten() {
             self.add_charset(set)?;
         }
         match &other.collate {
@@ -183,6 +188,17 @@ impl CharsetWords {
             *self = CharsetWords::exactly(c);
         }
         Ok(())
+    }
+
+    /// What contradicts wherever the definition stands.
+    pub fn check(&self) -> SqlResult<()> {
+        match self.set {
+            Some(set) => {
+                let own = set.default_collation();
+                self.collation(own, own).map(drop)
+            }
+            None => Ok(()),
+        }
     }
 
     /// What they come to, `None` if nothing is said. `above`: the collation of what the definition stands in, `own`: the one that

@@ -729,6 +729,13 @@ impl StatementEnv {
         }
     }
 
+    /// Adds a warning that is none but a warning, in strict mode too.
+    pub(crate) fn only_warn(&self, code: u16, message: impl Into<Box<str>>) {
+        let strict = self.strict_expressions.replace(false);
+        self.warn(code, message);
+        self.strict_expressions.set(strict);
+    }
+
     /// Adds the rows that a program has changed and found to those of what runs it.
     pub fn add_rows_of(&self, inner: &StatementEnv) {
         (self.inner_changed).set(self.inner_changed.get() + inner.inner_changed.take());

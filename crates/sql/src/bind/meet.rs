@@ -67,6 +67,7 @@ const COMPARED: &[&str] = &[
     "nullif",
     "position",
     "strcmp",
+    "substring_index",
 ];
 
 fn is_text(e: &Expr) -> bool {
@@ -82,6 +83,9 @@ pub(super) fn in_call(
 ) -> SqlResult<Vec<Expr>> {
     let name = func.name();
     let (joined, chosen) = (JOINED.contains(&name), CHOSEN.contains(&name));
+    if ty.ty.fixed().is_some() || args.iter().any(|a| a.ty.ty.fixed().is_some()) {
+        return Ok(args);
+    }
     let bytes = ty.ty.collation == Collation::Binary;
     if chosen && ty.ty.is_string() || joined && bytes {
         return together(args, ty.ty.collation, name, joined, env);

@@ -1151,9 +1151,9 @@ fn copies_in_mariadb(old: &ColumnDef, new: &ColumnDef) -> bool {
     }
     let (from, to) = (old.ty.collation, new.ty.collation);
     let sets = (from.charset(), to.charset());
-    // A length of one byte becomes one of two.
+    // From 128 bytes on what stands in a row has to know whether a value may have more than 255.
     let longer = |a: u16, b: u16, from: u32, to: u32| {
-        a > b || (u32::from(a) * from > 255) != (u32::from(b) * to > 255)
+        a > b || (128..=255).contains(&(u32::from(a) * from)) && u32::from(b) * to > 255
     };
     match (old.ty.kind, new.ty.kind) {
         // UTF-8 of three bytes is UTF-8 of four bytes.

@@ -190,6 +190,14 @@ fn bits(s: &str) -> String {
     out
 }
 
+/// A character set by the name that MariaDB gives it.
+fn set_name(given: &str) -> String {
+    match narwal_types::Charset::from_name(given) {
+        Some(set) => set.name().to_string(),
+        None => given.to_ascii_lowercase(),
+    }
+}
+
 /// A type in CAST.
 fn cast_type(t: &CastType) -> String {
     let length = |n: &Option<u64>| n.map_or(String::new(), |n| format!("({n})"));
@@ -201,7 +209,7 @@ fn cast_type(t: &CastType) -> String {
             binary,
             ..
         } => {
-            let set = charset.as_deref().unwrap_or("utf8mb4").to_ascii_lowercase();
+            let set = set_name(charset.as_deref().unwrap_or("utf8mb4"));
             let collate = match collation {
                 Some(c) => format!(" collate {}", c.to_ascii_lowercase()),
                 None if *binary => format!(" collate {set}_bin"),
@@ -712,7 +720,7 @@ impl Printer<'_> {
             Special::Char(codes, charset) => whole(format!(
                 "char({} using {})",
                 self.list(codes),
-                charset.to_ascii_lowercase()
+                set_name(charset)
             )),
             Special::GetFormat(kind, place) => {
                 let kind = match kind {
@@ -1032,7 +1040,7 @@ impl Printer<'_> {
             Ast::ConvertUsing { expr, charset } => Printed::whole(format!(
                 "convert({} using {})",
                 self.text(expr),
-                charset.to_ascii_lowercase()
+                set_name(charset)
             )),
             Ast::Collate { expr, collation } => self.collate(expr, collation),
             Ast::Temporal { kind, text } => temporal(*kind, text),
@@ -1041,7 +1049,7 @@ impl Printer<'_> {
                 ..
             } => Printed::whole(value(&Literal::NullText)),
             Ast::Introduced { charset, value: v } => {
-                Printed::whole(format!("_{}{}", charset.to_ascii_lowercase(), value(v)))
+                Printed::whole(format!("_{}{}", set_name(charset), value(v)))
             }
             Ast::Interval { value, unit } => {
                 Printed::whole(format!("interval {} {}", self.text(value), unit.name()))

@@ -553,10 +553,10 @@ fn substring_index<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     let k = n.unsigned_abs() as usize;
     let out = if n > 0 {
         at.get(k - 1).map_or(&s[..], |i| &s[..*i])
-    } else if k > at.len() {
-        &s[..]
     } else {
-        &s[at[at.len() - k] + d.len()..]
+        // From the end, where delimiters may overlap otherwise.
+        let from = s.rmatch_indices(&d).nth(k - 1);
+        from.map_or(&s[..], |(i, _)| &s[i + d.len()..])
     };
     c.string(out.as_bytes().to_vec())
 }

@@ -112,7 +112,10 @@ fn database_options(
     let (mut collation, mut comment) = (CharsetWords::default(), None);
     for o in options {
         match o {
-            syntax::TableOption::Charset(c) => charset::add(&c, &mut collation)?,
+            syntax::TableOption::Charset(c) => {
+                charset::add(&c, &mut collation)?;
+                collation.check()?;
+            }
             syntax::TableOption::Comment(c) => comment = Some(c),
             _ => {}
         }
