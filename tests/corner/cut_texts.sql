@@ -1,5 +1,6 @@
 -- SUBSTRING_INDEX() from the end, CAST that cuts texts and numbers, and definitions that keep the values of a `?`.
 SELECT SUBSTRING_INDEX('aaaaaaaaa1', 'aa', -1), SUBSTRING_INDEX('aaaaaaaaa1', 'aa', -2), SUBSTRING_INDEX('aaaaaaaaa1', 'aa', -4), SUBSTRING_INDEX('aaaaaaaaa1', 'aa', 2), SUBSTRING_INDEX('a.b.c', '.', -2), SUBSTRING_INDEX('a.b.c', '.', -4);
+SELECT SUBSTRING_INDEX(_latin1'aaaaaaaaa1', _latin1'aa', -1), SUBSTRING_INDEX(_latin1'aaaaaaaaa1', _latin1'aa', -4), SUBSTRING_INDEX(_latin1'aaa', _latin1'aa', -2);
 SELECT SUBSTRING_INDEX(_latin1'abc' COLLATE latin1_general_ci, _latin1'b' COLLATE latin1_bin, 1);
 CREATE TABLE c (a VARCHAR(30), n INT);
 INSERT INTO c (a) VALUES (CAST('xyz' AS CHAR(1)));

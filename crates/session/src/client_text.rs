@@ -40,11 +40,11 @@ impl ClientSession {
     pub(crate) fn names_are_text(&self, text: &str) -> SqlResult<()> {
         let set = self.settings.client_charset;
         // Codes without a character begin with these two bytes while they are UTF-8.
-        let codes = text
-            .as_bytes()
-            .windows(2)
-            .any(|w| w[0] == 0xf4 && w[1] >= 0x80);
-        if set.stores_utf8() || !codes {
+        let has_codes = || {
+            let mut pairs = text.as_bytes().windows(2);
+            pairs.any(|w| w[0] == 0xf4 && w[1] >= 0x80)
+        };
+        if set.stores_utf8() || !has_codes() {
             return Ok(());
         }
         for token in narwal_syntax::glance::tokens(text, self.env.sql_mode) {

@@ -106,6 +106,11 @@ pub(super) fn compared<const N: usize>(
     operation: &str,
     env: &StatementEnv,
 ) -> SqlResult<[Expr; N]> {
+    let set = collation.charset();
+    let is_other = |e: &Expr| is_text(e) && e.ty.ty.collation.charset() != set;
+    if !texts.iter().any(is_other) {
+        return Ok(texts);
+    }
     let all = together(texts.into(), collation, operation, true, env)?;
     // As many as there were.
     all.try_into()

@@ -554,9 +554,12 @@ fn substring_index<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     let out = if n > 0 {
         at.get(k - 1).map_or(&s[..], |i| &s[..*i])
     } else {
-        // From the end, where delimiters may overlap otherwise.
-        let from = s.rmatch_indices(&d).nth(k - 1);
-        from.map_or(&s[..], |(i, _)| &s[i + d.len()..])
+        // As MariaDB, which finds delimiters from the end only where a character is a byte. They may overlap otherwise.
+        let from = match c.expr.ty.ty.collation.charset().max_width() {
+            1 => s.rmatch_indices(&d).nth(k - 1).map(|(i, _)| i),
+            _ => at.len().checked_sub(k).map(|i| at[i]),
+        };
+        from.map_or(&s[..], |i| &s[i + d.len()..])
     };
     c.string(out.as_bytes().to_vec())
 }
