@@ -11,10 +11,9 @@ import pytest
 
 SETS = [
     "big5", "dec8", "cp850", "hp8", "koi8r", "latin1", "latin2", "swe7", "ascii", "ujis", "sjis", "hebrew", "euckr", "koi8u", "gb2312", "greek",
-    "cp1250", "gbk", "latin5", "armscii8", "utf8mb3", "ucs2", "cp866", "keybcs2", "macce", "macroman", "cp852", "latin7", "utf8mb4", "cp1251",
+    "cp1250", "gbk", "latin5", "armscii8", "utf8mb3", "ucs2", "cp866", "keybcs2", "macce", "macroman", "cp852", "latin7", "utf8mb4", "cp1251", "tis620",
     "utf16", "utf16le", "cp1256", "cp1257", "utf32", "geostd8", "cp932", "eucjpms",
 ]  # fmt: skip
-# Their weights come on several levels, or depend on neighbours (docs/character-sets.md).
 
 
 def seeded() -> random.Random:
