@@ -73,3 +73,7 @@ def test_what_a_refusal_spoils_is_counted_behind_it():
     assert kind("SELECT a FROM t2", rows("1", "2"), rows("2", "1"))[0] == "same"
     assert kind("SELECT a FROM t2 ORDER BY a", rows("1", "2"), rows("2", "1"))[0] == "order"
     assert kind("SELECT nope", {"sets": [], "error": [1054, ""]}, rows("1"))[0] == "accepted"
+    # Another engine's table is Narwal's, which is said with a warning.
+    made, other = rows("CREATE TABLE `t` (...) ENGINE=InnoDB"), rows("CREATE TABLE `t` (..) ENGINE=InnoDB")
+    assert kind("SHOW CREATE TABLE t3", rows("CREATE TABLE `t` (...) ENGINE=MyISAM"), made)[0] == "unjudged"
+    assert kind("SHOW CREATE TABLE t3", rows("CREATE TABLE `t` (...) ENGINE=MyISAM"), other)[0] == "rows"

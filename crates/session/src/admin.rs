@@ -536,6 +536,11 @@ pub(crate) enum Admin {
         persistent: bool,
         tables: Vec<TableRef>,
     },
+    /// CACHE INDEX.
+    CacheIndex {
+        cache: String,
+        tables: Vec<TableRef>,
+    },
     Binlog(BinlogStatement),
     Replica(ReplicaStatement),
     /// BACKUP TO, BACKUP STREAM.
@@ -586,6 +591,7 @@ impl Admin {
                 Maintenance::AssignToKeycache => "Com_assign_to_keycache",
                 Maintenance::PreloadKeys => "Com_preload_keys",
             },
+            Admin::CacheIndex { .. } => "Com_assign_to_keycache",
             Admin::Binlog(b) => b.counter(),
             Admin::Replica(r) => r.counter(),
             Admin::Backup(_) | Admin::BackupLock(BackupLock::Stage(_)) => "Com_backup",
@@ -616,9 +622,11 @@ impl Admin {
             }
             Admin::Replica(r) => matches!(r, ReplicaStatement::Reset { .. }),
             Admin::BackupLock(b) => matches!(b, BackupLock::Stage(_) | BackupLock::Table(_)),
-            Admin::Flush(_) | Admin::LockTables(_) | Admin::Maintain { .. } | Admin::Plugin(_) => {
-                true
-            }
+            Admin::Flush(_)
+            | Admin::LockTables(_)
+            | Admin::Maintain { .. }
+            | Admin::CacheIndex { .. }
+            | Admin::Plugin(_) => true,
             _ => false,
         }
     }

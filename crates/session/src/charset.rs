@@ -47,7 +47,8 @@ mod tests {
         assert_eq!(charset("UTF8").unwrap(), Charset::Utf8mb3);
         assert_eq!(charset("Latin1").unwrap(), Charset::Latin1);
         assert_eq!(charset("cp1250").unwrap(), Charset::Cp1250);
-        assert_eq!(charset("tis620").unwrap_err().code, 1235);
+        assert_eq!(charset("tis620").unwrap(), Charset::Tis620);
+        assert_eq!(collation("utf8mb4_thai_520_w2").unwrap_err().code, 1273);
         assert_eq!(charset("foo").unwrap_err().code, 1115);
         assert_eq!(collation("utf8_bin").unwrap(), Collation::Utf8mb3Bin);
         assert_eq!(collation("foo").unwrap_err().code, 1273);

@@ -4,6 +4,8 @@ use crate::raw_literals;
 use crate::session::ClientSession;
 use crate::statement::utf8;
 use narwal_sql::SqlMode;
+use narwal_syntax::Tok;
+use narwal_types::errors;
 use narwal_types::{Charset, SqlResult, Value, ValueRef};
 use std::borrow::Cow;
 
@@ -29,7 +31,35 @@ impl ClientSession {
         {
             return Ok(Cow::Owned(text));
         }
-        utf8(sql, no_backslash)
+        let text = utf8(sql, no_backslash)?;
+        self.env.raw_literals.set(matches!(text, Cow::Owned(_)));
+        Ok(text)
+    }
+
+    /// Error 1300 for a text with a name that the client's character set can say, but that stands for no text.
+    pub(crate) fn names_are_text(&self, text: &str) -> SqlResult<()> {
+        let set = self.settings.client_charset;
+        // Codes without a character begin with these two bytes while they are UTF-8.
+        let has_codes = || {
+            let mut pairs = text.as_bytes().windows(2);
+            pairs.any(|w| w[0] == 0xf4 && w[1] >= 0x80)
+        };
+        if set.stores_utf8() || !has_codes() {
+            return Ok(());
+        }
+        for token in narwal_syntax::glance::tokens(text, self.env.sql_mode) {
+            let name = matches!(token.tok, Tok::Word(_) | Tok::QuotedIdent);
+            let Some(from) = name
+                .then(|| token.of(text).find(|c| c >= '\u{100000}'))
+                .flatten()
+            else {
+                continue;
+            };
+            let bad = set.encode(token.of(text)[from..].as_bytes()).into_owned();
+            let bad = narwal_types::charset::shown(&bad);
+            return Err(errors::INVALID_CHARACTER_STRING.with([&set.name(), &bad]));
+        }
+        Ok(())
     }
 
     /// Text among parameters from the client's character set; `None` if they may stay as they are.

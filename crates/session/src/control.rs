@@ -1,6 +1,6 @@
 //! Statements that the session runs itself: the table from their kinds to the parts that run them.
 
-use crate::admin::{Admin, BinlogStatement, Filter, Show, TransactionStatement};
+use crate::admin::{Admin, BinlogStatement, Filter, Maintenance, Show, TransactionStatement};
 use crate::maintenance::maintenance_grid;
 use crate::privileges::PrivilegeSet;
 use crate::rows::Grid;
@@ -105,7 +105,7 @@ impl ClientSession {
                 Answer::Done => Vec::new(),
             },
             Admin::ExplainConnection(e) => e.columns(),
-            Admin::Maintain { .. } => maintenance_grid().columns,
+            Admin::Maintain { .. } | Admin::CacheIndex { .. } => maintenance_grid().columns,
             Admin::Xa(XaStatement::Recover(as_sql)) => crate::xa::recover_columns(*as_sql).columns,
             Admin::Binlog(BinlogStatement::Flashback(_)) => crate::flashback::columns().columns,
             Admin::Backup(words) => Self::backup_columns(words).columns,
@@ -141,6 +141,11 @@ impl ClientSession {
                 persistent,
                 tables,
             } => self.maintain(*op, *persistent, tables)?.into(),
+            Admin::CacheIndex { cache, tables } => {
+                self.instance.key_caches.must_be(cache)?;
+                self.maintain(Maintenance::AssignToKeycache, false, tables)?
+                    .into()
+            }
             Admin::Binlog(b) => self.binlog_statement(b)?.into(),
             Admin::Replica(r) => self.replica_statement(r)?.into(),
             Admin::BackupLock(b) => self.backup_lock(b)?.into(),

@@ -10,8 +10,9 @@ use narwal_sql::{Stmt, VariableSource};
 use narwal_types::errors;
 use narwal_types::errors::codes;
 use narwal_types::{
-    Collation, OkInfo, ResultColumn, ResultSink, SqlError, SqlResult, Value, ValueRef,
+    Charset, Collation, OkInfo, ResultColumn, ResultSink, SqlError, SqlResult, Value, ValueRef,
 };
+use std::borrow::Cow;
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -110,12 +111,10 @@ impl ClientSession {
             }
             Into::Outfile {
                 charset, format, ..
-            } => match charset.as_deref().map(str::to_ascii_lowercase).as_deref() {
-                None | Some("utf8" | "utf8mb3" | "utf8mb4" | "binary") => self
-                    .new_file(&s.into)
-                    .map(|f| Target::Rows(f, FileFormat::of(format), Vec::new())),
-                Some(_) => Err(SqlError::unsupported("INTO OUTFILE ... CHARACTER SET")),
-            },
+            } => file_charset(charset.as_deref()).and_then(|to| {
+                let file = self.new_file(&s.into)?;
+                Ok(Target::Rows(file, FileFormat::of(format), to, Vec::new()))
+            }),
             Into::Dumpfile(_) => self.new_file(&s.into).map(Target::Values),
         };
         let target = match target {
@@ -176,8 +175,14 @@ impl ClientSession {
 /// Where rows go instead of to the client.
 enum Target {
     Variables(Vec<String>, Vec<(Value, Collation)>),
-    /// The file, and which columns are strings.
-    Rows(BufWriter<File>, FileFormat, Vec<bool>),
+    /// The file, the character set that texts are written in (`None`: each column's own), and of the columns whether they are
+    /// strings, and their character sets.
+    Rows(
+        BufWriter<File>,
+        FileFormat,
+        Option<Charset>,
+        Vec<(bool, Charset)>,
+    ),
     Values(BufWriter<File>),
 }
 
@@ -206,6 +211,21 @@ impl IntoSink {
     }
 }
 
+/// The character set of a file's texts: `None` is that of each column.
+fn file_charset(name: Option<&str>) -> SqlResult<Option<Charset>> {
+    let Some(set) = name.map(crate::charset::charset).transpose()? else {
+        return Ok(None);
+    };
+    match set {
+        Charset::Binary => Ok(None),
+        set if !set.keeps_ascii() => Err(SqlError::unsupported(format!(
+            "INTO OUTFILE ... CHARACTER SET {}",
+            set.name()
+        ))),
+        set => Ok(Some(set)),
+    }
+}
+
 fn write_error(e: &std::io::Error) -> SqlError {
     io_error(3, "Error writing file".to_string(), e)
 }
@@ -217,10 +237,14 @@ fn too_many_rows() -> SqlError {
 impl ResultSink for IntoSink {
     fn begin_rows(&mut self, columns: &[ResultColumn]) -> SqlResult<()> {
         match &mut self.target {
-            Target::Rows(_, _, is_text) => {
-                *is_text = columns
+            Target::Rows(_, _, _, of_columns) => {
+                let set = |c: &ResultColumn| match c.ty.has_charset() {
+                    true => c.ty.collation.charset(),
+                    false => Charset::Utf8mb4,
+                };
+                *of_columns = columns
                     .iter()
-                    .map(|c| !c.ty.is_numeric() || c.null_type)
+                    .map(|c| (!c.ty.is_numeric() || c.null_type, set(c)))
                     .collect();
             }
             Target::Variables(_, kept) => {
@@ -247,9 +271,26 @@ impl ResultSink for IntoSink {
                 }
                 Ok(())
             }
-            Target::Rows(f, format, is_text) => {
+            Target::Rows(f, format, to, of_columns) => {
                 self.line.clear();
-                format.write(values, is_text, &mut self.line);
+                let is_text: Vec<bool> = of_columns.iter().map(|c| c.0).collect();
+                let texts: Vec<Cow<'_, [u8]>> = values
+                    .iter()
+                    .zip(of_columns.iter())
+                    .map(|(v, (_, own))| match v {
+                        ValueRef::Str(s) => to.unwrap_or(*own).to_client(s),
+                        _ => Cow::Borrowed(&[][..]),
+                    })
+                    .collect();
+                let written: Vec<ValueRef<'_>> = values
+                    .iter()
+                    .zip(&texts)
+                    .map(|(v, text)| match v {
+                        ValueRef::Str(_) => ValueRef::Bytes(text),
+                        v => *v,
+                    })
+                    .collect();
+                format.write(&written, &is_text, &mut self.line);
                 f.write_all(&self.line).map_err(|e| write_error(&e))
             }
             Target::Values(f) => {

@@ -5,6 +5,7 @@ use crate::archive::ArchiveControl;
 use crate::audit::Audit;
 use crate::backup_locks::BackupLocks;
 use crate::gtid_names::HeldNames;
+use crate::key_caches::KeyCaches;
 use crate::locks::LockedTables;
 use crate::logins::Logins;
 use crate::named_locks::NamedLocks;
@@ -76,6 +77,7 @@ pub struct Instance {
     source: Source,
     replica: OnceLock<Arc<dyn ReplicaControl>>,
     pub(crate) replica_filters: Filters,
+    pub(crate) key_caches: KeyCaches,
     archive: OnceLock<Arc<dyn ArchiveControl>>,
     pub(crate) plugins: Plugins,
     pub(crate) logins: Logins,
@@ -150,6 +152,7 @@ impl Instance {
             watchdog: Mutex::new(false),
             replica: OnceLock::new(),
             replica_filters: Filters::new(startup.replica_filters),
+            key_caches: KeyCaches::default(),
             archive: OnceLock::new(),
             plugins,
             logins: Logins::default(),

@@ -67,6 +67,7 @@ mod gtids;
 mod handlers;
 mod information_schema;
 mod instance;
+mod key_caches;
 mod late_answers;
 mod limits;
 mod locks;

@@ -51,6 +51,18 @@ pub(crate) struct TextPlan {
     /// The default database and the versions when it was planned.
     pub(crate) db: Option<Arc<str>>,
     pub(crate) version: Version,
+    /// Texts beside columns whose character sets do not have all characters: others than of ASCII go the long way.
+    pub(crate) ascii: bool,
+}
+
+impl TextPlan {
+    /// The plan fits these values.
+    pub(crate) fn takes(&self, values: &[Value]) -> bool {
+        !self.ascii
+            || values
+                .iter()
+                .all(|v| !matches!(v, Value::Str(s) if !s.is_ascii()))
+    }
 }
 
 /// Of the catalog, and the session's `plan_generation`.

@@ -8,6 +8,7 @@ use crate::slots::{Execution, RETYPED, Slot, SlotKind};
 use crate::statement::{Source, empty_query, keeps_diagnostics, table_changed, trim, utf8};
 use crate::status;
 use narwal_sql::{ParamType, Prepared, SqlMode, Stmt};
+use narwal_syntax::ast::ddl::Ddl;
 use narwal_syntax::ast::program::Program;
 use narwal_syntax::{Statement, Tok, glance};
 use narwal_types::errors;
@@ -59,6 +60,9 @@ impl ClientSession {
             return Err(errors::MAX_PREPARED_STMT_COUNT_REACHED.with([&max]));
         }
         let text = utf8(sql, self.env.sql_mode.has(SqlMode::NO_BACKSLASH_ESCAPES))?;
+        self.env
+            .raw_literals
+            .set(matches!(text, std::borrow::Cow::Owned(_)));
         let text = trim(trim(&text).trim_end_matches(';'));
         if text.is_empty() {
             return Err(empty_query());
@@ -79,6 +83,7 @@ impl ClientSession {
 
     /// What is kept of a statement, and what is told of it.
     fn slot_kind(&mut self, text: &str) -> SqlResult<(SlotKind, PreparedInfo)> {
+        self.names_are_text(text)?;
         let options = self.parse_options();
         let statement = narwal_syntax::parse_statement(text, &options)?;
         let whole = match &statement {
@@ -355,7 +360,15 @@ impl ClientSession {
                 if params.is_empty() {
                     return self.dispatch(s, text, run.out, more);
                 }
-                let values = params.iter().map(ValueRef::to_value).collect();
+                let values: Vec<Value> = params.iter().map(ValueRef::to_value).collect();
+                let left_out = self.env.param_defaults.borrow().iter().any(Option::is_some);
+                if keeps_values(&s) && !left_out {
+                    let text = written_out(text, &values, self.env.sql_mode);
+                    return match narwal_syntax::parse_statement(&text, &self.parse_options()) {
+                        Ok(s) => self.dispatch(s, &text, run.out, more),
+                        Err(e) => self.fail(e),
+                    };
+                }
                 let before = self.env.bound_params.replace(values);
                 let done = self.dispatch(s, text, run.out, more);
                 self.env.bound_params.replace(before);
@@ -464,6 +477,59 @@ impl ClientSession {
             self.instance
                 .prepared_statements
                 .fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+}
+/// A definition that keeps the values of its `?`, in a DEFAULT say. The log has it with the values.
+fn keeps_values(s: &Statement) -> bool {
+    match s {
+        Statement::Ddl(d) => match &**d {
+            Ddl::CreateTable(c) => c.select.is_none(),
+            Ddl::AlterTable(_) => true,
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+/// A statement's text with values in place of its `?`.
+fn written_out(text: &str, values: &[Value], mode: SqlMode) -> String {
+    let mut out = String::with_capacity(text.len() + 16 * values.len());
+    let mut from = 0;
+    for token in glance::tokens(text, mode) {
+        let Tok::Param(n) = token.tok else {
+            continue;
+        };
+        out.push_str(&text[from..token.start as usize]);
+        out.push_str(&literal(values.get(usize::from(n)), mode));
+        from = token.end as usize;
+    }
+    out.push_str(&text[from..]);
+    out
+}
+
+/// A value as it is written in a statement.
+fn literal(value: Option<&Value>, mode: SqlMode) -> String {
+    let Some(v) = value.filter(|v| !matches!(v, Value::Null)) else {
+        return "NULL".to_string();
+    };
+    let mut bytes = Vec::new();
+    v.as_ref().write_text(&mut bytes);
+    match v {
+        Value::Int(_) | Value::UInt(_) | Value::Decimal(_) => {
+            String::from_utf8_lossy(&bytes).into_owned()
+        }
+        Value::Double(_) | Value::Float(_) => format!("{}e0", String::from_utf8_lossy(&bytes)),
+        Value::Bytes(b) => {
+            let digits: String = b.iter().map(|b| format!("{b:02X}")).collect();
+            format!("x'{digits}'")
+        }
+        _ => {
+            let text = String::from_utf8_lossy(&bytes).replace('\'', "''");
+            match mode.has(SqlMode::NO_BACKSLASH_ESCAPES) {
+                true => format!("'{text}'"),
+                false => format!("'{}'", text.replace('\\', "\\\\")),
+            }
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::gtids::{gtid_executed, gtid_position, has_executed};
 use crate::instance::Instance;
+use crate::key_caches;
 use crate::replica::Which;
 use crate::settings::Settings;
 use crate::variables::parts::{Facts, ServerParts, SessionView};
@@ -255,7 +256,24 @@ impl VariableSource for SessionVars {
             let filter = self.instance.replica_filter(connection);
             return Ok(Value::str(filter.get(list)));
         }
+        let (cache, name) = match name.rsplit_once('.') {
+            Some((cache, base))
+                if variables::index(base).is_some_and(|i| key_caches::setting(i).is_some()) =>
+            {
+                (cache, base)
+            }
+            Some((_, base)) if variables::index(base).is_some() => {
+                return Err(errors::VARIABLE_IS_NOT_STRUCT.with([&base]));
+            }
+            _ => ("", name),
+        };
         let index = variables::index(name).ok_or_else(|| variables::unknown(name))?;
+        if let Some(setting) = key_caches::setting(index)
+            && !cache.is_empty()
+            && !cache.eq_ignore_ascii_case(key_caches::DEFAULT)
+        {
+            return Ok(Value::UInt(self.instance.key_caches.get(cache, setting)));
+        }
         let v = self.read(scope, index)?;
         Ok(match (&v, VARIABLES[index].kind) {
             (VarValue::UInt(u), Kind::Double(..)) => Value::Double(*u as f64),

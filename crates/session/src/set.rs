@@ -3,6 +3,7 @@
 use crate::acl::{self, Account};
 use crate::admin::{SetItem, SetScope, SetValue};
 use crate::charset;
+use crate::key_caches;
 use crate::replica::filter::{FilterList, ReplicaFilter};
 use crate::session::ClientSession;
 use crate::session_vars::SessionVars;
@@ -20,6 +21,8 @@ enum Checked {
     Global(usize, VarValue),
     /// State that is not a setting; `None` is DEFAULT.
     State(usize, Option<VarValue>),
+    /// A setting of a named key cache.
+    KeyCache(String, usize, VarValue),
     /// A filter variable of a connection.
     Filter(String, FilterList, String),
     User(String, Value, Collation),
@@ -114,6 +117,9 @@ impl ClientSession {
                 Checked::Filter(connection, list, text) => {
                     self.instance.set_replica_filter(&connection, list, &text)?;
                 }
+                Checked::KeyCache(name, setting, v) => {
+                    self.instance.key_caches.set(&name, setting, &v);
+                }
                 Checked::Session(i, v) => {
                     self.track.variable(i);
                     self.set_session(i, v)?;
@@ -159,6 +165,9 @@ impl ClientSession {
         if let Some(list) = d.hooks.filter {
             return self.check_filter(connection, d, list, value);
         }
+        if let Some(setting) = key_caches::setting(i).filter(|_| in_a_cache(connection)) {
+            return self.check_key_cache(connection, setting, d, value);
+        }
         if d.effect == Effect::State {
             return self.check_state(i, value);
         }
@@ -171,6 +180,31 @@ impl ClientSession {
             true => Checked::Global(i, value),
             false => Checked::Session(i, value),
         })
+    }
+
+    /// Checks a setting of a named key cache. It has no effect, as those of the default one.
+    fn check_key_cache(
+        &mut self,
+        cache: &str,
+        setting: usize,
+        d: &'static VariableDef,
+        value: &SetValue,
+    ) -> SqlResult<Checked> {
+        let value = match value {
+            SetValue::Default => d.default_value(),
+            other => {
+                let given = self.set_value(other)?;
+                let Accepted { value, truncated } = d.accept(&given)?;
+                if let Some(t) = &truncated {
+                    self.env.warn(codes::TRUNCATED_WRONG_VALUE, t.as_str());
+                }
+                value
+            }
+        };
+        if value.as_u64() != self.instance.key_caches.get(cache, setting) {
+            self.env.warn(codes::UNKNOWN_ERROR, d.inert_text());
+        }
+        Ok(Checked::KeyCache(cache.to_string(), setting, value))
     }
 
     /// Checks a filter variable of a connection.
@@ -310,10 +344,16 @@ pub(crate) fn accepted_state(
     Ok(Some(value))
 }
 
+/// A name before a variable's is that of a key cache of its own.
+fn in_a_cache(name: &str) -> bool {
+    !name.is_empty() && !name.eq_ignore_ascii_case(key_caches::DEFAULT)
+}
+
 /// The row of a variable, which may be one of a connection to a source.
 fn find(name: &str, connection: &str, base: &str) -> SqlResult<usize> {
     let found = variables::index(base);
-    let of_connections = |i: &usize| VARIABLES[*i].hooks.filter.is_some();
+    let of_connections =
+        |i: &usize| VARIABLES[*i].hooks.filter.is_some() || key_caches::setting(*i).is_some();
     match found.filter(|i| connection.is_empty() || of_connections(i)) {
         Some(i) => Ok(i),
         None if found.is_some() && name.contains('.') => {

@@ -317,6 +317,9 @@ impl ClientSession {
         } else if let Some(r) = self.run_by_shape(text, out, more) {
             return r;
         }
+        if let Err(e) = self.names_are_text(text) {
+            return self.refuse(e);
+        }
         match narwal_syntax::parse_text(text, &self.parse_options()) {
             Ok(statement) => self.dispatch(statement, text, out, more),
             // Comments alone, and what is only for newer servers, are nothing to do; no text at all is an error.

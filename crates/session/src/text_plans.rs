@@ -61,7 +61,8 @@ impl ClientSession {
                     return plans
                         .shape
                         .values(text, &p.slots, &mut plans.values)
-                        .then_some(p);
+                        .then_some(p)
+                        .filter(|p| p.takes(&plans.values));
                 }
                 Some(p.slots.clone())
             }
@@ -102,7 +103,7 @@ impl ClientSession {
         };
         plans.put(&key, kind, room);
         plans.key = key;
-        made
+        made.filter(|p| p.takes(&plans.values))
     }
 
     /// Plans a statement whose slots' values are in `plans`; `None` if a plan can't be kept, or there is an error, which
@@ -122,6 +123,7 @@ impl ClientSession {
             return None;
         }
         let warnings = self.env.warning_count();
+        self.env.ascii_slots.set(false);
         let plan = self.plan_with_slots(&stmt, text, &plans.values).ok()?;
         // Warnings of planning belong to each execution.
         if self.env.warning_count() != warnings
@@ -137,6 +139,7 @@ impl ClientSession {
             stmt,
             slots,
             db: self.env.db.clone(),
+            ascii: self.env.ascii_slots.get(),
             version: (plan.catalog_version(), self.plan_generation),
             plan,
         }))

@@ -1,5 +1,6 @@
 //! Statements as this crate runs them. Expressions, queries and DML are the trees of `narwal_syntax`; DDL has the engine's types.
 
+use crate::charset_words::CharsetWords;
 use narwal_engine::{ColumnDef, ForeignAction};
 pub use narwal_syntax::ast::admin::{HandlerCursor, HandlerRead, Using};
 pub use narwal_syntax::ast::{
@@ -136,21 +137,21 @@ pub struct IndexSpec {
 }
 
 /// A column in CREATE TABLE. In `def.ty` a character type without its own collation has
-/// [`narwal_types::Collation::Utf8mb4GeneralCi`] and `collation` is `None`.
+/// [`narwal_types::Collation::Utf8mb4GeneralCi`] and `collation` is empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ColumnSpec {
     /// The definition so far.
     pub def: ColumnDef,
-    /// COLLATE or CHARACTER SET of the column.
-    pub collation: Option<narwal_types::Collation>,
+    /// COLLATE, CHARACTER SET and BINARY of the column.
+    pub collation: CharsetWords,
     /// A DEFAULT that is not a plain constant.
     pub default: Option<AstExpr>,
     /// CHECK.
     pub check: Option<AstExpr>,
     /// GENERATED ALWAYS AS, and whether it is STORED.
     pub generated: Option<(AstExpr, bool)>,
-    /// BINARY: the collation by code points of the column's character set.
-    pub bin: bool,
+    /// The length of a VARCHAR or VARBINARY that may become a TEXT or BLOB, since no strict mode is set and it is too long.
+    pub length: Option<u64>,
     /// JSON: its text has to be valid unless a CHECK of its own says something else.
     pub json: bool,
 }
@@ -305,7 +306,7 @@ pub struct TableOptions {
     /// ENGINE=.
     pub engine: Option<String>,
     /// Default collation.
-    pub collation: Option<narwal_types::Collation>,
+    pub collation: CharsetWords,
     /// COMMENT=.
     pub comment: Option<String>,
     /// AUTO_INCREMENT=.
@@ -422,7 +423,7 @@ pub enum AlterAction {
     /// Table options.
     Options(TableOptions),
     /// CONVERT TO CHARACTER SET.
-    ConvertTo(narwal_types::Collation),
+    ConvertTo(CharsetWords),
     /// ORDER BY: without effect, as in InnoDB.
     OrderBy,
     /// FORCE.
@@ -460,7 +461,7 @@ pub enum DdlStmt {
         /// Name.
         name: String,
         /// Default collation.
-        collation: Option<narwal_types::Collation>,
+        collation: CharsetWords,
         /// COMMENT.
         comment: Option<String>,
     },
@@ -469,7 +470,7 @@ pub enum DdlStmt {
         /// Name, or the default database.
         name: Option<String>,
         /// New default collation.
-        collation: Option<narwal_types::Collation>,
+        collation: CharsetWords,
         /// COMMENT.
         comment: Option<String>,
     },

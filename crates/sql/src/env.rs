@@ -476,6 +476,10 @@ pub struct StatementEnv {
     pub input: RefCell<Option<Box<dyn std::io::BufRead + Send>>>,
     /// Sequences that expressions bound since the last plan use, as privileges needed.
     pub(crate) sequences_used: RefCell<Vec<Needs>>,
+    /// The statement had literals that are no texts, and stand in it as bytes.
+    pub raw_literals: Cell<bool>,
+    /// Texts in slots were bound beside a character set that may not have their characters: the plan is for ASCII alone.
+    pub ascii_slots: Cell<bool>,
     /// While a statement changes rows in strict mode: warnings about values in its expressions end it.
     pub(crate) strict_expressions: Cell<bool>,
     /// While a statement with IGNORE changes rows: a subquery of several rows is NULL, with a warning.
@@ -598,6 +602,8 @@ impl StatementEnv {
             unrepeatable: Cell::new(None),
             input: RefCell::default(),
             sequences_used: RefCell::default(),
+            raw_literals: Cell::new(false),
+            ascii_slots: Cell::new(false),
             strict_expressions: Cell::new(false),
             ignores: Cell::new(false),
             raised: RefCell::default(),
@@ -721,6 +727,13 @@ impl StatementEnv {
                 raised,
             });
         }
+    }
+
+    /// Adds a warning that is none but a warning, in strict mode too.
+    pub(crate) fn only_warn(&self, code: u16, message: impl Into<Box<str>>) {
+        let strict = self.strict_expressions.replace(false);
+        self.warn(code, message);
+        self.strict_expressions.set(strict);
     }
 
     /// Adds the rows that a program has changed and found to those of what runs it.

@@ -11,6 +11,7 @@
 //! | `param_type.rs` | [`ParamType`]: how a parameter was bound |
 //! | `exec/` | running SELECT, INSERT, UPDATE, DELETE |
 //! | `prepared.rs` | [`Prepared`]: a statement bound and planned once |
+//! | `charset_words.rs` | what definitions say of character sets and collations |
 //! | `ddl/` | CREATE, DROP, TRUNCATE and so on as catalog changes |
 //! | `engine_name.rs` | names of storage engines |
 //! | `show.rs` | SHOW CREATE TABLE and the like |
@@ -25,6 +26,7 @@
 
 pub mod ast;
 mod bind;
+pub mod charset_words;
 pub mod ddl;
 pub mod engine_name;
 pub mod env;

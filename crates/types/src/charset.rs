@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 mod table;
 mod unicode;
 
-pub(crate) use table::{CodeWeights, code_weights};
+pub(crate) use table::{CodeWeights, code_weights, push_code_weight};
 use table::{Codec, private_code};
 
 /// How text is written in a character set.

@@ -12,7 +12,7 @@
 //! above the space; the terminator sorts between these two.
 
 use crate::charset::{CodeWeights, latin1_byte};
-use chars::{REPLACEMENT, ascii_weight, split_char};
+use chars::{REPLACEMENT, ascii_weight, split_char, trim_spaces};
 use list::Rule;
 use std::cmp::Ordering;
 use std::sync::OnceLock;
@@ -20,10 +20,13 @@ use watched::Watched;
 
 mod ascii_key;
 mod chars;
+mod czech;
 mod latin1;
 mod list;
 mod mysql;
 mod mysql_names;
+pub mod shown;
+mod thai;
 mod uca;
 mod watched;
 
@@ -221,11 +224,6 @@ impl Iterator for GeneralWeights<'_> {
     }
 }
 
-fn trim_spaces(s: &[u8]) -> &[u8] {
-    let n = s.iter().rev().take_while(|b| **b == b' ').count();
-    &s[..s.len() - n]
-}
-
 /// Compares weights where one string may end earlier and goes on with spaces.
 fn cmp_padded(mut a: impl Iterator<Item = u16>, mut b: impl Iterator<Item = u16>) -> Ordering {
     loop {
@@ -274,7 +272,10 @@ impl Collation {
     pub fn chars_equal(self, a: u32, b: u32) -> bool {
         a == b
             || match self.info().rule {
-                Rule::Bytes => false,
+                Rule::Bytes | Rule::Czech(_) => false,
+                Rule::Thai => {
+                    u8::try_from(a).is_ok_and(|a| a.eq_ignore_ascii_case(&(b as u8))) && b < 0x80
+                }
                 Rule::Uca(u) => u.chars_equal(a, b),
                 Rule::Table(weights) => weights().of(a) == weights().of(b),
                 _ => self.char_weight(a) == self.char_weight(b),
@@ -283,30 +284,8 @@ impl Collation {
 
     /// Weights of a string do not come character by character: one may have several, and several together others than alone.
     pub fn expands(self) -> bool {
-        matches!(self.info().rule, Rule::Uca(_)) || self == Collation::Latin1German2Ci
-    }
-
-    /// The weights of a string as WEIGHT_STRING() shows them; `None` for [`Collation::Binary`], where they are the bytes.
-    pub fn weight_string(self, s: &[u8]) -> Option<Vec<u8>> {
-        let rule = self.info().rule;
-        let mut out = Vec::new();
-        match rule {
-            Rule::Bytes if self == Collation::Binary => return None,
-            // By code point, three bytes each.
-            Rule::Bytes => {
-                for c in String::from_utf8_lossy(s).chars() {
-                    out.extend_from_slice(&u32::from(c).to_be_bytes()[1..]);
-                }
-            }
-            Rule::Uca(u) => u.weight_string(s, &mut out),
-            Rule::General => out.extend(GeneralWeights { s }.flat_map(u16::to_be_bytes)),
-            _ => {
-                for w in Weights::new(s, rule) {
-                    push_shown(w, self, &mut out);
-                }
-            }
-        }
-        Some(out)
+        matches!(self.info().rule, Rule::Uca(_) | Rule::Czech(_) | Rule::Thai)
+            || self == Collation::Latin1German2Ci
     }
 
     /// Compares two strings.
@@ -315,6 +294,11 @@ impl Collation {
         match info.rule {
             Rule::Bytes if !info.pad => a.cmp(b),
             Rule::Uca(u) => u.compare(a, b, info.pad),
+            Rule::Czech(_) => self.key(a).cmp(&self.key(b)),
+            Rule::Thai => {
+                let weights = |s| thai::weights(s).into_iter().map(u16::from);
+                compare_weights(a, b, weights, info.pad)
+            }
             Rule::Latin1(_) | Rule::Ascii | Rule::Table(_) | Rule::General500 | Rule::Missing => {
                 let weights = |s| Weights::new(s, info.rule);
                 compare_weights(a, b, weights, info.pad)
@@ -370,11 +354,25 @@ impl Collation {
         a == b || self.compare(a, b) == Ordering::Equal
     }
 
+    fn key(self, s: &[u8]) -> Vec<u8> {
+        let mut out = Vec::new();
+        self.sort_key(s, &mut out);
+        out
+    }
+
     /// Appends the sort key: equal for equal strings, ordered as the strings, prefix-free.
     pub fn sort_key(self, s: &[u8], out: &mut Vec<u8>) {
         let info = self.info();
         match info.rule {
             Rule::Uca(u) => u.sort_key(s, info.pad, out),
+            Rule::Czech(c) => c.sort_key(s, out),
+            Rule::Thai => {
+                let weights = thai::weights(s).into_iter().map(u16::from);
+                match info.pad {
+                    true => padded_key(weights, out),
+                    false => nopad_key(weights, out),
+                }
+            }
             Rule::General if info.pad => general_padded_key(trim_spaces(s), out),
             Rule::General => general_nopad_key(s, out),
             Rule::Latin1(_) | Rule::Ascii | Rule::Table(_) | Rule::General500 | Rule::Missing
@@ -417,17 +415,6 @@ impl Collation {
                 out.push(END);
             }
         }
-    }
-}
-
-/// Appends a weight as WEIGHT_STRING() shows it: as many bytes as the code has that it is made of.
-fn push_shown(w: u16, collation: Collation, out: &mut Vec<u8>) {
-    match collation.info().rule {
-        Rule::Table(_) | Rule::Latin1(_) | Rule::Ascii if w < 0x100 => out.push(w as u8),
-        Rule::Table(_) if w & 0xff == 0 && collation.charset().max_width() == 1 => {
-            out.push((w >> 8) as u8);
-        }
-        _ => out.extend_from_slice(&w.to_be_bytes()),
     }
 }
 
@@ -680,8 +667,8 @@ mod tests {
             Collation::from_name("utf8mb4_danish_ci").map(Collation::id),
             Some(235)
         );
-        assert_eq!(Collation::from_name("tis620_thai_ci"), None);
-        assert!(Collation::is_missing("tis620_thai_ci"));
+        assert_eq!(Collation::from_name("utf8mb4_thai_520_w2"), None);
+        assert!(Collation::is_missing("utf8mb4_thai_520_w2"));
     }
 
     /// Short strings over few characters, so that equal ones and common beginnings occur.

@@ -18,6 +18,16 @@ pub enum BlobSize {
 }
 
 impl BlobSize {
+    /// The smallest that has room for so many bytes.
+    pub fn for_bytes(n: u64) -> Self {
+        match n {
+            0..=255 => BlobSize::Tiny,
+            256..=65_535 => BlobSize::Normal,
+            65_536..=16_777_215 => BlobSize::Medium,
+            _ => BlobSize::Long,
+        }
+    }
+
     /// Longest value in bytes.
     pub fn max_bytes(self) -> u64 {
         (1u64 << (8 * self as u32)) - 1

@@ -478,6 +478,8 @@ errors! {
         "Subquery returns more than 1 row";
     UNKNOWN_STMT_HANDLER: 2 = 1243, b"HY000", "ER_UNKNOWN_STMT_HANDLER",
         "Unknown prepared statement handler ({}) given to {}";
+    AUTO_CONVERT: 3 = 1246, b"HY000", "ER_AUTO_CONVERT",
+        "Converting column '{}' from {} to {}";
     ILLEGAL_REFERENCE: 2 = 1247, b"42S22", "ER_ILLEGAL_REFERENCE",
         "Reference '{}' not supported ({})";
     DERIVED_MUST_HAVE_ALIAS: 0 = 1248, b"42000", "ER_DERIVED_MUST_HAVE_ALIAS",
@@ -552,6 +554,8 @@ errors! {
         "Invalid {} character string: '{64...}'";
     WARN_ALLOWED_PACKET_OVERFLOWED: 2 = 1301, b"HY000", "ER_WARN_ALLOWED_PACKET_OVERFLOWED",
         "Result of {}() was larger than max_allowed_packet ({}) - truncated";
+    CONFLICTING_DECLARATIONS: 4 = 1302, b"HY000", "ER_CONFLICTING_DECLARATIONS",
+        "Conflicting declarations: '{}{}' and '{}{}'";
     SP_NO_RECURSIVE_CREATE: 1 = 1303, b"2F003", "ER_SP_NO_RECURSIVE_CREATE",
         "Can't create a {} from within another stored routine";
     SP_ALREADY_EXISTS: 2 = 1304, b"42000", "ER_SP_ALREADY_EXISTS",

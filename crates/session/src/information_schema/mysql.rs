@@ -43,7 +43,8 @@ pub(super) fn made(
         let DdlStmt::CreateTable(c) = *ddl else {
             return None;
         };
-        let collation = c.options.collation.unwrap_or(collation);
+        let own = c.options.collation.collation(collation, collation);
+        let collation = own.ok().flatten().unwrap_or(collation);
         let columns: Vec<ColumnDef> = (c.elements.columns.into_iter())
             .map(|c| column(c, collation))
             .collect();
@@ -74,7 +75,8 @@ pub(super) fn made(
 fn column(c: ColumnSpec, collation: Collation) -> ColumnDef {
     let mut def = c.def;
     if def.ty.has_charset() {
-        def.ty.collation = c.collation.unwrap_or(collation);
+        let own = c.collation.collation(collation, collation);
+        def.ty.collation = own.ok().flatten().unwrap_or(collation);
     }
     def
 }

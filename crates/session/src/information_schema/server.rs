@@ -1,6 +1,7 @@
 //! Tables about the server: engines, character sets, connections, variables, status, plugins.
 
 use super::rows::Rows;
+use crate::key_caches::Shown;
 use crate::privileges::PrivilegeSet;
 use crate::show::server as show;
 use crate::variables::Effect;
@@ -85,20 +86,36 @@ pub(super) fn process_list(view: &View, _: &StatementEnv, _: &Wanted) -> SqlResu
         .collect())
 }
 
-/// The authentication plugins and the store: what is built in.
-/// The one key cache that MariaDB has without settings. No table here uses it.
-pub(super) fn key_caches(_: &View, _: &StatementEnv, _: &Wanted) -> SqlResult<Rows> {
-    let mut row = vec![
-        text("default"),
-        Value::Null,
-        Value::Null,
-        Value::UInt(134_217_728),
-        Value::UInt(1024),
-    ];
-    row.extend([0, 107_163, 0, 0, 0, 0, 0].map(Value::UInt));
-    Ok(vec![row])
+/// The default key cache and those that SET GLOBAL has named. No table here uses one.
+pub(super) fn key_caches(view: &View, _: &StatementEnv, _: &Wanted) -> SqlResult<Rows> {
+    let global = |name| view.instance.global_value(name).as_u64();
+    let mut caches = vec![Shown::new(
+        "default".into(),
+        global("key_buffer_size"),
+        global("key_cache_block_size"),
+        global("key_cache_segments"),
+    )];
+    caches.extend(view.instance.key_caches.shown());
+    let mut rows = Vec::new();
+    for c in caches {
+        let count = match c.segments {
+            0 => Value::Null,
+            n => Value::UInt(n),
+        };
+        for segment in 0..=c.segments {
+            let (number, bytes) = match segment {
+                0 => (Value::Null, c.bytes),
+                n => (Value::UInt(n), c.bytes / c.segments),
+            };
+            let mut row = vec![text(&c.name), count.clone(), number];
+            row.extend([bytes, c.block, 0, bytes / c.block.max(1), 0, 0, 0, 0, 0].map(Value::UInt));
+            rows.push(row);
+        }
+    }
+    Ok(rows)
 }
 
+/// The authentication plugins and the store: what is built in.
 pub(super) fn plugins(view: &View, _: &StatementEnv, _: &Wanted) -> SqlResult<Rows> {
     let switched = view.instance.plugins.listed();
     let switched = switched

@@ -1,7 +1,7 @@
 //! FLUSH, RESET, BACKUP, and what keeps tables in order.
 
 use super::replication;
-use crate::admin::{Admin, BinlogStatement, Flush, Maintenance, ReplicaStatement};
+use crate::admin::{Admin, BinlogStatement, Flush, Maintenance, ReplicaStatement, TableRef};
 use crate::words::{BackupLock, BackupWords};
 use narwal_syntax::ast::admin as ast;
 use narwal_types::{SqlError, SqlResult};
@@ -43,8 +43,13 @@ pub(super) fn cache(op: Maintenance, tables: Vec<ast::CacheTable>) -> Admin {
     Admin::Maintain {
         op,
         persistent: false,
-        tables: tables.into_iter().map(|t| t.table).collect(),
+        tables: self::tables(tables),
     }
+}
+
+/// The tables of CACHE INDEX. Which of their indexes it names is all one.
+pub(super) fn tables(list: Vec<ast::CacheTable>) -> Vec<TableRef> {
+    list.into_iter().map(|t| t.table).collect()
 }
 
 pub(super) fn reset(mut items: Vec<ast::Reset>) -> SqlResult<Admin> {

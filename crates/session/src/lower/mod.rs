@@ -201,12 +201,10 @@ pub(crate) fn admin_statement(statement: ast::Admin) -> SqlResult<Admin> {
         A::Flashback(list) => Admin::Binlog(BinlogStatement::Flashback(list)),
         A::Maintain(m) => maintain::maintain(m)?,
         A::Checksum { .. } => return Err(SqlError::unsupported("CHECKSUM TABLE here")),
-        A::CacheIndex {
-            cache: Some(name), ..
-        } if !name.eq_ignore_ascii_case("default") => {
-            return Err(errors::UNKNOWN_KEY_CACHE.with([&name]));
-        }
-        A::CacheIndex { tables, .. } => maintain::cache(Maintenance::AssignToKeycache, tables),
+        A::CacheIndex { tables, cache } => Admin::CacheIndex {
+            cache: cache.unwrap_or_else(|| "default".to_string()),
+            tables: maintain::tables(tables),
+        },
         A::LoadIndex(tables) => maintain::cache(Maintenance::PreloadKeys, tables),
         A::Plugin(p) => Admin::Plugin(plugin(p)?),
         // No topic is known: there are no help texts.

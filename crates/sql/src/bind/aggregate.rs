@@ -134,7 +134,11 @@ impl Binder<'_> {
         }
         fixed::check_aggregate(func, f.distinct, &args[..values])?;
         let ty = func.ty(&args[..values], self.scope.env.div_precision)?;
-        let ty = self.localized(ty, &args[..values]);
+        let mut ty = self.localized(ty, &args[..values]);
+        if func == AggFunc::GroupConcat {
+            let chars = self.list_length() / ty.ty.collation.charset().min_width();
+            ty = ExprType::string(chars as u64, ty.ty.collation, ty.coercibility, true);
+        }
         let list = (func.is_list()).then(|| {
             Box::new(ListOptions {
                 order,

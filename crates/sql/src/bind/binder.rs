@@ -1,6 +1,7 @@
 //! From parsed expressions to bound ones: names to positions, operators to nodes, constants to values.
 
 use crate::bind::bits;
+use crate::bind::meet;
 use crate::bind::operand::{as_subquery, in_name, not_a_row, row_items, wrong_columns};
 use crate::bind::param::no_default_here;
 use crate::bind::scope::{Clause, Scope, Source};
@@ -1059,6 +1060,7 @@ impl Binder<'_> {
         let (l, r) = json::compared(l, r);
         let (l, r) = self.near(l, r);
         let collation = types::compare_collation([&l, &r], op.symbol())?;
+        let [l, r] = meet::compared([l, r], collation, op.symbol(), self.scope.env)?;
         let nullable = op != CmpOp::NullSafeEq && (l.ty.nullable || r.ty.nullable);
         Ok(make(
             ExprKind::Compare {
@@ -1573,6 +1575,7 @@ impl Binder<'_> {
         if strict && func.results.is_none() && ty.ty.is_string() && func.name() != "version" {
             ty.nullable = true;
         }
+        let args = meet::in_call(func, args, &ty, self.scope.env)?;
         let args = match func.results {
             Some(r) if !(r.but_texts && is_compared(&ty)) => results(args, r, &ty),
             _ => args,

@@ -2,6 +2,7 @@
 
 use crate::bind::binder::{Binder, as_operand, boxed, comparison, shown};
 use crate::bind::bits;
+use crate::bind::meet;
 use crate::bind::operand::{in_name, not_a_row, row_items};
 use crate::env::StatementEnv;
 use crate::expr::call::wrong_arguments;
@@ -52,6 +53,7 @@ impl Binder<'_> {
             (e, lo, hi) = (as_number(e), as_number(lo), as_number(hi));
         }
         let collation = types::compare_collation([&e, &lo, &hi], "between")?;
+        let [e, lo, hi] = meet::compared([e, lo, hi], collation, "between", self.scope.env)?;
         let nullable = e.ty.nullable || lo.ty.nullable || hi.ty.nullable;
         Ok(make(
             ExprKind::Between {
@@ -89,6 +91,10 @@ impl Binder<'_> {
             return Ok(negated_if(negated, equal));
         }
         let collation = types::compare_collation(std::iter::once(&e).chain(&list), "in")?;
+        let mut texts = vec![e];
+        texts.extend(list);
+        let mut list = meet::together(texts, collation, "in", true, self.scope.env)?;
+        let e = list.remove(0);
         let nullable = e.ty.nullable || list.iter().any(|x| x.ty.nullable);
         Ok(make(
             ExprKind::InList {
@@ -126,6 +132,7 @@ impl Binder<'_> {
             None => None,
         };
         let collation = types::compare_collation([&e, &p], "like")?;
+        let [e, p] = meet::compared([e, p], collation, "like", self.scope.env)?;
         let (e, p) = (shown(e), shown(p));
         let escape = like::escape_char(escape.as_deref(), set, collation);
         let nullable = e.ty.nullable || p.ty.nullable;

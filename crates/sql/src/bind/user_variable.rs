@@ -1,7 +1,7 @@
 //! User variables in expressions: their types are those of their values.
 
 use crate::env::StatementEnv;
-use crate::expr::node::{Coercibility, ExprType};
+use crate::expr::node::{Coercibility, ExprType, NOT_FIXED};
 use crate::user_kind::UserKind;
 use narwal_types::{Collation, ColumnType};
 
@@ -19,7 +19,7 @@ pub(super) fn type_now(name: &str, env: &StatementEnv) -> ExprType {
         UserKind::Int => ExprType::bigint(false, true),
         UserKind::UInt => ExprType::bigint(true, true),
         UserKind::Decimal => ExprType::of_column(ColumnType::decimal(65, 38), true),
-        UserKind::Double => ExprType::double(true),
+        UserKind::Double => ExprType::double_with(NOT_FIXED, true),
         UserKind::Text(c) => text(c),
     }
 }

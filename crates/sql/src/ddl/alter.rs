@@ -1,12 +1,15 @@
 //! ALTER TABLE: what the new definition is, and whether the rows must be written anew for it.
 
-use super::column::{check_auto_increment, check_row_size, column_def, some_are_visible};
+use super::column::{
+    check_auto_increment, check_row_size, column_def, own_collation, some_are_visible,
+};
 use super::database::reserved_schema;
 use super::foreign::{after_alter, follow_cascades};
 use crate::ast::{
     AlterAction, CheckSpec, ColumnPlace, ColumnSpec, DropKind, ForeignKeySpec, IndexSpec,
     TableElements,
 };
+use crate::charset_words::CharsetWords;
 use crate::ddl::comment::{Commented, comment};
 use crate::ddl::constraint;
 use crate::ddl::functional;
@@ -27,7 +30,7 @@ use narwal_syntax::ast::TableName;
 use narwal_types::errors;
 use narwal_types::errors::codes;
 use narwal_types::face::is_mysql;
-use narwal_types::{BlobSize, Collation, ColumnType, SqlError, SqlResult, TypeKind};
+use narwal_types::{BlobSize, Charset, Collation, ColumnType, SqlError, SqlResult, TypeKind};
 use std::sync::Arc;
 
 /// A column of the new definition.
@@ -377,13 +380,17 @@ impl Run<'_> {
             collation: old.collation,
             def: old.clone(),
         };
-        let mut convert = None;
+        let (mut convert, mut words) = (None, CharsetWords::default());
+        let above = self.catalog.database(&old.db);
+        let above = above.map_or(old.collation, |database| database.collation);
         for a in actions {
             match a {
-                AlterAction::Options(o) => self.option(&mut d, o)?,
-                AlterAction::ConvertTo(c) => {
-                    convert = Some(*c);
-                    d.collation = *c;
+                AlterAction::Options(o) => {
+                    words.add(&o.collation)?;
+                    self.option(&mut d, o)?;
+                }
+                AlterAction::ConvertTo(words) => {
+                    convert = words.collation(above, old.collation)?;
                 }
                 AlterAction::RenameTo(to) => {
                     let db = db_of(to, self.env)?;
@@ -403,6 +410,8 @@ impl Run<'_> {
                 _ => {}
             }
         }
+        let named = words.collation(above, old.collation)?;
+        d.collation = named.or(convert).unwrap_or(old.collation);
         d.def.collation = d.collation;
         self.columns(&mut d, actions, convert)?;
         self.indexes(&mut d)?;
@@ -425,9 +434,6 @@ impl Run<'_> {
         }
         if let Some(c) = &o.comment {
             d.def.comment = comment(c, Commented::Table, &d.old.name, self.env)?;
-        }
-        if let Some(c) = o.collation {
-            d.collation = c;
         }
         if !o.kept.is_empty() {
             d.def.options = table_options::kept(&d.def.options, &o.kept);
@@ -612,7 +618,7 @@ impl Run<'_> {
                     if let Some(c) = convert.filter(|_| column.def.ty.has_charset()) {
                         widen(&mut column.def.ty, c);
                         let spec = ColumnSpec {
-                            collation: Some(c),
+                            collation: CharsetWords::exactly(c),
                             ..plain_spec(column.def.clone(), None)
                         };
                         column.def = self.checked(&spec, d)?;
@@ -1128,11 +1134,11 @@ fn insert_at(
 /// A column as it is, to be checked again.
 fn plain_spec(def: ColumnDef, default: Option<narwal_syntax::ast::Expr>) -> ColumnSpec {
     ColumnSpec {
-        collation: def.ty.has_charset().then_some(def.ty.collation),
+        collation: own_collation(&def),
+        length: None,
         def,
         default,
         check: None,
-        bin: false,
         json: false,
         generated: None,
     }
@@ -1144,9 +1150,22 @@ fn copies_in_mariadb(old: &ColumnDef, new: &ColumnDef) -> bool {
     if new.auto_increment && !old.auto_increment {
         return true;
     }
+    let (from, to) = (old.ty.collation, new.ty.collation);
+    let sets = (from.charset(), to.charset());
+    // From 128 bytes on what stands in a row has to know whether a value may have more than 255.
+    let longer = |a: u16, b: u16, from: u32, to: u32| {
+        a > b || (128..=255).contains(&(u32::from(a) * from)) && u32::from(b) * to > 255
+    };
     match (old.ty.kind, new.ty.kind) {
-        _ if old.ty.collation.charset() != new.ty.collation.charset() => true,
-        (VarChar(a), VarChar(b)) | (VarBinary(a), VarBinary(b)) => a > b,
+        // UTF-8 of three bytes is UTF-8 of four bytes.
+        _ if sets.0 != sets.1 && sets != (Charset::Utf8mb3, Charset::Utf8mb4) => true,
+        (VarChar(a), VarChar(b)) => longer(a, b, sets.0.char_bytes(), sets.1.char_bytes()),
+        (VarBinary(a), VarBinary(b)) => longer(a, b, 1, 1),
+        (TypeKind::Enum(_), TypeKind::Enum(_)) | (TypeKind::Set(_), TypeKind::Set(_))
+            if from != to =>
+        {
+            true
+        }
         // More members behind those that there are: the stored numbers mean the same.
         (TypeKind::Enum(a), TypeKind::Enum(b)) => {
             !b.list().starts_with(a.list()) || a.enum_bytes() != b.enum_bytes()

@@ -1,6 +1,7 @@
 //! Column definitions and what a table's columns must fulfil together.
 
 use crate::ast::ColumnSpec;
+use crate::charset_words::CharsetWords;
 use crate::ddl::comment::{Commented, comment};
 use crate::ddl::constraint;
 use narwal_types::errors;
@@ -21,14 +22,47 @@ pub(super) fn invalid_default(column: &str) -> SqlError {
     errors::INVALID_DEFAULT.with([&column])
 }
 
-/// The collation of a column with a character set.
-fn column_collation(spec: &ColumnSpec, table: Collation) -> Collation {
-    let c = spec.collation.unwrap_or(table);
-    if spec.bin {
-        c.charset().bin_collation()
-    } else {
-        c
+/// What a column as it is says of its collation.
+pub(super) fn own_collation(def: &ColumnDef) -> CharsetWords {
+    match def.ty.has_charset() {
+        true => CharsetWords::exactly(def.ty.collation),
+        false => CharsetWords::default(),
     }
+}
+
+/// The collation of a column with a character set.
+fn column_collation(spec: &ColumnSpec, table: Collation) -> SqlResult<Collation> {
+    Ok(spec.collation.collation(table, table)?.unwrap_or(table))
+}
+
+/// Makes a VARCHAR or VARBINARY that no row has room for a TEXT or BLOB; in strict mode it is error 1074.
+fn fit_length(
+    def: &mut ColumnDef,
+    length: Option<u64>,
+    width: u32,
+    env: &StatementEnv,
+) -> SqlResult<()> {
+    let max = 65_532 / width;
+    let (n, to, kind): (_, _, fn(BlobSize) -> TypeKind) = match def.ty.kind {
+        TypeKind::VarChar(n) => (n, ("VARCHAR", "TEXT"), TypeKind::Text),
+        TypeKind::VarBinary(n) => (n, ("VARBINARY", "BLOB"), TypeKind::Blob),
+        _ => return Ok(()),
+    };
+    let n = length.unwrap_or(n.into());
+    if n > max.into() {
+        if env.sql_mode.strict() {
+            return Err(too_big(&def.name, max));
+        }
+        let note = errors::AUTO_CONVERT.with([&def.name, &to.0, &to.1]);
+        env.note(note.code, note.message);
+        def.ty.kind = kind(BlobSize::for_bytes(n.saturating_mul(width.into())));
+    } else if length.is_some() {
+        def.ty.kind = match def.ty.kind {
+            TypeKind::VarChar(_) => TypeKind::VarChar(n as u16),
+            _ => TypeKind::VarBinary(n as u16),
+        };
+    }
+    Ok(())
 }
 
 /// Error 1113 if `*` would mean nothing.
@@ -48,13 +82,8 @@ fn settle_collation(
     env: &StatementEnv,
 ) -> SqlResult<()> {
     if is_text(def.ty.kind) {
-        let c = column_collation(spec, table_collation);
-        if let TypeKind::VarChar(n) = def.ty.kind {
-            let max = 65_532 / c.charset().char_bytes();
-            if u32::from(n) > max {
-                return Err(too_big(&def.name, max));
-            }
-        }
+        let c = column_collation(spec, table_collation)?;
+        fit_length(def, spec.length, c.charset().char_bytes(), env)?;
         if c == Collation::Binary {
             // A character column of the binary character set is a binary column.
             def.ty.kind = match def.ty.kind {
@@ -66,8 +95,10 @@ fn settle_collation(
         }
         def.ty.collation = c;
     } else if let TypeKind::Enum(of) | TypeKind::Set(of) = def.ty.kind {
-        def.ty.collation = column_collation(spec, table_collation);
+        def.ty.collation = column_collation(spec, table_collation)?;
         check_members(def, of, env)?;
+    } else if let TypeKind::VarBinary(_) = def.ty.kind {
+        fit_length(def, spec.length, 1, env)?;
     } else if def.ty.kind == TypeKind::Year && def.ty.year_digits() == 2 {
         let old = errors::WARN_DEPRECATED_SYNTAX.text(
             "'YEAR(2)' is deprecated and will be removed in a future release. Please use YEAR(4) instead",

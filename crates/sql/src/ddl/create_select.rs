@@ -1,5 +1,6 @@
 //! CREATE TABLE ... SELECT: the columns that a SELECT's result becomes, and the rows.
 
+use super::column::own_collation;
 use super::rebuild::Copy;
 use crate::ast::{ColumnSpec, CreateTable, Duplicates};
 use crate::ddl::run::Run;
@@ -139,12 +140,12 @@ impl Run<'_> {
             }
         };
         Ok(ColumnSpec {
-            collation: def.ty.has_charset().then_some(def.ty.collation),
+            collation: own_collation(&def),
+            length: None,
             def,
             default: None,
             check: None,
             generated: None,
-            bin: false,
             json: false,
         })
     }

@@ -139,7 +139,8 @@ impl Run<'_> {
         let name = &c.table.name;
         table_name(name)?;
         let engine = engine_name(c.options.engine.as_deref(), name, env)?;
-        let collation = c.options.collation.unwrap_or(default);
+        let collation = c.options.collation.collation(default, default)?;
+        let collation = collation.unwrap_or(default);
         if c.elements.columns.is_empty() {
             return Err(errors::TABLE_MUST_HAVE_COLUMNS.plain());
         }

@@ -37,16 +37,18 @@ impl Run<'_> {
                     }
                     return Err(errors::DB_CREATE_EXISTS.text(text));
                 }
+                let server = env.server_collation;
+                let named = collation.collation(server, server)?;
                 let change = CatalogChange::PutDatabase(DatabaseDef {
                     name: name.clone(),
-                    collation: collation.unwrap_or(env.server_collation),
+                    collation: named.unwrap_or(server),
                     comment: match given {
                         Some(text) => comment(text, Commented::Database, name, env)?,
                         None => String::new(),
                     },
                 });
                 // A replica has a default of its own.
-                let text = match collation {
+                let text = match named {
                     None if env.server_collation != Collation::default() => {
                         format!("{} COLLATE {}", self.text, env.server_collation.name())
                     }
@@ -73,9 +75,10 @@ impl Run<'_> {
                     .catalog
                     .database(name)
                     .ok_or_else(|| unknown_database(name))?;
+                let named = collation.collation(env.server_collation, old.collation)?;
                 let change = CatalogChange::PutDatabase(DatabaseDef {
                     name: name.to_string(),
-                    collation: collation.unwrap_or(old.collation),
+                    collation: named.unwrap_or(old.collation),
                     comment: match given {
                         Some(text) => comment(text, Commented::Database, &name, env)?,
                         None => old.comment.clone(),

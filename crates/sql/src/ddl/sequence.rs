@@ -151,7 +151,9 @@ impl Run<'_> {
             columns: columns(),
             indexes: Vec::new(),
             hidden_index_id: 0,
-            collation: options.table.collation.unwrap_or(database.collation),
+            collation: (options.table.collation)
+                .collation(database.collation, database.collation)?
+                .unwrap_or(database.collation),
             comment: match &options.table.comment {
                 Some(text) => comment(text, Commented::Table, &name.name, env)?,
                 None => String::new(),

@@ -105,12 +105,20 @@ impl Expr {
         let t = set.replaced(&t);
         let kept = char_prefix(t.as_bytes(), max);
         if kept.len() < t.len() {
-            env.warn(
-                codes::TRUNCATED_WRONG_VALUE,
-                format!("Truncated incorrect CHAR({max}) value: '{t}'"),
-            );
+            let told = format!("Truncated incorrect CHAR({max}) value: '{t}'");
+            self.warn_of_cut(told, env);
         }
         Val::text(String::from_utf8_lossy(kept).into_owned())
+    }
+
+    /// A text that is cut is a warning where a number is an error in strict mode.
+    fn warn_of_cut(&self, told: String, env: &StatementEnv) {
+        match &self.kind {
+            ExprKind::Cast(e) if e.ty.is_string() => {
+                env.only_warn(codes::TRUNCATED_WRONG_VALUE, told);
+            }
+            _ => env.warn(codes::TRUNCATED_WRONG_VALUE, told),
+        }
     }
 
     /// To BINARY.
@@ -128,12 +136,10 @@ impl Expr {
             b = e.ty.ty.collation.charset().encode(&b).into_owned();
         }
         let truncated = |n: u16| {
-            env.warn(
-                codes::TRUNCATED_WRONG_VALUE,
-                format!(
-                    "Truncated incorrect BINARY({n}) value: '{}'",
-                    abridged(r.to_text(), 128)
-                ),
+            let value = abridged(r.to_text(), 128);
+            self.warn_of_cut(
+                format!("Truncated incorrect BINARY({n}) value: '{value}'"),
+                env,
             );
         };
         match kind {

@@ -129,7 +129,7 @@ impl Expr {
                 v => Val::Ref(ValueRef::UInt(!bits(v.as_ref(), ctx.env))),
             }),
             ExprKind::Cast(e) => self.eval_cast(e, ctx, row),
-            ExprKind::Collate(e) => Ok(self.collated(e.eval_ref(ctx, row)?)),
+            ExprKind::Collate(e) => Ok(self.collated(e.eval_ref(ctx, row)?, e)),
             ExprKind::DateAdd { .. } => self.eval_date_add(ctx, row),
             ExprKind::Func { func, args } => super::call::call(self, (func, args), ctx, row, false),
             ExprKind::SystemVariable { scope, name } => {
@@ -206,8 +206,17 @@ impl Expr {
     }
 
     /// COLLATE: a text, of bytes for BINARY.
-    fn collated<'a>(&self, v: Val<'a>) -> Val<'a> {
+    /// `of`: what the value comes from. As bytes it is those of its own character set.
+    fn collated<'a>(&self, v: Val<'a>, of: &Expr) -> Val<'a> {
         let binary = self.ty.ty.collation == Collation::Binary;
+        let set = of.ty.ty.collation.charset();
+        if binary
+            && of.ty.is_string()
+            && !set.stores_utf8()
+            && let ValueRef::Str(s) = v.as_ref()
+        {
+            return Val::Owned(Value::bytes(set.encode(s).into_owned()));
+        }
         match v {
             Val::Ref(ValueRef::Str(s)) if binary => Val::Ref(ValueRef::Bytes(s)),
             Val::Owned(Value::Str(s)) if binary => Val::Owned(Value::Bytes(s.into_boxed_bytes())),

@@ -40,6 +40,8 @@ pub struct ExprType {
 pub enum Coercibility {
     /// COLLATE.
     Explicit,
+    /// Made of texts whose collations do not give way to each other.
+    NoOne,
     /// A column.
     Implicit,
     /// USER(), VERSION() and the like.
@@ -57,6 +59,7 @@ impl Coercibility {
     pub fn name(self) -> &'static str {
         match self {
             Coercibility::Explicit => "EXPLICIT",
+            Coercibility::NoOne => "NONE",
             Coercibility::Implicit => "IMPLICIT",
             Coercibility::SysConst => "SYSCONST",
             Coercibility::Coercible => "COERCIBLE",

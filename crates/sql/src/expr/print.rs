@@ -211,6 +211,14 @@ fn bits(s: &str) -> String {
     out
 }
 
+/// A character set by the name that MariaDB gives it.
+fn set_name(given: &str) -> String {
+    match narwal_types::Charset::from_name(given) {
+        Some(set) => set.name().to_string(),
+        None => given.to_ascii_lowercase(),
+    }
+}
+
 /// A type in CAST.
 fn cast_type(t: &CastType) -> String {
     let length = |n: &Option<u64>| n.map_or(String::new(), |n| format!("({n})"));
@@ -222,7 +230,7 @@ fn cast_type(t: &CastType) -> String {
             binary,
             ..
         } => {
-            let set = charset.as_deref().unwrap_or("utf8mb4").to_ascii_lowercase();
+            let set = set_name(charset.as_deref().unwrap_or("utf8mb4"));
             let collate = match collation {
                 Some(c) => format!(" collate {}", c.to_ascii_lowercase()),
                 None if *binary => format!(" collate {set}_bin"),
@@ -735,7 +743,7 @@ impl Printer<'_> {
             Special::Char(codes, charset) => whole(format!(
                 "char({} using {})",
                 self.list(codes),
-                charset.to_ascii_lowercase()
+                set_name(charset)
             )),
             Special::GetFormat(kind, place) => {
                 let kind = match kind {
@@ -1056,7 +1064,7 @@ impl Printer<'_> {
             Ast::ConvertUsing { expr, charset } => Printed::whole(format!(
                 "convert({} using {})",
                 self.text(expr),
-                charset.to_ascii_lowercase()
+                set_name(charset)
             )),
             Ast::Collate { expr, collation } => self.collate(expr, collation),
             Ast::Temporal { kind, text } => temporal(*kind, text),
@@ -1065,7 +1073,7 @@ impl Printer<'_> {
                 ..
             } => Printed::whole(value(&Literal::NullText)),
             Ast::Introduced { charset, value: v } => {
-                Printed::whole(format!("_{}{}", charset.to_ascii_lowercase(), value(v)))
+                Printed::whole(format!("_{}{}", set_name(charset), value(v)))
             }
             Ast::Interval { value, unit } => {
                 Printed::whole(format!("interval {} {}", self.text(value), unit.name()))

@@ -8,7 +8,6 @@ use narwal_types::errors::codes;
 use narwal_types::{
     BlobSize, Charset, Collation, ColumnType, SqlError, SqlResult, TypeKind, Value, ValueRef,
 };
-use std::cmp::Ordering;
 
 /// Characters of a double that an operator or a function gives: with as many digits as it needs, and without those behind
 /// the point if their number is fixed.
@@ -449,7 +448,12 @@ pub fn negated(a: &ExprType) -> ExprType {
 }
 
 /// The collation of two strings that have the same coercibility; `None` if neither gives way.
-fn shared_collation(a: Collation, b: Collation, k: Coercibility) -> Option<Collation> {
+fn shared_collation(
+    a: Collation,
+    b: Collation,
+    k: Coercibility,
+    of_literals: bool,
+) -> Option<Collation> {
     if k == Coercibility::Explicit {
         return None;
     }
@@ -464,20 +468,26 @@ fn shared_collation(a: Collation, b: Collation, k: Coercibility) -> Option<Colla
         };
     }
     // Bytes make everything bytes; a character set gives way to one that has all its characters.
+    // Literals are mostly of ASCII, and so are the texts of a VALUES.
     let rank = |c: Charset| match c {
-        Charset::Ascii => 0,
-        Charset::Utf8mb3 => 2,
-        Charset::Ucs2 => 3,
-        Charset::Utf8mb4 => 4,
-        Charset::Utf16 | Charset::Utf16le | Charset::Utf32 => 5,
-        Charset::Binary => 6,
-        // None of these has what another one has.
-        _ => 1,
+        Charset::Utf8mb3 => 1,
+        Charset::Ucs2 => 2,
+        Charset::Utf8mb4 => 3,
+        _ => 4,
     };
-    match rank(x).cmp(&rank(y)) {
-        Ordering::Greater => Some(a),
-        Ordering::Less => Some(b),
-        Ordering::Equal => None,
+    let gives_way = |x: Charset, y: Charset| match (x, y) {
+        (_, Charset::Binary) | (Charset::Ascii, _) => true,
+        (Charset::Binary, _) | (_, Charset::Ascii) => false,
+        (Charset::Utf8mb3, Charset::Utf8mb4) => true,
+        (x, y) if x.is_unicode() && y.is_unicode() => of_literals && rank(x) < rank(y),
+        (x, y) => y.is_unicode() && !x.is_unicode(),
+    };
+    if gives_way(x, y) {
+        Some(b)
+    } else if gives_way(y, x) {
+        Some(a)
+    } else {
+        None
     }
 }
 
@@ -487,12 +497,16 @@ pub fn collation_of<'a>(
     operation: &str,
 ) -> SqlResult<(Collation, Coercibility)> {
     let types: Vec<&ExprType> = types.into_iter().collect();
-    let of = |t: &ExprType| match t.ty.is_string() {
-        true => (t.ty.collation, t.coercibility),
-        false => (Collation::Utf8mb4GeneralCi, Coercibility::Numeric),
+    let of = |t: &ExprType| match t.ty.kind {
+        _ if t.ty.is_string() => (t.ty.collation, t.coercibility),
+        // Shown as text they are their bytes.
+        TypeKind::Bit(_) => (Collation::Binary, Coercibility::Implicit),
+        _ => (Collation::Utf8mb4GeneralCi, Coercibility::Numeric),
     };
     let mut best: Option<(Collation, Coercibility)> = None;
     let mut nothing = (Collation::Utf8mb4GeneralCi, Coercibility::Ignorable);
+    // Of those so far none gives way; a later one may be stronger than all.
+    let mut at_odds = false;
     for t in &types {
         if t.null {
             nothing.0 = Collation::Binary;
@@ -504,19 +518,57 @@ pub fn collation_of<'a>(
             Some((bc, bk)) if bc == c => (bc, bk.min(k)),
             // A byte string makes everything bytes unless a COLLATE says otherwise.
             Some((bc, bk)) => match k.cmp(&bk) {
-                std::cmp::Ordering::Less => (c, k),
+                std::cmp::Ordering::Less => {
+                    at_odds = false;
+                    (c, k)
+                }
                 std::cmp::Ordering::Greater => (bc, bk),
-                std::cmp::Ordering::Equal => match shared_collation(bc, c, k) {
+                std::cmp::Ordering::Equal => match shared_collation(
+                    bc,
+                    c,
+                    k,
+                    k > Coercibility::Implicit || operation == "UNION",
+                ) {
                     Some(c) => (c, k),
                     None => {
-                        let all: Vec<_> = types.iter().map(|t| of(t)).collect();
-                        return Err(illegal_mix(&all, operation));
+                        at_odds = true;
+                        (bc, bk)
                     }
                 },
             },
         });
     }
-    Ok(best.unwrap_or(nothing))
+    match best {
+        // As codes they can still be put together.
+        Some((c, Coercibility::Implicit | Coercibility::NoOne)) if at_odds && same_set(&types) => {
+            Ok((c.charset().bin_collation(), Coercibility::NoOne))
+        }
+        Some(_) if at_odds => Err(illegal_mix_of(types, operation)),
+        best => Ok(best.unwrap_or(nothing)),
+    }
+}
+
+/// All texts among them are of one character set.
+fn same_set(types: &[&ExprType]) -> bool {
+    let mut sets = types
+        .iter()
+        .filter(|t| t.ty.is_string() && !t.null)
+        .map(|t| t.ty.collation.charset());
+    let first = sets.next();
+    sets.all(|s| Some(s) == first)
+}
+
+/// Error 1267 and its kin: texts of these types can't be put together.
+pub(crate) fn illegal_mix_of<'a>(
+    types: impl IntoIterator<Item = &'a ExprType>,
+    operation: &str,
+) -> SqlError {
+    let of = |t: &ExprType| match t.ty.is_string() {
+        true => (t.ty.collation, t.coercibility),
+        false => (Collation::Utf8mb4GeneralCi, Coercibility::Numeric),
+    };
+    let all: Vec<_> = types.into_iter().map(of).collect();
+    illegal_mix(&all, operation)
 }
 
 /// Texts of these collations can't be put together.
@@ -551,8 +603,11 @@ pub fn compare_collation<'a>(
         super::fixed::shared(all.iter().copied(), op)?;
     }
     // Numbers don't take part: a comparison with one is numeric.
-    let strings = all.into_iter().filter(|t| t.is_string());
-    Ok(collation_of(strings, op)?.0)
+    let strings: Vec<&ExprType> = all.into_iter().filter(|t| t.is_string()).collect();
+    match collation_of(strings.iter().copied(), op)? {
+        (_, Coercibility::NoOne) => Err(illegal_mix_of(strings, op)),
+        (c, _) => Ok(c),
+    }
 }
 
 /// The type that several alternatives share (CASE, IF, COALESCE, UNION).
@@ -633,6 +688,9 @@ pub fn unify<'a>(types: impl IntoIterator<Item = &'a ExprType>, op: &str) -> Sql
         return Ok(ExprType::of_column(ColumnType::new(kind), nullable));
     }
     let (c, k) = collation_of(some.iter().copied(), op)?;
+    if k == Coercibility::NoOne && op == "UNION" {
+        return Err(illegal_mix(&[], op));
+    }
     let chars = some.iter().map(|t| t.chars()).max().unwrap_or(0);
     let ty = ExprType {
         json: some.iter().all(|t| t.json),

@@ -776,7 +776,11 @@ impl Parser<'_> {
         }
         if self.eat(Kw::BINARY) {
             binary = true;
-            if charset.is_none()
+            if charset.is_none() && self.eat(Kw::ASCII) {
+                charset = Some("latin1".to_string());
+            } else if charset.is_none() && self.eat(Kw::UNICODE) {
+                charset = Some("ucs2".to_string());
+            } else if charset.is_none()
                 && (self.eat_all(&[Kw::CHARACTER, Kw::SET]) || self.eat(Kw::CHARSET))
             {
                 charset = Some(self.charset_name()?);
@@ -927,7 +931,12 @@ impl Parser<'_> {
                 self.expect(Kw::CHAR)?;
             }
             self.expect_tok(Tok::LParen)?;
-            cut = Some((self.uint()?, binary));
+            let at = self.here();
+            let n = self.uint()?;
+            if n == 0 {
+                return Err(self.error_at(at));
+            }
+            cut = Some((n, binary));
             self.expect_tok(Tok::RParen)?;
         }
         let mut levels = Vec::new();

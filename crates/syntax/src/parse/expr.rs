@@ -358,10 +358,15 @@ impl Parser<'_> {
         Ok((e, level::SIMPLE))
     }
 
+    /// An operand. A COLLATE behind it is not its own.
+    pub(super) fn uncollated(&mut self) -> SqlResult<Expr> {
+        let e = self.primary()?;
+        self.json_path(e)
+    }
+
     /// An operand and its COLLATE.
     fn collated(&mut self) -> SqlResult<Expr> {
-        let mut e = self.primary()?;
-        e = self.json_path(e)?;
+        let mut e = self.uncollated()?;
         while self.eat(Kw::COLLATE) {
             let collation = match self.peek() {
                 Tok::String => self.string()?,

@@ -366,6 +366,9 @@ pub(crate) struct CodeWeights {
     private: Vec<(u16, u16)>,
     /// Characters with two weights.
     pairs: Vec<(u32, [u16; 2])>,
+    /// The weight that the space had, and those below it, before they were moved.
+    space: u16,
+    below: Vec<u16>,
 }
 
 /// The highest weight below that of the space.
@@ -384,6 +387,21 @@ fn own_weight(code: u32) -> u16 {
     }
 }
 
+/// Appends the bytes of a weight that orders codes as their bytes do: as many as the code has that it is made of.
+/// `width`: bytes of the set's longest code.
+pub(crate) fn push_code_weight(w: u16, width: usize, out: &mut Vec<u8>) {
+    let [high, low] = w.to_be_bytes();
+    match w {
+        0..0x100 => out.push(low),
+        _ if low == 0 && width == 1 => out.push(high),
+        0x200.. if width == 3 && w < 0x8000 => {
+            let place = w - 0x200;
+            out.extend_from_slice(&[0x8f, 0xa1 + (place / 94) as u8, 0xa1 + (place % 94) as u8]);
+        }
+        _ => out.extend_from_slice(&[high, low]),
+    }
+}
+
 /// The weights of the collation of this name; none at all for a name that the data does not have.
 pub(crate) fn code_weights(collation: &str) -> CodeWeights {
     let mut w = CodeWeights {
@@ -391,6 +409,8 @@ pub(crate) fn code_weights(collation: &str) -> CodeWeights {
         blocks: vec![[BEHIND_ALL; 256]],
         private: Vec::new(),
         pairs: Vec::new(),
+        space: 0x20,
+        below: Vec::new(),
     };
     let named = |s: &'static Section<'static>| {
         let is = |w: &&Weighed<'_>| w.collation == collation.as_bytes();
@@ -458,6 +478,26 @@ impl CodeWeights {
                 };
             }
         }
+        (self.space, self.below) = (space, below);
+    }
+
+    /// The weights of a character as they were before that of the space was moved.
+    pub(crate) fn shown(&self, cp: u32) -> impl Iterator<Item = u16> + use<> {
+        let back = |w: u16| match w {
+            _ if self.below.is_empty() || w == BEHIND_ALL => w,
+            0..0x20 => self.below.get(usize::from(w)).copied().unwrap_or(w),
+            _ => w - 0x20 + self.space,
+        };
+        let (first, second) = self.of(cp);
+        let all = match (usize::from(first), usize::from(second)) {
+            (LAST_BELOW, 0x21..) if self.below.len() > LAST_BELOW => {
+                let at = LAST_BELOW + usize::from(second) - 0x21;
+                [self.below.get(at).copied(), None]
+            }
+            (_, 0) => [Some(back(first)), None],
+            _ => [Some(back(first)), Some(back(second))],
+        };
+        all.into_iter().flatten()
     }
 
     fn set(&mut self, c: u16, weight: u16) {

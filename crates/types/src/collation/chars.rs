@@ -24,3 +24,9 @@ pub(super) fn split_char(s: &[u8]) -> (u32, usize) {
         None => (u32::from(REPLACEMENT), 1),
     }
 }
+
+/// Without the spaces at its end.
+pub(super) fn trim_spaces(s: &[u8]) -> &[u8] {
+    let n = s.iter().rev().take_while(|b| **b == b' ').count();
+    &s[..s.len() - n]
+}

@@ -1,5 +1,6 @@
 //! All collations: one line for each, but for the families `uca1400_*`, which follow from their languages.
 
+use super::czech::Czech;
 use super::latin1::{GENERAL_CI, GENERAL_CS, GERMAN1, IDENTITY, SWEDISH};
 use super::mysql_names::{self, MysqlName};
 use super::uca::{Uca, with_shared};
@@ -28,6 +29,10 @@ pub(super) enum Rule {
     Table(fn() -> &'static CodeWeights),
     /// The Unicode Collation Algorithm.
     Uca(Uca),
+    /// Czech, by the table of one of two character sets.
+    Czech(Czech),
+    /// Vowels and marks of tis620 in the order in which they are spoken.
+    Thai,
     /// A collation of MariaDB that Narwal does not have.
     Missing,
 }
@@ -460,7 +465,7 @@ collations! {
     Latin1SpanishCi 94 "latin1_spanish_ci" Latin1 table!("latin1_spanish_ci"), true 1;
     Latin1SwedishNopadCi 1032 "latin1_swedish_nopad_ci" Latin1 Rule::Latin1(&SWEDISH), false 1;
     Latin1NopadBin 1071 "latin1_nopad_bin" Latin1 Rule::Latin1(&IDENTITY), false 1;
-    Latin2CzechCs 2 "latin2_czech_cs" Latin2 Rule::Missing, true 4;
+    Latin2CzechCs 2 "latin2_czech_cs" Latin2 Rule::Czech(Czech::Latin2), true 4;
     Latin2GeneralCi 9 "latin2_general_ci" Latin2 table!("latin2_general_ci"), true 1;
     Latin2HungarianCi 21 "latin2_hungarian_ci" Latin2 table!("latin2_hungarian_ci"), true 1;
     Latin2CroatianCi 27 "latin2_croatian_ci" Latin2 table!("latin2_croatian_ci"), true 1;
@@ -487,9 +492,9 @@ collations! {
     HebrewBin 71 "hebrew_bin" Hebrew table!("hebrew_bin"), true 1;
     HebrewGeneralNopadCi 1040 "hebrew_general_nopad_ci" Hebrew table!("hebrew_general_ci"), false 1;
     HebrewNopadBin 1095 "hebrew_nopad_bin" Hebrew table!("hebrew_bin"), false 1;
-    Tis620ThaiCi 18 "tis620_thai_ci" Tis620 Rule::Missing, true 4;
+    Tis620ThaiCi 18 "tis620_thai_ci" Tis620 Rule::Thai, true 4;
     Tis620Bin 89 "tis620_bin" Tis620 table!("tis620_bin"), true 1;
-    Tis620ThaiNopadCi 1042 "tis620_thai_nopad_ci" Tis620 Rule::Missing, false 4;
+    Tis620ThaiNopadCi 1042 "tis620_thai_nopad_ci" Tis620 Rule::Thai, false 4;
     Tis620NopadBin 1113 "tis620_nopad_bin" Tis620 table!("tis620_bin"), false 1;
     EuckrKoreanCi 19 "euckr_korean_ci" Euckr table!("euckr_korean_ci"), true 1;
     EuckrBin 85 "euckr_bin" Euckr table!("euckr_bin"), true 1;
@@ -508,7 +513,7 @@ collations! {
     GreekGeneralNopadCi 1049 "greek_general_nopad_ci" Greek table!("greek_general_ci"), false 1;
     GreekNopadBin 1094 "greek_nopad_bin" Greek table!("greek_bin"), false 1;
     Cp1250GeneralCi 26 "cp1250_general_ci" Cp1250 table!("cp1250_general_ci"), true 1;
-    Cp1250CzechCs 34 "cp1250_czech_cs" Cp1250 Rule::Missing, true 2;
+    Cp1250CzechCs 34 "cp1250_czech_cs" Cp1250 Rule::Czech(Czech::Cp1250), true 2;
     Cp1250CroatianCi 44 "cp1250_croatian_ci" Cp1250 table!("cp1250_croatian_ci"), true 1;
     Cp1250Bin 66 "cp1250_bin" Cp1250 table!("cp1250_bin"), true 1;
     Cp1250PolishCi 99 "cp1250_polish_ci" Cp1250 table!("cp1250_polish_ci"), true 1;

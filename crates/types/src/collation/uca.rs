@@ -477,10 +477,27 @@ impl Uca {
         Ordering::Equal
     }
 
-    pub(super) fn weight_string(self, s: &[u8], out: &mut Vec<u8>) {
-        for level in self.levels {
-            out.extend(self.weights(s, *level).flat_map(u16::to_be_bytes));
-        }
+    pub(super) fn several_levels(self) -> bool {
+        self.levels.len() > 1
+    }
+
+    /// The weights of each level, big-endian; with `n` so many of each (see [`super::Collation::weight_levels`]).
+    pub(super) fn weight_levels(self, s: &[u8], n: Option<usize>, pad: bool) -> Vec<Vec<u8>> {
+        let one = |level: &u8| {
+            let mut out: Vec<u8> = self
+                .weights(s, *level)
+                .take(n.unwrap_or(usize::MAX))
+                .flat_map(u16::to_be_bytes)
+                .collect();
+            let [high, low] = self.table().space[usize::from(*level)].to_be_bytes();
+            // Of what NO PAD fills the first level with, MariaDB writes the first byte only.
+            let space = [high, if pad || *level > 0 { low } else { 0 }];
+            while n.is_some_and(|n| out.len() < 2 * n) {
+                out.extend_from_slice(&space);
+            }
+            out
+        };
+        self.levels.iter().map(one).collect()
     }
 
     /// Two characters have the same weights of their own, each alone.

@@ -222,6 +222,7 @@ fn collation_of_arg(c: &Call<'_, '_>) -> Collation {
 fn coercibility(c: &Call<'_, '_>) -> i64 {
     match c.exprs().first().map(|a| a.ty.coercibility) {
         Some(Coercibility::Explicit) => 0,
+        Some(Coercibility::NoOne) => 1,
         Some(Coercibility::Implicit) => 2,
         Some(Coercibility::SysConst) => 3,
         Some(Coercibility::Coercible) | None => 4,

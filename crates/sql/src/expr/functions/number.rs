@@ -161,7 +161,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "rand",
         "[seed]",
         "A number at random, at least 0 and less than 1; a seed begins a series that is always the same.",
-        |_| Ok(ExprType::double(false)),
+        |_| Ok(ExprType::double_with(NOT_FIXED, false)),
         |c| match c.args.is_empty() {
             true => c.double(unit_interval(c.random())),
             false => seeded_random(c),

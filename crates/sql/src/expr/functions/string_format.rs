@@ -2,10 +2,12 @@
 
 use super::soundex::soundex;
 use super::typing::{bytes, int, kind};
-use crate::expr::node::{Call, Expr, ExprKind, ExprType, Function, Operands, Typing};
+use crate::expr::node::{Call, ExprKind, ExprType, Function, Operands, Typing};
 use crate::expr::types::Class;
 use crate::expr::value::Val;
 use crate::expr::value::Warn;
+use narwal_types::charset::Charset;
+use narwal_types::collation::shown::Levels;
 use narwal_types::convert::{NoWarnings, to_decimal, to_i64};
 use narwal_types::errors;
 use narwal_types::errors::codes;
@@ -373,35 +375,49 @@ fn to_char_type(t: &Typing<'_>) -> SqlResult<ExprType> {
 }
 
 fn weight_type(t: &Typing<'_>) -> SqlResult<ExprType> {
-    let as_binary = t.literal_int(1) == Some(1);
-    let n = match t.literal_int(2) {
+    if t.literal_int(1) == Some(1) {
+        return Ok(bytes(t.literal_int(2).unwrap_or(0).max(0) as u64, true));
+    }
+    Ok(bytes(weight_bytes(t, t.literal_int(2)), true))
+}
+
+/// The most bytes of the weights of a text, or of `n` of its characters.
+fn weight_bytes(t: &Typing<'_>, n: Option<i64>) -> u64 {
+    let collation = t.arg(0).ty.collation;
+    let set = collation.charset();
+    let chars = match n {
         Some(n) => n.max(0) as u64,
         None => t.chars(0),
     };
-    let each = match as_binary {
-        true => 1,
-        false => weight_bytes(t.arg(0).ty.collation),
+    // By the Unicode algorithm a character has up to eight weights of two bytes, on each level.
+    let name = collation.name();
+    let levels = match name.rsplit_once("uca1400_") {
+        Some((_, rest)) if rest.ends_with("as_cs") => 3,
+        Some((_, rest)) if rest.ends_with("ai_ci") => 1,
+        Some(_) => 2,
+        None => 1,
     };
-    Ok(bytes(n.saturating_mul(each), true))
-}
-
-/// The most bytes that a collation compares one character by.
-fn weight_bytes(c: Collation) -> u64 {
-    let set = c.charset();
-    match c.name() {
+    let each = match name {
+        "latin2_czech_cs" => return (t.chars(0) + 1).saturating_mul(4),
+        "cp1250_czech_cs" => return t.chars(0).saturating_mul(2),
         "latin1_german2_ci" => 2,
-        // Codes have three bytes, general weights two, and those of the Unicode algorithm up to eight of these.
-        name if set.is_unicode() && name.ends_with("bin") => 3,
+        name if name.starts_with("tis620_thai") => 4,
+        // Those of the BMP have codes of two bytes, others of three.
+        name if set.is_unicode() && name.ends_with("bin") => match set {
+            Charset::Ucs2 | Charset::Utf8mb3 => 2,
+            _ => 3,
+        },
         name if set.is_unicode() && name.contains("_general") => 2,
-        _ if set.is_unicode() => 16,
+        _ if set.is_unicode() => 16 * levels * if n.is_some() { levels } else { 1 },
         _ => set.max_width() as u64,
-    }
+    };
+    chars.saturating_mul(each)
 }
 
 fn padded_weight_type(t: &Typing<'_>) -> SqlResult<ExprType> {
     let n = match t.literal_int(1) {
         Some(n) if n > 0 => n as u64,
-        _ => t.chars(0).saturating_mul(4),
+        _ => weight_bytes(t, t.literal_int(2).filter(|n| *n > 0)),
     };
     Ok(bytes(n, true))
 }
@@ -417,55 +433,54 @@ fn weight_string<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     }
     let mut text = Vec::new();
     c.v(0).write_text(&mut text);
-    let as_binary = c.args.len() > 1 && c.int(1) == 1;
-    let collation = if as_binary {
-        Collation::Binary
+    let n = if c.args.len() > 1 {
+        c.int(2).max(0) as u64
     } else {
-        ty.ty.collation
+        0
     };
-    // Behind the weights: those of the characters that the text is short of, where spaces have none.
-    let mut behind = Vec::new();
-    if c.args.len() > 1 {
-        let n = c.int(2).max(0) as u64;
-        if !c.may_be(n)? {
-            return Ok(Val::NULL);
-        }
-        let n = n as usize;
-        if collation == Collation::Binary {
-            text.resize(n, 0);
-        } else {
-            let mut kept = narwal_types::collation::char_prefix(&text, n).to_vec();
-            let missing = n.saturating_sub(narwal_types::collation::char_count(&kept));
-            match weight_without_pad(collation) {
-                Some(weight) => behind = weight.repeat(missing),
-                None => kept.resize(kept.len() + missing, b' '),
-            }
-            text = kept;
-        }
+    if !c.may_be(n)? {
+        return Ok(Val::NULL);
     }
-    // Most have two bytes of weight for a character, the Unicode ones more.
-    narwal_memory::reserve(8 * text.len() as u64)?;
-    let mut weights = collation.weight_string(&text).unwrap_or(text);
-    weights.append(&mut behind);
+    let cut = (c.args.len() > 1).then(|| (n as usize, c.int(1) == 1));
+    let weights = weighed(text, ty.ty.collation, cut, Levels::ALL)?;
     if !c.may_be(weights.len() as u64)? {
         return Ok(Val::NULL);
     }
     Ok(Val::Owned(Value::bytes(weights)))
 }
 
-/// What AS CHAR(n) puts in place of a character that a text of a NO PAD collation does not have: as many zeros as a space has
-/// bytes of weight. By the Unicode algorithm the first of them is the space's. `None` with PAD SPACE, and with several levels.
-fn weight_without_pad(collation: Collation) -> Option<Vec<u8>> {
-    if collation.pads() || collation == Collation::Binary {
-        return None;
+/// The weights of a text. `cut`: as of so many characters, or (with true) bytes.
+fn weighed(
+    mut text: Vec<u8>,
+    collation: Collation,
+    cut: Option<(usize, bool)>,
+    levels: Levels,
+) -> SqlResult<Vec<u8>> {
+    let as_binary = cut.is_some_and(|c| c.1);
+    let collation = if as_binary {
+        Collation::Binary
+    } else {
+        collation
+    };
+    let mut weights = None;
+    // Czech weights are always those of the whole text.
+    if let Some((n, _)) = cut
+        && !collation.name().ends_with("_czech_cs")
+    {
+        if collation == Collation::Binary {
+            text.resize(n, 0);
+        } else {
+            text.truncate(narwal_types::collation::char_prefix(&text, n).len());
+            weights = Some(n);
+        }
     }
-    let mut weight = collation.weight_string(b" ").unwrap_or(vec![0]);
-    let by_unicode = weight.len() == 2 && weight[0] != 0;
-    weight
-        .iter_mut()
-        .skip(by_unicode.into())
-        .for_each(|b| *b = 0);
-    (weight.len() <= 4).then_some(weight)
+    // Most have two bytes of weight for a character, the Unicode ones more.
+    let filled = weights.unwrap_or(0).max(text.len());
+    narwal_memory::reserve(8 * filled as u64)?;
+    Ok(match collation.weight_string(&text, weights, levels) {
+        Some(weights) => weights,
+        None => levels.of(vec![text]),
+    })
 }
 
 /// WEIGHT_STRING(s, length, weights, flags), which MariaDB has for its own tests.
@@ -487,92 +502,64 @@ fn weight_padded<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
         return Ok(Val::NULL);
     }
     let (length, wanted) = (length as usize, wanted as usize);
-    if wanted > 0 {
+    let mut limit = None;
+    if wanted > 0 && !collation.name().ends_with("_czech_cs") {
         let end = match collation {
             Collation::Binary => wanted.min(text.len()),
             _ => narwal_types::collation::char_prefix(&text, wanted).len(),
         };
         text.truncate(end);
-        let have = match collation {
-            Collation::Binary => text.len(),
-            _ => narwal_types::collation::char_count(&text),
-        };
-        if flags & SPACES != 0 && collation.pads() {
-            text.resize(text.len() + wanted.saturating_sub(have), b' ');
-        }
+        // Without the flag nothing is filled up.
+        limit = (flags & SPACES != 0).then_some(wanted);
     }
     narwal_memory::reserve(8 * text.len() as u64)?;
-    let mut weights = collation.weight_string(&text).unwrap_or(text);
+    let weights = collation.weight_string(&text, limit, Levels::ALL);
+    let mut weights = weights.unwrap_or(text);
     if length > 0 {
         if flags & WHOLE != 0 {
-            let pad = match collation.pads() {
-                true => collation.weight_string(b" ").unwrap_or(vec![b' ']),
-                false => vec![0],
-            };
+            let filling = collation.weight_filling();
             let missing = length.saturating_sub(weights.len());
-            weights.extend(pad.iter().cycle().take(missing));
+            weights.extend(filling.iter().cycle().take(missing));
         }
         weights.truncate(length);
     }
     Ok(Val::Owned(Value::bytes(weights)))
 }
 
-/// WEIGHT_STRING(... LEVEL ...): the weights of WEIGHT_STRING(), level by level. `flags`: see the binder.
+/// WEIGHT_STRING(... LEVEL ...): some levels of the weights. `flags`: see the binder.
 fn weight_levels<'a>(o: &Operands<'a, '_>) -> SqlResult<Val<'a>> {
-    let whole = &o.args[0];
     let flags = to_i64(o.args[1].eval_ref(o.ctx, o.row)?.as_ref(), &mut NoWarnings);
-    let Value::Bytes(all) = whole.eval(o.ctx, o.row)? else {
+    let levels = Levels {
+        wanted: flags as u32 & 0xff,
+        turned: (flags >> 8) as u32 & 0xff,
+        backwards: (flags >> 16) as u32 & 0xff,
+    };
+    let ExprKind::Func { args, .. } = &o.args[0].kind else {
         return Ok(Val::NULL);
     };
-    let ends = level_ends(whole, &all, o)?;
-    // A level that the collation has not is its last one.
-    let last = ends.len().saturating_sub(1);
-    let wanted = (0..6)
-        .filter(|n| flags >> n & 1 == 1)
-        .fold(0u32, |w, n| w | 1 << n.min(last));
-    let mut out = Vec::with_capacity(all.len());
-    let mut from = 0;
-    for (n, end) in ends.iter().enumerate() {
-        let mut level = all[from..*end].to_vec();
-        from = *end;
-        if wanted >> n & 1 == 0 {
-            continue;
-        }
-        if flags >> (8 + n) & 1 == 1 {
-            level.iter_mut().for_each(|b| *b = !*b);
-        }
-        if flags >> (16 + n) & 1 == 1 {
-            level.reverse();
-        }
-        out.append(&mut level);
+    let ty = args[0].ty.ty;
+    let value = args[0].eval(o.ctx, o.row)?;
+    if matches!(value, Value::Null) || args.len() == 1 && !ty.is_string() {
+        return Ok(Val::NULL);
     }
-    Ok(Val::Owned(Value::bytes(out)))
-}
-
-/// Where each level of a WEIGHT_STRING() ends. The weights of a collation with several levels begin with those of its kin that
-/// has fewer.
-fn level_ends(whole: &Expr, all: &[u8], o: &Operands<'_, '_>) -> SqlResult<Vec<usize>> {
-    let mut ends = vec![all.len()];
-    let ExprKind::Func { func, args } = &whole.kind else {
-        return Ok(ends);
+    let mut text = Vec::new();
+    value.as_ref().write_text(&mut text);
+    let number = |i: usize| -> SqlResult<i64> {
+        let v = args[i].eval_ref(o.ctx, o.row)?;
+        Ok(to_i64(v.as_ref(), &mut NoWarnings))
     };
-    let name = args.first().map_or("", |a| a.ty.ty.collation.name());
-    let fewer: &[&str] = match name.rsplit_once("_a") {
-        Some((_, "s_cs")) => &["_ai_ci", "_as_ci"],
-        Some((_, "s_ci" | "i_cs")) => &["_ai_ci"],
-        _ => &[],
+    let cut = match args.len() {
+        3.. => Some((number(2)?.max(0) as usize, number(1)? == 1)),
+        _ => None,
     };
-    for kin in fewer {
-        let stem = &name[..name.len() - "_as_cs".len()];
-        if let Some(c) = Collation::from_name(&format!("{stem}{kin}")) {
-            let mut args = args.clone();
-            args[0].ty.ty.collation = c;
-            let kind = ExprKind::Func { func, args };
-            let shorter = crate::expr::node::make(kind, whole.ty).eval(o.ctx, o.row)?;
-            if let Value::Bytes(b) = shorter {
-                ends.insert(ends.len() - 1, b.len().min(all.len()));
-            }
-        }
+    if cut.is_some_and(|(n, _)| n as u64 > o.ctx.env.max_allowed_packet) {
+        // NULL, with its warning.
+        return o.args[0].eval(o.ctx, o.row).map(Val::Owned);
     }
-    Ok(ends)
+    Ok(Val::Owned(Value::bytes(weighed(
+        text,
+        ty.collation,
+        cut,
+        levels,
+    )?)))
 }

@@ -2,7 +2,7 @@
 
 use crate::expr::node::Typing;
 use crate::expr::node::{Coercibility, ExprKind, ExprType, NOT_FIXED};
-use crate::expr::types::collation_of;
+use crate::expr::types::{collation_of, illegal_mix_of};
 use narwal_types::{Collation, SqlResult};
 use narwal_types::{ColumnType, TypeKind, Value};
 
@@ -76,6 +76,10 @@ impl Typing<'_> {
         let end = args.end.min(self.args.len());
         let list = &self.args[args.start.min(end)..end];
         let (c, k) = collation_of(list.iter().map(|a| &a.ty), self.name)?;
+        // These look for one text in another.
+        if k == Coercibility::NoOne && matches!(self.name, "replace" | "trim") {
+            return Err(illegal_mix_of(list.iter().map(|a| &a.ty), self.name));
+        }
         Ok(ExprType::string(chars, c, of_text(k), nullable))
     }
 

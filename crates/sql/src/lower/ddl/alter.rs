@@ -3,6 +3,7 @@
 use super::refuse::{no_wait, unsupported};
 use super::{charset, column, table};
 use crate::ast::{AlterAction, ColumnPlace, DdlStmt, DropKind};
+use crate::charset_words::CharsetWords;
 use narwal_syntax::SqlMode;
 use narwal_syntax::ast::ddl as syntax;
 use narwal_syntax::ast::ddl::TableElement;
@@ -113,8 +114,8 @@ fn action(a: syntax::AlterAction, sql_mode: SqlMode) -> SqlResult<Option<AlterAc
         A::RenameTo(to) => AlterAction::RenameTo(to),
         A::Options(options) => AlterAction::Options(table::options(options)?),
         A::ConvertTo(options) => match converted_to(&options)? {
-            Some(c) => AlterAction::ConvertTo(c),
-            None => return Ok(None),
+            words if words.is_empty() => return Ok(None),
+            words => AlterAction::ConvertTo(words),
         },
         A::OrderBy(_) => AlterAction::OrderBy,
         A::Force => AlterAction::Force,
@@ -132,16 +133,13 @@ fn action(a: syntax::AlterAction, sql_mode: SqlMode) -> SqlResult<Option<AlterAc
     }))
 }
 
-/// The collation of CONVERT TO CHARACTER SET; `None` if nothing is said.
-fn converted_to(options: &[syntax::CharsetOption]) -> SqlResult<Option<narwal_types::Collation>> {
-    let mut collation = None;
+/// What CONVERT TO CHARACTER SET says.
+fn converted_to(options: &[syntax::CharsetOption]) -> SqlResult<CharsetWords> {
+    let mut words = CharsetWords::default();
     for o in options {
-        charset::add(o, &mut collation)?;
+        charset::add(o, &mut words)?;
     }
-    match collation {
-        None if !options.is_empty() => unsupported("CONVERT TO CHARACTER SET DEFAULT"),
-        c => Ok(c),
-    }
+    Ok(words)
 }
 
 fn drop_kind(kind: syntax::DropKind) -> SqlResult<DropKind> {

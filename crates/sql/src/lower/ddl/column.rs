@@ -1,9 +1,9 @@
 //! Columns: attributes and defaults.
 
-use super::charset::{collation_of, mismatched_collation};
 use super::refuse::unsupported;
 use super::{option, types};
 use crate::ast::{ColumnSpec, IndexSpec, TableElements};
+use crate::charset_words::{CharsetWords, CollateWord};
 use narwal_engine::{ColumnDef, DefaultDef};
 use narwal_syntax::SqlMode;
 use narwal_syntax::ast::Expr as AstExpr;
@@ -20,7 +20,12 @@ pub(super) fn column(c: Column, sql_mode: SqlMode, t: &mut TableElements) -> Sql
     if c.name.is_empty() || c.name.ends_with(' ') {
         return Err(errors::WRONG_COLUMN_NAME.with([&c.name]));
     }
-    let (kind, ty) = types::data_type(&c.ty, &c.name, sql_mode)?;
+    let length = types::overlong(&c.ty).filter(|_| !sql_mode.strict());
+    let mut said = c.ty;
+    if length.is_some() {
+        said.length = None;
+    }
+    let (kind, ty) = types::data_type(&said, &c.name, sql_mode)?;
     let mut spec = ColumnSpec {
         def: ColumnDef {
             name: c.name.clone(),
@@ -41,7 +46,8 @@ pub(super) fn column(c: Column, sql_mode: SqlMode, t: &mut TableElements) -> Sql
             invisible: false,
             compressed: ty.compressed,
         },
-        collation: ty.collation,
+        collation: CharsetWords::default(),
+        length,
         default: None,
         check: c.check.map(|c| c.expr.expr),
         generated: match c.generated {
@@ -49,16 +55,25 @@ pub(super) fn column(c: Column, sql_mode: SqlMode, t: &mut TableElements) -> Sql
             Some(Generated::Row(_)) => return unsupported("GENERATED ALWAYS AS ROW"),
             Some(Generated::Expr { expr, stored }) => Some((expr.expr, stored)),
         },
-        bin: ty.bin,
         json: ty.json,
     };
     let mut keys = Keys {
         primary: false,
         unique: ty.serial,
     };
-    for a in c.attributes {
-        attribute(a, ty.collation, &mut spec, &mut keys)?;
+    let mut words = type_words(&ty)?;
+    let mut attributes = c.attributes.into_iter().peekable();
+    if !ty.bin
+        && let Some(ColumnAttribute::Collate(name)) = attributes.peek()
+    {
+        words.add_collate(collate_word(name.as_deref())?)?;
+        words.settle()?;
+        attributes.next();
     }
+    for a in attributes {
+        attribute(a, &mut spec, &mut keys)?;
+    }
+    spec.collation = CharsetWords::of_column(words, spec.collation)?;
     on_update_fits(&spec.def)?;
     // A key of the table makes nothing of DEFAULT NULL, one that the column names is refused.
     if keys.primary && spec.def.default == DefaultDef::Null && !spec.def.auto_increment {
@@ -104,13 +119,26 @@ impl Keys {
     }
 }
 
-/// `charset`: the collation that the type itself named.
-fn attribute(
-    a: ColumnAttribute,
-    charset: Option<Collation>,
-    spec: &mut ColumnSpec,
-    keys: &mut Keys,
-) -> SqlResult<()> {
+/// What COLLATE says; `None` is DEFAULT.
+fn collate_word(name: Option<&str>) -> SqlResult<CollateWord> {
+    name.map_or(Ok(CollateWord::Default), CollateWord::of)
+}
+
+/// What a type says of its collation.
+fn type_words(ty: &types::Type) -> SqlResult<CharsetWords> {
+    let mut words = CharsetWords::default();
+    match ty.collation {
+        Some(c) if c == c.charset().default_collation() => words.add_charset(Some(c.charset()))?,
+        Some(c) => words = CharsetWords::exactly(c),
+        None => {}
+    }
+    if ty.bin {
+        words.add_binary()?;
+    }
+    Ok(words)
+}
+
+fn attribute(a: ColumnAttribute, spec: &mut ColumnSpec, keys: &mut Keys) -> SqlResult<()> {
     let def = &mut spec.def;
     match a {
         ColumnAttribute::Null => {}
@@ -132,15 +160,8 @@ fn attribute(
         ColumnAttribute::PrimaryKey => keys.primary = true,
         ColumnAttribute::Unique => keys.unique = true,
         ColumnAttribute::Comment(c) => def.comment = c,
-        // That of the character set, which an attribute before it does not change.
-        ColumnAttribute::Collate(None) => {}
-        ColumnAttribute::Collate(Some(name)) => {
-            let set = charset.map(Collation::charset);
-            let c = collation_of(&name, set.unwrap_or_default())?;
-            if let Some(set) = set.filter(|s| *s != c.charset()) {
-                return Err(mismatched_collation(c, set));
-            }
-            spec.collation = Some(c);
+        ColumnAttribute::Collate(name) => {
+            spec.collation.add_collate(collate_word(name.as_deref())?)?;
         }
         ColumnAttribute::Compressed(method) => {
             types::compression(method.as_deref())?;

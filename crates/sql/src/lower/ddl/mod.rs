@@ -12,6 +12,7 @@ mod types;
 mod view;
 
 use crate::ast::DdlStmt;
+use crate::charset_words::CharsetWords;
 use narwal_syntax::ParseOptions;
 use narwal_syntax::ast::ddl as syntax;
 use narwal_types::SqlResult;
@@ -107,11 +108,14 @@ pub(super) fn lower(d: syntax::Ddl, opts: &ParseOptions) -> SqlResult<DdlStmt> {
 /// The collation and the comment that options of a database come to.
 fn database_options(
     options: Vec<syntax::TableOption>,
-) -> SqlResult<(Option<narwal_types::Collation>, Option<String>)> {
-    let (mut collation, mut comment) = (None, None);
+) -> SqlResult<(CharsetWords, Option<String>)> {
+    let (mut collation, mut comment) = (CharsetWords::default(), None);
     for o in options {
         match o {
-            syntax::TableOption::Charset(c) => charset::add(&c, &mut collation)?,
+            syntax::TableOption::Charset(c) => {
+                charset::add(&c, &mut collation)?;
+                collation.check()?;
+            }
             syntax::TableOption::Comment(c) => comment = Some(c),
             _ => {}
         }

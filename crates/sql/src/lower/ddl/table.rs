@@ -65,7 +65,10 @@ pub(super) fn options(list: Vec<TableOption>) -> SqlResult<TableOptions> {
     for o in list {
         match o {
             TableOption::Engine(name) => t.engine = Some(name),
-            TableOption::Charset(c) => charset::add(&c, &mut t.collation)?,
+            TableOption::Charset(c) => {
+                charset::add(&c, &mut t.collation)?;
+                t.collation.check()?;
+            }
             TableOption::Comment(c) => t.comment = Some(c),
             // What no counter holds is as good as the last that one holds.
             TableOption::AutoIncrement(n) => {

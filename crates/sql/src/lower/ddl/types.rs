@@ -280,6 +280,16 @@ fn fixed_length(t: &DataType, column: &str) -> SqlResult<u16> {
 }
 
 /// The length of VARCHAR and VARBINARY; `max` is the one that the error names.
+/// The length of a VARCHAR or VARBINARY that no row has room for.
+pub(super) fn overlong(t: &DataType) -> Option<u64> {
+    let varying = matches!(
+        t.name,
+        TypeName::VarChar | TypeName::NationalVarChar | TypeName::VarBinary
+    );
+    // With most character sets the room is less.
+    t.length.filter(|n| varying && *n > 16_383)
+}
+
 fn varying(t: &DataType, column: &str, max: u32) -> SqlResult<u16> {
     match t.length.unwrap_or(0) {
         n @ 0..=65532 => Ok(n as u16),
@@ -338,9 +348,6 @@ pub(crate) fn is_text(k: TypeKind) -> bool {
 fn sized(n: Option<u64>, bytes_per_char: u64) -> BlobSize {
     match n.map(|n| n.saturating_mul(bytes_per_char)) {
         None => BlobSize::Normal,
-        Some(0..=255) => BlobSize::Tiny,
-        Some(256..=65_535) => BlobSize::Normal,
-        Some(65_536..=16_777_215) => BlobSize::Medium,
-        Some(_) => BlobSize::Long,
+        Some(n) => BlobSize::for_bytes(n),
     }
 }

@@ -75,8 +75,12 @@ impl Parser<'_> {
             ty,
         };
         if self.eat(Kw::COLLATE) {
-            c.attributes
-                .push(ColumnAttribute::Collate(self.collation_or_default()?));
+            // Behind BINARY it is an attribute like others, which can't say DEFAULT.
+            let binary = c.ty.attributes.contains(&TypeAttribute::Binary);
+            c.attributes.push(ColumnAttribute::Collate(match binary {
+                true => Some(self.collation_name()?),
+                false => self.collation_or_default()?,
+            }));
         }
         if !serial {
             c.generated = self.generated()?;
@@ -152,7 +156,7 @@ impl Parser<'_> {
             }
             Kw::COLLATE => {
                 self.bump();
-                ColumnAttribute::Collate(self.collation_or_default()?)
+                ColumnAttribute::Collate(Some(self.collation_name()?))
             }
             _ => return self.serial_attribute(),
         }))
@@ -255,14 +259,19 @@ impl Parser<'_> {
                 self.bump();
                 Err(self.error())
             }
-            _ => Ok(ColumnDefault::Expr(self.lone_operand()?)),
+            _ => Ok(ColumnDefault::Expr(self.alone(Self::uncollated)?)),
         }
     }
 
     /// An operand without operators at its outside.
     pub(in crate::parse) fn lone_operand(&mut self) -> SqlResult<Expression> {
+        self.alone(|p| p.operators(u8::MAX))
+    }
+
+    /// An expression with its own subqueries.
+    fn alone(&mut self, read: fn(&mut Self) -> SqlResult<Expr>) -> SqlResult<Expression> {
         let outer = std::mem::take(&mut self.subqueries);
-        let expr = self.operators(u8::MAX);
+        let expr = read(self);
         let subqueries = std::mem::replace(&mut self.subqueries, outer);
         Ok(Expression {
             expr: expr?,
