@@ -55,7 +55,7 @@ impl ClientSession {
             else {
                 continue;
             };
-            let bad = set.encode(token.of(text)[from..].as_bytes()).into_owned();
+            let bad = set.encode(&token.of(text).as_bytes()[from..]).into_owned();
             let bad = narwal_types::charset::shown(&bad);
             return Err(errors::INVALID_CHARACTER_STRING.with([&set.name(), &bad]));
         }

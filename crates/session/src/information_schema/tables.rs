@@ -382,8 +382,8 @@ pub(super) fn columns(view: &View, env: &StatementEnv, wanted: &Wanted) -> SqlRe
     let mut of = |t: &Table| {
         // A column that the account may do nothing with is not told of.
         let shown = |c: &ColumnDef| {
-            !(is_mysql() && c.is_hidden())
-                && !column_privileges(&view.account, t, &c.name).is_empty()
+            let hidden = is_mysql() && c.is_hidden();
+            !hidden && !column_privileges(&view.account, t, &c.name).is_empty()
         };
         for (i, c) in t.columns().iter().enumerate().filter(|(_, c)| shown(c)) {
             rows.push(column_row(&view.account, t, i, c));

@@ -407,7 +407,7 @@ impl ClientSession {
             });
         }
         self.need_trigger(&db, table)?;
-        self.check_locked_for_write(&[t.table.clone()])?;
+        self.check_locked_for_write(std::slice::from_ref(&t.table))?;
         let catalog = self.instance.database().catalog();
         let stored = catalog.table(&db, table).filter(|t| !t.def.sequence);
         if stored.is_none() || self.env.temporary_table(&db, table).is_some() {

@@ -87,8 +87,11 @@ impl ClientSession {
     }
 }
 
+/// Values of a table that is made for one statement.
+type Rows = Arc<Vec<Vec<Value>>>;
+
 /// The rows of a SHOW as a table: numbers where all of a column are, else texts, and a column that numbers the rows.
-fn as_table(grid: &Grid) -> SqlResult<(Arc<Table>, Arc<Vec<Vec<Value>>>)> {
+fn as_table(grid: &Grid) -> SqlResult<(Arc<Table>, Rows)> {
     let whole = |v: &Value| matches!(v, Value::Int(_) | Value::Null);
     let mut columns = Vec::with_capacity(grid.columns.len() + 1);
     let mut numeric = Vec::with_capacity(grid.columns.len());

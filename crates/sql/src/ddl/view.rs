@@ -65,7 +65,7 @@ impl Run<'_> {
         let Some(settled) = &v.settled else {
             return Err(SqlError::unsupported("CREATE VIEW here"));
         };
-        let outer = || crate::view::joins_outer(v.select.from.as_ref(), Some(db), &self.catalog, 0);
+        let outer = || crate::view::joins_outer(v.select.from.as_ref(), Some(db), self.catalog, 0);
         let merged = settled.mergeable && v.algorithm != Some(ViewAlgorithm::TempTable);
         if v.check != CheckOption::None && (!(settled.updatable || merged) || outer()) {
             let full = format!("{}.{}", quote_ident(db), quote_ident(name));

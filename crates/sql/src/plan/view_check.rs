@@ -26,7 +26,7 @@ pub struct Asked {
 
 impl ViewCheck {
     /// What a view asks of rows of a table whose columns begin at `base`. `own`: the table's columns.
-    pub fn new(view: &MergedView, base: usize, own: impl Fn(usize) -> bool) -> SqlResult<Asked> {
+    pub fn asked(view: &MergedView, base: usize, own: impl Fn(usize) -> bool) -> SqlResult<Asked> {
         let mut all = Vec::new();
         let mut joined = Vec::new();
         for e in &view.check {

@@ -264,7 +264,7 @@ impl Resolver<'_> {
         let base = table.source.base;
         let width = table.source.table.columns().len();
         let own = |column: usize| (base..base + width).contains(&column);
-        let asked = ViewCheck::new(&view, base, own)?;
+        let asked = ViewCheck::asked(&view, base, own)?;
         let check = ViewCheck::without_partners(asked, base, &own);
         // The table's columns count from 0 here; a join view's other columns are out of reach.
         let mut view = (*view).clone();

@@ -237,7 +237,7 @@ impl Resolver<'_> {
                 if !delete {
                     let base = leaf.source.base;
                     let own = base..base + leaf.source.width();
-                    let asked = ViewCheck::new(v, base, |c| own.contains(&c))?;
+                    let asked = ViewCheck::asked(v, base, |c| own.contains(&c))?;
                     check = asked.check;
                     if let Some(check) = &mut check {
                         self.check_joined(check, asked.joined, base, &sets)?;
