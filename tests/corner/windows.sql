@@ -456,7 +456,7 @@ update vw set r=1;
 -- sorted
 select id from t where id > (select max(row_number() over ()) from t t2);
 -- sorted
-select t.id, x.r from t left join (select id, row_number() over (order by v) r from t) x on x.id=t.id and x.r<3 order by t.id;
+select t.id, x.r from t left join (select id, row_number() over (order by v, id) r from t) x on x.id=t.id and x.r<3 order by t.id;
 insert into t(id,v) select id+100, row_number() over (order by id desc) from t;
 -- sorted
 select id,v from t where id>100 order by id;

@@ -33,7 +33,6 @@ KNOWN = [
     known("truth of json", r"json_(extract|query|value)\(", "truth of `JSON_EXTRACT("),
     known("bytes in json", r"json_\w+\(.*(unhex|x'|_binary|aes_|inet6|binary)", "a binary string as a value in JSON"),
     known("latin1 with utf8mb4", r"latin1", "a comparison of an expression in latin1"),
-    known("like without escapes", r"no_backslash", "`LIKE` under NO_BACKSLASH_ESCAPES"),
     known("UUID as number", r"_net\b", "`FORMAT(uuid, 1)`"),
     known("rollup", r"with rollup", "`COUNT(DISTINCT ...)`, `GROUP_CONCAT` in the super-aggregate rows"),
     known("outer joins and JSON", r"(left|right) join.*(json_|interval\(|field\(|elt\(|replace\()", "an outer join under WHERE or ON"),

@@ -519,7 +519,13 @@ fn literal(value: Option<&Value>, mode: SqlMode) -> String {
         Value::Int(_) | Value::UInt(_) | Value::Decimal(_) => {
             String::from_utf8_lossy(&bytes).into_owned()
         }
-        Value::Double(_) | Value::Float(_) => format!("{}e0", String::from_utf8_lossy(&bytes)),
+        Value::Double(_) | Value::Float(_) => {
+            let digits = String::from_utf8_lossy(&bytes);
+            match digits.contains('e') {
+                true => digits.into_owned(),
+                false => format!("{digits}e0"),
+            }
+        }
         Value::Bytes(b) => {
             let digits: String = b.iter().map(|b| format!("{b:02X}")).collect();
             format!("x'{digits}'")

@@ -478,10 +478,7 @@ impl ClientSession {
         {
             return answer;
         }
-        if let Err(e) = self.may_run(plan) {
-            return self.fail(e);
-        }
-        if writes && let Err(e) = self.rights.count_update() {
+        if let Err(e) = self.may_run(plan, writes) {
             return self.fail(e);
         }
         self.process.stage(Stage::Executing);
@@ -569,7 +566,7 @@ impl ClientSession {
     /// What keeps a planned statement from running: read-only servers and transactions, LOCK TABLES, an XA branch behind
     /// its end.
     #[inline]
-    fn may_run(&mut self, plan: &Prepared) -> SqlResult<()> {
+    fn may_run(&mut self, plan: &Prepared, writes: bool) -> SqlResult<()> {
         if self.logs_statements() {
             self.check_repeatable(plan)?;
         }
@@ -591,7 +588,10 @@ impl ClientSession {
         if self.tx.xa.is_some() && !plan.needs().is_empty() {
             self.refuse_behind_xa_end()?;
         }
-        Ok(())
+        match writes {
+            true => self.rights.count_update(),
+            false => Ok(()),
+        }
     }
 
     /// Runs a statement anew: a DDL statement came between its plan and the table's definition lock. The lock is held now,

@@ -525,10 +525,7 @@ impl<'a> Parser<'a> {
     ) -> SqlResult<Vec<T>> {
         let mut v = vec![f(self)?];
         while self.eat_tok(Tok::Comma) {
-            if v.len() == v.capacity() && v.len() >= LONG_LIST {
-                // Twice as many, while the old ones are still there.
-                narwal_memory::reserve((2 * v.len() * size_of::<T>()) as u64)?;
-            }
+            reserve_for(&v)?;
             v.push(f(self)?);
         }
         Ok(v)
@@ -594,6 +591,16 @@ impl<'a> Parser<'a> {
             None => Ok(()),
         }
     }
+}
+
+/// Asks for memory before a long list grows.
+#[inline]
+pub(crate) fn reserve_for<T>(list: &Vec<T>) -> SqlResult<()> {
+    if list.len() == list.capacity() && list.len() >= LONG_LIST {
+        // Twice as many, while the old ones are still there.
+        narwal_memory::reserve((2 * list.len() * size_of::<T>()) as u64)?;
+    }
+    Ok(())
 }
 
 /// True for a name that nothing kept may have.

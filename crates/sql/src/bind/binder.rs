@@ -424,8 +424,13 @@ impl Binder<'_> {
 
     /// `_latin1'a'`.
     fn with_introducer(&self, set: &str, value: &Literal) -> SqlResult<Expr> {
-        let e = self.value(value)?;
+        let mut e = self.value(value)?;
         Ok(match charset(set)? {
+            // The bytes that the client sent, whatever set it wants texts to be in.
+            Charset::Binary if e.ty.ty.is_string() => {
+                e.ty.ty.collation = Collation::default();
+                self.collate(e, Collation::Binary, Coercibility::Coercible)
+            }
             Charset::Binary => self.collate(e, Collation::Binary, Coercibility::Coercible),
             set => introduced(e, set)?,
         })
@@ -1705,13 +1710,23 @@ impl Binder<'_> {
         if functions::lookup(&name).is_none() {
             return self.stored(f, None);
         }
+        let args = self.arguments(&name, list)?;
+        match functions::lookup(&name) {
+            Some(f) if f.accepts(args.len()) => self.call(f, args),
+            Some(_) => Err(wrong_count(written)),
+            None => self.stored(f, None),
+        }
+    }
+
+    /// The arguments of a function of the registry.
+    fn arguments(&self, name: &str, list: &[Ast]) -> SqlResult<Vec<Expr>> {
         let mut args = Vec::with_capacity(list.len());
         for ast in list {
             if matches!(ast, Ast::Row(_)) {
-                return Err(match (name.as_str(), list) {
-                    ("least" | "greatest", [a, b, ..]) => self.row_operand(a, b, &name)?,
+                return Err(match (name, list) {
+                    ("least" | "greatest", [a, b, ..]) => self.row_operand(a, b, name)?,
                     ("benchmark", [_, Ast::Row(_)]) => wrong_columns(1),
-                    _ => row_argument(&name),
+                    _ => row_argument(name),
                 });
             }
             let e = self.expr(ast)?;
@@ -1731,11 +1746,7 @@ impl Binder<'_> {
                 e
             });
         }
-        match functions::lookup(&name) {
-            Some(f) if f.accepts(args.len()) => self.call(f, args),
-            Some(_) => Err(wrong_count(written)),
-            None => self.stored(f, None),
-        }
+        Ok(args)
     }
 
     /// A call of a stored function.

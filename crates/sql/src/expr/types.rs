@@ -499,8 +499,10 @@ pub fn collation_of<'a>(
     let types: Vec<&ExprType> = types.into_iter().collect();
     let of = |t: &ExprType| match t.ty.kind {
         _ if t.ty.is_string() => (t.ty.collation, t.coercibility),
-        // Shown as text they are their bytes.
-        TypeKind::Bit(_) => (Collation::Binary, Coercibility::Implicit),
+        // Shown as text a column is its bytes, a choice among columns its number.
+        TypeKind::Bit(_) if t.coercibility != Coercibility::Ignorable => {
+            (Collation::Binary, Coercibility::Implicit)
+        }
         _ => (Collation::Utf8mb4GeneralCi, Coercibility::Numeric),
     };
     let mut best: Option<(Collation, Coercibility)> = None;
@@ -636,6 +638,10 @@ pub fn unify<'a>(types: impl IntoIterator<Item = &'a ExprType>, op: &str) -> Sql
         let ty = ExprType {
             nullable,
             decimals,
+            coercibility: match first.ty.kind {
+                TypeKind::Bit(_) => Coercibility::Ignorable,
+                _ => first.coercibility,
+            },
             ..first.without_zeros()
         };
         let digits = some.iter().map(|t| t.int_digits()).max().unwrap_or(1);
@@ -653,30 +659,7 @@ pub fn unify<'a>(types: impl IntoIterator<Item = &'a ExprType>, op: &str) -> Sql
     }
     let numeric = |t: &&ExprType| t.ty.is_numeric();
     if some.iter().all(numeric) {
-        let is_real = |k| matches!(k, TypeKind::Float | TypeKind::Double);
-        if some.iter().any(|t| is_real(t.ty.kind)) {
-            return Ok(ExprType::double_with(decimals, nullable));
-        }
-        let int_digits = some.iter().map(|t| t.int_digits()).max().unwrap_or(1);
-        let scale = some.iter().map(|t| t.scale()).max().unwrap_or(0);
-        if some
-            .iter()
-            .any(|t| matches!(t.ty.kind, TypeKind::Decimal(..)))
-        {
-            return Ok(ExprType::decimal(int_digits, scale, nullable));
-        }
-        // No integer type holds all signed and all unsigned numbers.
-        let unsigned = some.iter().filter(|t| t.counts_unsigned()).count();
-        if unsigned > 0 && (unsigned < some.len() || sign_of_null) {
-            return Ok(ExprType::decimal(int_digits, 0, nullable));
-        }
-        let widest = some.iter().max_by_key(|t| (bytes_of(t), t.int_digits()));
-        let widest = widest.unwrap_or(first);
-        let ty = widest.with_nullable(nullable).without_zeros();
-        return Ok(ExprType {
-            boolean: false,
-            ..ty.with_digits(int_digits)
-        });
+        return Ok(unify_numbers(&some, decimals, sign_of_null, nullable));
     }
     if some.iter().all(|t| t.ty.is_temporal()) {
         let fsp = some.iter().map(|t| t.scale()).max().unwrap_or(0) as u8;
@@ -711,6 +694,34 @@ pub fn unify<'a>(types: impl IntoIterator<Item = &'a ExprType>, op: &str) -> Sql
         },
         _ => ty,
     })
+}
+
+/// The type that holds all of several numbers, with `decimals` for doubles.
+fn unify_numbers(some: &[&ExprType], decimals: u8, sign_of_null: bool, nullable: bool) -> ExprType {
+    let is_real = |k| matches!(k, TypeKind::Float | TypeKind::Double);
+    if some.iter().any(|t| is_real(t.ty.kind)) {
+        return ExprType::double_with(decimals, nullable);
+    }
+    let int_digits = some.iter().map(|t| t.int_digits()).max().unwrap_or(1);
+    let scale = some.iter().map(|t| t.scale()).max().unwrap_or(0);
+    if some
+        .iter()
+        .any(|t| matches!(t.ty.kind, TypeKind::Decimal(..)))
+    {
+        return ExprType::decimal(int_digits, scale, nullable);
+    }
+    // No integer type holds all signed and all unsigned numbers.
+    let unsigned = some.iter().filter(|t| t.counts_unsigned()).count();
+    if unsigned > 0 && (unsigned < some.len() || sign_of_null) {
+        return ExprType::decimal(int_digits, 0, nullable);
+    }
+    let widest = some.iter().max_by_key(|t| (bytes_of(t), t.int_digits()));
+    let widest = widest.map_or(ExprType::null(), |t| **t);
+    let ty = widest.with_nullable(nullable).without_zeros();
+    ExprType {
+        boolean: false,
+        ..ty.with_digits(int_digits)
+    }
 }
 
 /// Bytes of an integer type; none of what counts as an integer.

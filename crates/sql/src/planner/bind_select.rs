@@ -221,6 +221,8 @@ struct SelectList {
 
 impl SelectList {
     fn of(s: &Select, shown: &[At], scope: &Scope<'_>) -> SqlResult<SelectList> {
+        let bytes = size_of::<Expr>() + size_of::<ResultColumn>();
+        narwal_memory::reserve((s.items.len() * bytes) as u64)?;
         let mut list = SelectList {
             items: Vec::with_capacity(s.items.len()),
             columns: Vec::with_capacity(s.items.len()),

@@ -5,7 +5,7 @@ use crate::ast::{
     SelectItem, SelectOptions, SetKind, SetOp, Statement, TableName, WindowSpec, With,
 };
 use crate::keyword::Kw;
-use crate::parser::Parser;
+use crate::parser::{Parser, reserve_for};
 use crate::token::Tok;
 use narwal_types::errors;
 use narwal_types::face::is_mysql;
@@ -431,6 +431,7 @@ impl Parser<'_> {
             items.push(self.select_item()?);
         }
         while self.eat_tok(Tok::Comma) {
+            reserve_for(&items)?;
             items.push(self.select_item()?);
         }
         Ok(items)

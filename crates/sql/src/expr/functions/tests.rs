@@ -84,7 +84,7 @@ fn documentation() -> String {
         stale, and `NARWAL_WRITE_DOCS=1 cargo test -p narwal-sql documentation` writes it anew.\n\nThe last column says how steady \
         a value is while the arguments stay the same: nothing if it is always the same, `statement` if it is the same for all rows \
         of a statement, `row` if it may differ from row to row or if evaluating it does something. Only what is always the same may \
-        stand in CHECK, in indexes and in generated columns. **No definition** of a table may hold what is marked so.\n",
+        stand in CHECK, in indexes, and in generated columns that are stored or indexed. **No definition** of a table may hold what is marked so.\n",
     );
     for (subject, list) in SUBJECTS {
         let _ = write!(
