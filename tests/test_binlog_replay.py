@@ -145,6 +145,11 @@ def test_what_is_no_log_is_an_error(lab, own, own_narwal):
         c.fails(binlog(table_map, rows, xid), 1730)
         assert c.rows("SELECT * FROM d.t") == []
         c.ok("BEGIN")
+        c.ok("INSERT INTO d.t VALUES (9)")
+        c.fails(binlog(table_map, rows, xid), 1730)
+        assert c.ints("SELECT a FROM d.t") == [9]
+        c.ok("ROLLBACK")
+        c.ok("BEGIN")
         c.ok(binlog(table_map, rows))
         assert c.ints("SELECT a FROM d.t") == [1, 2]
         c.fails(binlog(table_map, rows), 1062)

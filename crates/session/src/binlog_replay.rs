@@ -39,7 +39,8 @@ impl ClientSession {
         if events.len() < narwal_binlog::HEADER_LEN {
             return Err(errors::SYNTAX_ERROR.plain());
         }
-        let kept = self.tx.open.is_some() || !self.settings.autocommit;
+        let before = self.tx.open.as_mut().map(|o| o.txn.savepoint());
+        let kept = before.is_some() || !self.settings.autocommit;
         let done = self.replay_events(&events);
         let Some(mut open) = self.tx.open.take() else {
             return done;
@@ -56,8 +57,10 @@ impl ClientSession {
                     open.txn.rollback();
                     self.tx.explicit = false;
                     self.xa_lost(e.code);
-                } else if kept {
+                } else if let Some(before) = before {
+                    // Its events may be those of several statements.
                     open.txn.rollback_statement();
+                    open.txn.rollback_to(&before);
                     self.tx.open = Some(open);
                 }
                 return Err(e);
