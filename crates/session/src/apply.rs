@@ -17,7 +17,7 @@ use crate::apply_made::Made;
 use crate::apply_mysql::{
     MysqlSettings, dropping_if_exists, from_mysql, is_sources_own, makes_expression_index,
 };
-use crate::applying::Applying;
+use crate::applying::{Applying, EMPTY_TRANSACTION};
 use crate::client::ConnectOptions;
 use crate::instance::Instance;
 use crate::privileges::PrivilegeSet;
@@ -49,9 +49,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 mod change;
-
-/// Text of the statement that stands for a transaction which changed nothing here.
-const EMPTY_TRANSACTION: &str = "DO 0 /* a transaction that changed nothing here */";
 
 /// Event types that an applier refuses or passes over, beyond those that [`Event`] tells apart.
 mod code {

@@ -185,7 +185,12 @@ impl GtidNext {
     }
 
     /// The transaction has ended: its name is used, or given up.
+    #[inline]
     pub(crate) fn end(&self) {
+        // Every commit and rollback comes here.
+        if !self.is_named() {
+            return;
+        }
         let mut state = self.state.lock();
         if let State::Holds(Held { gtid, .. }) | State::Known(gtid) = *state {
             *state = State::Spent(gtid);

@@ -1,13 +1,11 @@
 //! What `gtid_next` means for a session's statements.
 
+use crate::applying::EMPTY_TRANSACTION;
 use crate::gtid_names::Turn;
 use crate::session::ClientSession;
 use narwal_engine::{Ddl, Origin};
 use narwal_types::{ResultSink, SqlResult, errors};
 use std::sync::Arc;
-
-/// Text of the statement that stands for a transaction that changed nothing.
-const EMPTY_TRANSACTION: &str = "DO 0 /* a transaction that changed nothing */";
 
 impl ClientSession {
     /// Where what the session logs comes from: an applier's source, or the name that a client gave.
