@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from narwal_lab.subjects import binary_of
 from support import Client
-from testbed.servers import MySQL
+from testbed.servers import MySQL, free_port
 
 ROOT = Path(__file__).resolve().parents[1]
 PEERS = Path(os.environ.get("NARWAL_PEERS", ROOT / ".peers"))
@@ -200,9 +201,22 @@ TABLE = """CREATE TABLE shown (id BIGINT UNSIGNED AUTO_INCREMENT PRIMARY KEY, a 
   m YEAR, n INT ZEROFILL, o INT INVISIBLE, q TEXT, r BOOL NOT NULL DEFAULT TRUE, KEY (a DESC), UNIQUE KEY uq (c), KEY inv (b) INVISIBLE) COMMENT 'tt'"""
 
 
-@pytest.fixture(scope="module")
-def face(lab):
-    return lab.narwal(["--narwal-dialect=mysql", "--server-id=7"])
+@dataclass
+class Door:
+    """Where a server lets clients in with MySQL's face."""
+
+    port: int
+    socket: Path
+
+
+@pytest.fixture(scope="module", params=["process", "door"])
+def face(request, lab, tmp_path_factory):
+    """MySQL's face: a server's, and that of a port and a socket of a server that is a MariaDB to all others."""
+    if request.param == "process":
+        return lab.narwal(["--narwal-dialect=mysql", "--server-id=7"])
+    door = Door(free_port(), tmp_path_factory.mktemp("door") / "mysql.sock")
+    lab.narwal(["--server-id=17", f"--narwal-mysql-port={door.port}", f"--narwal-mysql-socket={door.socket}"])
+    return door
 
 
 @pytest.fixture(scope="module")
@@ -299,6 +313,44 @@ def test_a_folder_opens_with_either_face(lab):
         assert "MariaDB" in c.run("SELECT VERSION()").rows[0][0]
         assert c.run("INSERT INTO d.t VALUES ('STRASSE', '{}')").error == 1062
         c.ok("CREATE TABLE d.u (v VARCHAR(9) COLLATE utf8mb4_0900_as_cs)")
+    lab.remove(server)
+
+
+def test_two_faces_at_once(lab, tmp_path):
+    door = Door(free_port(), tmp_path / "mysql.sock")
+    server = lab.narwal(["--server-id=18", f"--narwal-mysql-port={door.port}", f"--narwal-mysql-socket={door.socket}"])
+    with Client(server) as mariadb, Client(door) as mysql, Client(door, unix_socket=str(door.socket)) as local:
+        def both(sql: str) -> tuple:
+            a, b, c = mariadb.run(sql), mysql.run(sql), local.run(sql)
+            assert (b.error, b.rows) == (c.error, c.rows), sql
+            return a.rows[0][0] if a.rows else a.error, b.rows[0][0] if b.rows else b.error
+
+        assert both("SELECT @@narwal_dialect") == ("MARIADB", "MYSQL")
+        assert both("SELECT @@port") == (str(server.port), str(door.port))
+        assert both("SELECT @@socket") == (str(server.socket), str(door.socket))
+        assert both("SELECT @@version = VERSION()") == ("1", "1")
+        assert both("SELECT @@sql_mode LIKE '%ONLY_FULL_GROUP_BY%'") == ("0", "1")
+        assert both("SELECT @@global.sql_mode LIKE '%ONLY_FULL_GROUP_BY%'") == ("0", "1")
+        # A table of one is a table of the other, each in its own words.
+        mysql.ok("CREATE DATABASE two")
+        mysql.ok("CREATE TABLE two.t (id INT PRIMARY KEY, v VARCHAR(9), j JSON, KEY ((LOWER(v))))")
+        mariadb.ok("INSERT INTO two.t (id, v, j) VALUES (1, 'Ab', '{}')")
+        assert both("SELECT id FROM two.t WHERE LOWER(v) = 'ab'") == ("1", "1")
+        ours, theirs = (c.run("SHOW CREATE TABLE two.t").rows[0][1] for c in (mariadb, mysql))
+        assert "utf8mb4_uca1400_nopad_ai_ci" in ours and "utf8mb4_0900_ai_ci" in theirs
+        assert "!hidden!" in ours and "(lower(`v`))" in theirs
+        assert both("SELECT DATA_TYPE FROM information_schema.COLUMNS WHERE TABLE_SCHEMA='two' AND COLUMN_NAME='j'") == ("longtext", "json")
+        # What SET GLOBAL says holds for both; a default is each one's own.
+        mysql.ok("SET GLOBAL sql_mode = 'ANSI_QUOTES', GLOBAL max_connections = 77")
+        assert both("SELECT @@global.sql_mode") == ("ANSI_QUOTES", "ANSI_QUOTES")
+        assert both("SELECT @@global.max_connections") == ("77", "77")
+        mariadb.ok("SET GLOBAL sql_mode = DEFAULT")
+        assert both("SELECT @@global.sql_mode LIKE '%ONLY_FULL_GROUP_BY%'") == ("0", "1")
+        # What works on the whole server is one.
+        one = both("SELECT @@global.rpl_semi_sync_master_wait_point")
+        assert one[0] == one[1] == "AFTER_COMMIT"
+        ours, theirs = (c.run("SELECT 1 FROM").message for c in (mariadb, mysql))
+        assert "MariaDB server" in ours and "MySQL server" in theirs
     lab.remove(server)
 
 

@@ -18,7 +18,7 @@ use narwal_types::errors;
 use narwal_types::{
     BulkValue, Collation, LateAnswer, OkInfo, ResultColumn, ResultSink, SessionChange,
 };
-use narwal_types::{SqlError, SqlResult, ValueRef};
+use narwal_types::{SqlError, SqlResult, ValueRef, face};
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ pub struct Instance {
 /// Opens the data folder, with recovery if it needs that.
 pub fn open(o: &Serve) -> Result<Instance, Failure> {
     // Defaults depend on it.
-    narwal_types::face::set_mysql(o.mysql_face);
+    face::set_of_process(o.face);
     let mut startup = Startup::new();
     for (name, value) in &o.settings {
         startup
@@ -44,9 +44,18 @@ pub fn open(o: &Serve) -> Result<Instance, Failure> {
     let absolute = |p: &std::path::Path| std::path::absolute(p).unwrap_or_else(|_| p.to_owned());
     let datadir = absolute(&o.datadir);
     startup.fact("datadir", VarValue::text(format!("{}/", datadir.display())));
-    startup.fact("port", VarValue::UInt(u64::from(o.port)));
-    let socket = o.socket.as_deref().map(absolute).unwrap_or_default();
-    startup.fact("socket", VarValue::text(socket.display().to_string()));
+    let socket = |p: Option<&std::path::PathBuf>| {
+        let path = p.map(|p| absolute(p)).unwrap_or_default();
+        VarValue::text(path.display().to_string())
+    };
+    startup.fact("port", VarValue::UInt(o.port.into()));
+    startup.fact("socket", socket(o.socket.as_ref()));
+    for (port, face) in o.ports.iter().rev().filter(|p| p.1 != o.face) {
+        startup.fact_of(*face, "port", VarValue::UInt((*port).into()));
+    }
+    for (path, face) in o.sockets.iter().rev().filter(|p| p.1 != o.face) {
+        startup.fact_of(*face, "socket", socket(Some(path)));
+    }
     let addresses: Vec<String> = o.addresses.iter().map(ToString::to_string).collect();
     startup.fact("bind_address", VarValue::text(addresses.join(",")));
     startup.fact("hostname", VarValue::text(hostname()));
@@ -268,7 +277,7 @@ struct Front {
 
 impl Backend for Front {
     fn greeting_version(&self) -> String {
-        match narwal_types::face::is_mysql() {
+        match face::is_mysql() {
             true => self.instance.version().to_string(),
             // The prefix is MariaDB's own, for replicas and clients that compare the first digit.
             false => format!("5.5.5-{}", self.instance.version()),
@@ -293,7 +302,7 @@ impl Backend for Front {
             .account(user, &peer.host, peer.ip.as_deref())?;
         let auth = if a.plugin == narwal_server::auth::SHA2 {
             AuthMethod::CachingSha2(a.auth.clone().into_bytes())
-        } else if a.auth.is_empty() && narwal_types::face::is_mysql() {
+        } else if a.auth.is_empty() && face::is_mysql() {
             // Without a password any method will do, and MySQL 9's clients have no other.
             AuthMethod::CachingSha2(Vec::new())
         } else if a.auth.is_empty() {

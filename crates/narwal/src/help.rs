@@ -40,6 +40,9 @@ the accounts root@localhost, root@127.0.0.1 and root@::1, which have no password
   --bind-address=ADDR       address to listen on (default 127.0.0.1; 0.0.0.0 or * or :: for all)
   --socket=PATH             Unix socket (default DIR/narwal.sock); empty for none
   --skip-networking         no TCP at all
+  --narwal-dialect=mysql    shows a MySQL 8.4 instead of a MariaDB 10.11; see docs/mysql-face.md
+  --narwal-mysql-port=N, --narwal-mysql-socket=PATH
+                            a further port or socket, whose clients meet MySQL (also narwal-mariadb-port, -socket)
   --config=FILE             option file (also --defaults-file); see below
   --ssl-cert=F, --ssl-key=F certificate chain and key, PEM (default: self-signed, made in DIR at the first start)
   --ssl-ca=F, --ssl-crl=F   who signs clients' certificates, which are revoked, PEM

@@ -2,6 +2,7 @@
 
 use crate::variables;
 use narwal_server::TlsFiles;
+use narwal_types::face::Face;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::{Path, PathBuf};
 
@@ -51,21 +52,27 @@ const OWN: &[(&str, bool, Take)] = &[
         Ok(())
     }),
     ("narwal-dialect", true, |b, g| {
-        b.serve.mysql_face = match g.required()?.to_ascii_lowercase().as_str() {
-            "mysql" => true,
-            "mariadb" => false,
+        b.serve.face = match g.required()?.to_ascii_lowercase().as_str() {
+            "mysql" => Face::MySql,
+            "mariadb" => Face::MariaDb,
             other => return Err(g.error(format!("{other:?} is neither mysql nor mariadb"))),
         };
         Ok(())
     }),
-    ("no-defaults", false, |_, _| Ok(())),
-    ("port", true, |b, g| {
-        let port = g.required()?;
-        b.serve.port = port
-            .parse()
-            .map_err(|_| g.error(format!("{port:?} is not a port")))?;
-        Ok(())
+    ("narwal-mariadb-port", true, |b, g| {
+        g.port().map(|p| b.serve.ports.push((p, Face::MariaDb)))
     }),
+    ("narwal-mariadb-socket", true, |b, g| {
+        g.path().map(|p| b.serve.sockets.push((p, Face::MariaDb)))
+    }),
+    ("narwal-mysql-port", true, |b, g| {
+        g.port().map(|p| b.serve.ports.push((p, Face::MySql)))
+    }),
+    ("narwal-mysql-socket", true, |b, g| {
+        g.path().map(|p| b.serve.sockets.push((p, Face::MySql)))
+    }),
+    ("no-defaults", false, |_, _| Ok(())),
+    ("port", true, |b, g| g.port().map(|p| b.serve.port = p)),
     ("skip-networking", false, |b, g| {
         b.networking = !g.boolean()?;
         Ok(())
@@ -135,7 +142,9 @@ impl Building {
                 tls: true,
                 tls_files: TlsFiles::default(),
                 tls_versions: String::new(),
-                mysql_face: false,
+                face: Face::MariaDb,
+                ports: Vec::new(),
+                sockets: Vec::new(),
                 log_level: None,
                 settings: Vec::new(),
             },
@@ -189,8 +198,12 @@ pub struct Serve {
     pub tls_files: TlsFiles,
     /// `tls_version` as given.
     pub tls_versions: String,
-    /// `narwal_dialect=MYSQL`.
-    pub mysql_face: bool,
+    /// `narwal_dialect`: what the clients of `port` and `socket` meet, and what the server's own threads take for theirs.
+    pub face: Face,
+    /// Further ports, on the same addresses, whose clients meet this face.
+    pub ports: Vec<(u16, Face)>,
+    /// Further sockets, likewise.
+    pub sockets: Vec<(PathBuf, Face)>,
     /// Filter for log messages.
     pub log_level: Option<String>,
     /// System variables, in the order given; later ones win. No value: as a switch.
@@ -277,6 +290,12 @@ impl Given {
 
     fn path(&self) -> Result<PathBuf> {
         Ok(PathBuf::from(self.required()?))
+    }
+
+    fn port(&self) -> Result<u16> {
+        let port = self.required()?;
+        port.parse()
+            .map_err(|_| self.error(format!("{port:?} is not a port")))
     }
 
     fn boolean(&self) -> Result<bool> {

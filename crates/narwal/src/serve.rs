@@ -6,7 +6,7 @@ use narwal_server::{Server, ServerConfig};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use std::io::IsTerminal;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 use std::time::Duration;
@@ -37,12 +37,17 @@ pub fn run(o: Serve) -> Result<(), Failure> {
         return Err(e);
     }
     let mut config = ServerConfig::new(&o.datadir);
-    config.addresses = o
-        .addresses
+    config.addresses = [(o.port, o.face)]
         .iter()
-        .map(|ip| SocketAddr::new(*ip, o.port))
+        .chain(&o.ports)
+        .flat_map(|(port, face)| {
+            let with_port = |ip: &IpAddr| (SocketAddr::new(*ip, *port), *face);
+            o.addresses.iter().map(with_port)
+        })
         .collect();
-    config.socket.clone_from(&o.socket);
+    config.sockets = (o.socket.iter().map(|path| (path.clone(), o.face)))
+        .chain(o.sockets.iter().cloned())
+        .collect();
     config.tls = o.tls;
     config.tls_files.clone_from(&o.tls_files);
     config.client_affinity = instance.client_affinity();

@@ -10,6 +10,7 @@ use narwal_server::{
     Account, AuthMethod, Backend, ConnectInfo, KillHandle, Limits, Peer, PreparedInfo, Server,
     ServerConfig, Session, TlsRule,
 };
+use narwal_types::face::Face;
 use narwal_types::{
     Collation, ColumnType, OkInfo, ResultColumn, ResultSink, SqlResult, TypeKind, ValueRef,
 };
@@ -153,7 +154,7 @@ fn main() -> std::io::Result<()> {
         .and_then(|p| p.parse().ok())
         .unwrap_or(3399);
     let mut config = ServerConfig::new(std::env::temp_dir());
-    config.addresses = vec![([127, 0, 0, 1], port).into()];
+    config.addresses = vec![(([127, 0, 0, 1], port).into(), Face::MariaDb)];
     config.tls = false;
     let server = Server::start(&config, Arc::new(Front))?;
     println!("listening on {:?}", server.addresses());

@@ -13,6 +13,7 @@ use crate::socket::Socket;
 use crate::tls::{self, TlsFiles};
 use crate::watch;
 use narwal_types::errors;
+use narwal_types::face::{self, Face};
 use parking_lot::{Condvar, Mutex};
 use std::collections::HashMap;
 use std::io;
@@ -29,10 +30,10 @@ use std::time::{Duration, Instant};
 /// Where to listen, and with what.
 #[derive(Debug, Clone)]
 pub struct ServerConfig {
-    /// TCP addresses; port 0 takes a free one.
-    pub addresses: Vec<SocketAddr>,
-    /// Path of the Unix socket.
-    pub socket: Option<PathBuf>,
+    /// TCP addresses, and the face that their clients meet; port 0 takes a free one.
+    pub addresses: Vec<(SocketAddr, Face)>,
+    /// Paths of Unix sockets, likewise.
+    pub sockets: Vec<(PathBuf, Face)>,
     /// Folder of the TLS certificate and the RSA key, which are made there when missing.
     pub key_dir: PathBuf,
     /// Certificates, keys and versions.
@@ -52,7 +53,7 @@ impl ServerConfig {
     pub fn new(key_dir: impl Into<PathBuf>) -> Self {
         ServerConfig {
             addresses: Vec::new(),
-            socket: None,
+            sockets: Vec::new(),
             key_dir: key_dir.into(),
             tls_files: TlsFiles::default(),
             tls: true,
@@ -71,19 +72,26 @@ pub struct Server {
     acceptors: Vec<JoinHandle<()>>,
     listeners: Vec<Listener>,
     addresses: Vec<SocketAddr>,
-    socket: Option<PathBuf>,
+    sockets: Vec<PathBuf>,
 }
 
 #[derive(Clone)]
-enum Listener {
+struct Listener {
+    door: Door,
+    /// What who comes in here meets.
+    face: Face,
+}
+
+#[derive(Clone)]
+enum Door {
     Tcp(Arc<TcpListener>),
     Unix(Arc<UnixListener>),
 }
 
-impl Listener {
+impl Door {
     fn accept(&self) -> io::Result<(Socket, Peer)> {
         match self {
-            Listener::Tcp(l) => {
+            Door::Tcp(l) => {
                 let (s, addr) = l.accept()?;
                 s.set_nodelay(true)?;
                 socket2::SockRef::from(&s).set_keepalive(true)?;
@@ -103,7 +111,7 @@ impl Listener {
                 };
                 Ok((Socket::Tcp(s), peer))
             }
-            Listener::Unix(l) => {
+            Door::Unix(l) => {
                 let (s, _) = l.accept()?;
                 let peer = Peer {
                     host: "localhost".to_owned(),
@@ -118,8 +126,8 @@ impl Listener {
     /// Makes a blocked or later `accept` return an error.
     fn close(&self) {
         let _ = match self {
-            Listener::Tcp(l) => socket2::SockRef::from(&**l).shutdown(std::net::Shutdown::Both),
-            Listener::Unix(l) => socket2::SockRef::from(&**l).shutdown(std::net::Shutdown::Both),
+            Door::Tcp(l) => socket2::SockRef::from(&**l).shutdown(std::net::Shutdown::Both),
+            Door::Unix(l) => socket2::SockRef::from(&**l).shutdown(std::net::Shutdown::Both),
         };
     }
 }
@@ -204,17 +212,19 @@ impl Server {
             acceptors: Vec::new(),
             listeners: Vec::new(),
             addresses: Vec::new(),
-            socket: None,
+            sockets: Vec::new(),
         };
-        for address in &config.addresses {
+        for (address, face) in &config.addresses {
             let listener = listen_tcp(*address).map_err(|e| named(address, &e))?;
             server.addresses.push(listener.local_addr()?);
-            server.listeners.push(Listener::Tcp(Arc::new(listener)));
+            let (door, face) = (Door::Tcp(Arc::new(listener)), *face);
+            server.listeners.push(Listener { door, face });
         }
-        if let Some(path) = &config.socket {
+        for (path, face) in &config.sockets {
             let listener = listen_unix(path).map_err(|e| named(&path.display(), &e))?;
-            server.socket = Some(path.clone());
-            server.listeners.push(Listener::Unix(Arc::new(listener)));
+            server.sockets.push(path.clone());
+            let (door, face) = (Door::Unix(Arc::new(listener)), *face);
+            server.listeners.push(Listener { door, face });
         }
         for listener in server.listeners.clone() {
             let shared = server.shared.clone();
@@ -226,7 +236,7 @@ impl Server {
         Ok(server)
     }
 
-    /// The TCP addresses it listens on, with the ports really taken.
+    /// The TCP addresses it listens on, in the order of the configuration, with the ports really taken.
     pub fn addresses(&self) -> &[SocketAddr] {
         &self.addresses
     }
@@ -246,7 +256,7 @@ impl Server {
     pub fn stop(&mut self, patience: Duration) -> usize {
         self.shared.stopping.store(true, Ordering::SeqCst);
         for l in self.listeners.drain(..) {
-            l.close();
+            l.door.close();
         }
         for a in self.acceptors.drain(..) {
             let _ = a.join();
@@ -255,7 +265,7 @@ impl Server {
             w.thread().unpark();
             let _ = w.join();
         }
-        if let Some(path) = self.socket.take() {
+        for path in self.sockets.drain(..) {
             let _ = std::fs::remove_file(path);
         }
         let deadline = Instant::now() + patience;
@@ -297,8 +307,9 @@ impl Drop for Server {
 }
 
 fn accept_loop(shared: &Arc<Shared>, listener: &Listener) {
+    face::set_of_thread(listener.face);
     while !shared.stopping.load(Ordering::SeqCst) {
-        match listener.accept() {
+        match listener.door.accept() {
             Ok((socket, peer)) => admit(shared, socket, peer),
             Err(_) if shared.stopping.load(Ordering::SeqCst) => break,
             Err(e)
@@ -337,11 +348,13 @@ fn admit(shared: &Arc<Shared>, socket: Socket, peer: Peer) {
         kill
     };
     let id = kill.id();
+    let face = face::current();
     let for_thread = (shared.clone(), socket.clone());
     let spawned = Builder::new()
         .name(format!("conn-{id}"))
         .stack_size(shared.thread_stack)
         .spawn(move || {
+            face::set_of_thread(face);
             let (shared, socket) = for_thread;
             let registered = Registered {
                 shared: &shared,

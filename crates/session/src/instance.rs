@@ -20,6 +20,7 @@ use crate::variables::parts::{ServerParts, Switches};
 use crate::variables::{self, VARIABLES, VarValue, VariableDef};
 use narwal_engine::{CatalogChange, CommitInfo, Database, Ddl, TxnOptions};
 use narwal_source::Source;
+use narwal_types::face::{self, Face};
 use narwal_types::{SqlError, SqlResult};
 use parking_lot::{Mutex, RwLock};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -31,9 +32,9 @@ pub const NARWAL_VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The version that clients see: the series of MariaDB or MySQL whose dialect is spoken, and Narwal's own version.
 pub fn server_version() -> String {
-    match narwal_types::face::is_mysql() {
-        true => format!("8.4.0-narwal-{NARWAL_VERSION}"),
-        false => mariadb_version(),
+    match face::current() {
+        Face::MySql => format!("8.4.0-narwal-{NARWAL_VERSION}"),
+        Face::MariaDb => mariadb_version(),
     }
 }
 
@@ -45,7 +46,8 @@ fn mariadb_version() -> String {
 /// The shared part of a server. One for each database.
 pub struct Instance {
     db: Database,
-    globals: RwLock<Arc<Vec<VarValue>>>,
+    /// The global values as each face shows them.
+    globals: RwLock<[Arc<Vec<VarValue>>; Face::ALL.len()]>,
     acl: RwLock<Arc<Acl>>,
     /// One change of accounts at a time: each reads, changes and stores a whole account.
     pub(crate) acl_writer: Mutex<()>,
@@ -71,7 +73,8 @@ pub struct Instance {
     pub(crate) locked_tables: LockedTables,
     /// Backups whose connection broke, for a while.
     pub(crate) parked_backups: crate::parked_backups::Parked,
-    version: Arc<str>,
+    /// As each face shows it.
+    versions: [Arc<str>; Face::ALL.len()],
     shutdown: Mutex<Option<Box<dyn Fn() + Send>>>,
     watchdog: Mutex<bool>,
     source: Source,
@@ -110,26 +113,21 @@ impl Instance {
             ),
             &db.catalog(),
         );
-        let mut values = startup.values;
-        let mut put = |name: &str, v: VarValue| {
-            if let Some(i) = variables::index(name) {
-                values[i] = v;
-            }
-        };
-        put("version", VarValue::text(server_version()));
-        put("innodb_version", VarValue::text(NARWAL_VERSION));
-        if narwal_types::face::is_mysql() {
-            put("narwal_dialect", VarValue::text("MYSQL"));
+        let versions = Face::ALL.map(|f| Arc::<str>::from(face::under(f, server_version)));
+        let mut startup = startup;
+        for (face, version) in Face::ALL.into_iter().zip(&versions) {
+            startup.fact_of(face, "version", VarValue::text(version.to_string()));
         }
-        put(
+        startup.fact("innodb_version", VarValue::text(NARWAL_VERSION));
+        startup.fact(
             "version_compile_machine",
             VarValue::text(std::env::consts::ARCH),
         );
-        put("version_compile_os", VarValue::text(std::env::consts::OS));
+        startup.fact("version_compile_os", VarValue::text(std::env::consts::OS));
         let instance = Instance {
             source: Source::new(db.clone(), mariadb_version()),
             db,
-            globals: RwLock::new(Arc::new(values)),
+            globals: RwLock::new(Face::ALL.map(|f| Arc::new(startup.values_under(f)))),
             acl: RwLock::new(Arc::new(acl)),
             acl_writer: Mutex::new(()),
             processes: ProcessList::new(),
@@ -147,7 +145,7 @@ impl Instance {
             backup_locks: BackupLocks::default(),
             locked_tables: LockedTables::default(),
             parked_backups: Default::default(),
-            version: server_version().into(),
+            versions,
             shutdown: Mutex::new(None),
             watchdog: Mutex::new(false),
             replica: OnceLock::new(),
@@ -213,12 +211,12 @@ impl Instance {
 
     /// The version that `VERSION()` gives; the greeting puts `5.5.5-` before it, as MariaDB's does.
     pub fn version(&self) -> &Arc<str> {
-        &self.version
+        &self.versions[face::current() as usize]
     }
 
     /// All global values at this moment.
     pub(crate) fn globals(&self) -> Arc<Vec<VarValue>> {
-        self.globals.read().clone()
+        self.globals.read()[face::current() as usize].clone()
     }
 
     /// A global value by position in [`VARIABLES`].
@@ -226,7 +224,7 @@ impl Instance {
         if let Some(read) = VARIABLES[index].hooks.read {
             return read(self);
         }
-        self.globals.read()[index].clone()
+        self.globals.read()[face::current() as usize][index].clone()
     }
 
     /// A global value by name; NULL if there is no such variable.
@@ -242,14 +240,7 @@ impl Instance {
             _ => None,
         };
         let changed: Vec<_> = std::iter::once((index, value)).chain(other).collect();
-        {
-            let mut g = self.globals.write();
-            let mut all = g.as_ref().clone();
-            for (i, v) in &changed {
-                all[*i] = v.clone();
-            }
-            *g = Arc::new(all);
-        }
+        self.put_globals(&changed);
         for (i, v) in &changed {
             if let Some(set) = VARIABLES[*i].hooks.global {
                 set(self, v);
@@ -262,10 +253,27 @@ impl Instance {
         if let Some(i) = variables::index(name)
             && self.global(i).as_u64() < least
         {
-            let mut g = self.globals.write();
-            let mut all = g.as_ref().clone();
-            all[i] = VarValue::UInt(least);
-            *g = Arc::new(all);
+            self.put_globals(&[(i, VarValue::UInt(least))]);
+        }
+    }
+
+    /// Gives global variables their values under all faces. A value that is the default of this session's face becomes each
+    /// face's own default.
+    fn put_globals(&self, changed: &[(usize, VarValue)]) {
+        let mut globals = self.globals.write();
+        for (face, of_face) in Face::ALL.into_iter().zip(globals.iter_mut()) {
+            let mut all = of_face.as_ref().clone();
+            for (i, value) in changed {
+                let d = &VARIABLES[*i];
+                let own = d.hooks.mysql_default.is_some()
+                    && !d.steers_the_server()
+                    && *value == d.default_value();
+                all[*i] = match own {
+                    true => face::under(face, || d.default_value()),
+                    false => value.clone(),
+                };
+            }
+            *of_face = Arc::new(all);
         }
     }
 

@@ -3,12 +3,15 @@
 use crate::replica::filter::ReplicaFilter;
 use crate::variables::{self, AtStart, Effect, Scope, VARIABLES, VarValue, VariableDef};
 use narwal_engine::BinlogFilter;
+use narwal_types::face::{self, Face};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Settings of the command line and of option files, before the server starts.
 #[derive(Debug, Clone)]
 pub struct Startup {
     pub(crate) values: Vec<VarValue>,
+    /// Facts that hold under one face alone.
+    facts_of: Vec<(Face, usize, VarValue)>,
     pub(crate) given: BTreeSet<usize>,
     pub(crate) filter: BinlogFilter,
     /// By connection, in lower case.
@@ -35,6 +38,7 @@ impl Default for Startup {
     fn default() -> Self {
         Startup {
             values: VARIABLES.iter().map(VariableDef::default_value).collect(),
+            facts_of: Vec::new(),
             given: BTreeSet::new(),
             filter: BinlogFilter::default(),
             replica_filters: BTreeMap::new(),
@@ -190,6 +194,33 @@ impl Startup {
         if let Some(i) = variables::index(name) {
             self.values[i] = value;
         }
+    }
+
+    /// States a fact that holds for those who meet this face only.
+    pub fn fact_of(&mut self, face: Face, name: &str, value: VarValue) {
+        self.facts_of
+            .extend(variables::index(name).map(|i| (face, i, value)));
+    }
+
+    /// The global values that a face shows. They are those of the process's face, but for defaults that depend on the face
+    /// and that nobody has overruled, and for facts. What has its effect on the whole server is as it is.
+    pub(crate) fn values_under(&self, shown: Face) -> Vec<VarValue> {
+        let mut shows = self.clone();
+        if shown != face::current() {
+            for (i, d) in VARIABLES.iter().enumerate() {
+                let default = face::under(shown, || d.default_value());
+                let untouched = self.values[i] == d.default_value();
+                if untouched && d.hooks.mysql_default.is_some() && !d.steers_the_server() {
+                    shows.values[i] = default;
+                }
+            }
+            shows.follow_server_set();
+        }
+        for (_, i, value) in self.facts_of.iter().filter(|(f, ..)| *f == shown) {
+            shows.values[*i] = value.clone();
+        }
+        shows.fact("narwal_dialect", VarValue::text(shown.name()));
+        shows.values
     }
 
     /// A value by name; NULL if there is no such variable.

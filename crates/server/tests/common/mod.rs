@@ -5,6 +5,7 @@ pub mod raw;
 
 use narwal_server::backend::status;
 use narwal_server::*;
+use narwal_types::face::Face;
 use narwal_types::*;
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -379,8 +380,8 @@ pub fn start() -> Running {
     let dir = tempfile::tempdir().unwrap();
     let fake = Fake::new();
     let mut config = ServerConfig::new(dir.path());
-    config.addresses = vec!["127.0.0.1:0".parse().unwrap()];
-    config.socket = Some(dir.path().join("s.sock"));
+    config.addresses = vec![("127.0.0.1:0".parse().unwrap(), Face::MariaDb)];
+    config.sockets = vec![(dir.path().join("s.sock"), Face::MariaDb)];
     let server = Server::start(&config, fake.clone()).unwrap();
     Running { server, fake, dir }
 }

@@ -10,16 +10,16 @@ use columns::TABLES;
 use narwal_engine::{Table, TableDef};
 use narwal_sql::virtual_tables::{INFORMATION_SCHEMA, PERFORMANCE_SCHEMA};
 use narwal_sql::{VirtualRows, VirtualTables};
-use narwal_types::face::is_mysql;
+use narwal_types::face::{PerFace, is_mysql};
 use std::collections::BTreeMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 /// A table with the columns of SHOW ALL SLAVES STATUS.
 pub(super) const REPLICA_STATUS: &str = "NARWAL_REPLICA_STATUS";
 
 /// The tables by name in capitals: under MySQL's face MySQL's, and of the others those that it does not have.
 fn definitions() -> &'static BTreeMap<String, Arc<Table>> {
-    static MADE: OnceLock<BTreeMap<String, Arc<Table>>> = OnceLock::new();
+    static MADE: PerFace<BTreeMap<String, Arc<Table>>> = PerFace::new();
     MADE.get_or_init(|| {
         let own = made_here()
             .iter()
@@ -40,7 +40,7 @@ fn definitions() -> &'static BTreeMap<String, Arc<Table>> {
 
 /// The tables with the columns that rows are made with, by name in capitals.
 fn made_here() -> &'static BTreeMap<&'static str, Arc<Table>> {
-    static MADE: OnceLock<BTreeMap<&'static str, Arc<Table>>> = OnceLock::new();
+    static MADE: PerFace<BTreeMap<&'static str, Arc<Table>>> = PerFace::new();
     MADE.get_or_init(|| {
         let mysqls: (&[_], &[_]) = match is_mysql() {
             true => (mysql_columns::TABLES, mysql_columns::COLUMNS),

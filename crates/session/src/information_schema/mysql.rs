@@ -10,13 +10,14 @@ use crate::view::View;
 use narwal_engine::{ColumnDef, IndexColumn, IndexDef, Table, TableDef};
 use narwal_sql::ast::{ColumnSpec, DdlStmt, IndexSpec};
 use narwal_sql::{ParseOptions, Stmt, parse_statement};
+use narwal_types::face::PerFace;
 use narwal_types::{Collation, SqlResult, Value};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 /// The tables by name.
 fn definitions() -> &'static BTreeMap<String, Arc<Table>> {
-    static MADE: OnceLock<BTreeMap<String, Arc<Table>>> = OnceLock::new();
+    static MADE: PerFace<BTreeMap<String, Arc<Table>>> = PerFace::new();
     MADE.get_or_init(|| {
         made(
             MYSQL,

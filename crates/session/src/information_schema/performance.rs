@@ -4,11 +4,12 @@ use super::mysql;
 use narwal_engine::Table;
 use narwal_sql::virtual_tables::PERFORMANCE_SCHEMA;
 use narwal_types::Collation;
+use narwal_types::face::PerFace;
 use std::collections::BTreeMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 fn definitions() -> &'static BTreeMap<String, Arc<Table>> {
-    static MADE: OnceLock<BTreeMap<String, Arc<Table>>> = OnceLock::new();
+    static MADE: PerFace<BTreeMap<String, Arc<Table>>> = PerFace::new();
     MADE.get_or_init(|| {
         let statements = include_str!("performance_schema.sql");
         mysql::made(

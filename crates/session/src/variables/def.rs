@@ -525,6 +525,11 @@ impl VariableDef {
         self.scope != Scope::Global
     }
 
+    /// True if its global value has an effect beyond the sessions that begin with it: there is one for all faces.
+    pub(crate) fn steers_the_server(&self) -> bool {
+        self.hooks.global.is_some() || self.hooks.option.is_some() || self.hooks.options.is_some()
+    }
+
     /// The names under which lists of variables show it. Under MySQL's face that is MySQL's too; of semi-synchronous
     /// replication MySQL's alone, since a tool that finds either form works with it.
     pub(crate) fn shown_names(&self) -> impl Iterator<Item = &'static str> {
