@@ -94,6 +94,16 @@ SELECT FORMAT_BYTES(0), FORMAT_BYTES(1023), FORMAT_BYTES(1048576), FORMAT_PICO_T
 SELECT id FROM p WHERE id = 1 FOR SHARE
 SELECT p.id FROM p JOIN o x ON x.p_id = p.id WHERE x.id = 1 FOR UPDATE OF p, x NOWAIT
 SELECT * FROM p FOR UPDATE OF nope
+SELECT p.id, o.id FROM p JOIN o ON o.p_id = p.id ORDER BY 1, 2 FOR UPDATE OF p
+SELECT p.id, o.id FROM p JOIN o ON o.p_id = p.id ORDER BY 1, 2 FOR UPDATE OF p NOWAIT FOR SHARE OF o SKIP LOCKED
+SELECT p.id FROM p JOIN o FOR UPDATE OF p FOR SHARE OF p
+SELECT p.id FROM p JOIN o FOR UPDATE FOR SHARE OF p
+SELECT p.id FROM p JOIN o FOR SHARE OF o FOR UPDATE
+CREATE ROLE IF NOT EXISTS r1, r2, r3
+CREATE USER IF NOT EXISTS ur1, ur2
+GRANT r1, r2 TO ur1, ur2
+REVOKE r1, r3 FROM ur1
+GRANT r3, r2 TO ur1 WITH ADMIN OPTION
 CREATE TABLE checked (a INT, b INT, CHECK (a > 0), CONSTRAINT cb CHECK (b > a) ENFORCED)
 SHOW CREATE TABLE checked
 INSERT INTO checked VALUES (0, 1)
@@ -373,6 +383,31 @@ def test_super_read_only_goes_with_read_only(face):
         assert c.run(both).rows == [("0", "0")]
 
 
+def test_a_locking_clause_locks_its_tables_only(face):
+    """FOR UPDATE OF a FOR SHARE OF b: rows of a are locked for changes, of b against them, of c not at all."""
+    with fresh(face) as c, Client(face) as other:
+        for t in "abc":
+            c.ok(f"CREATE TABLE {t} (id INT PRIMARY KEY, v INT)")
+            c.ok(f"INSERT INTO {t} VALUES (1, 1), (2, 2)")
+        other.ok("USE d")
+        c.ok("BEGIN")
+        c.ok("SELECT * FROM a JOIN b USING (id) JOIN c AS cc USING (id) WHERE id = 1 FOR UPDATE OF a FOR SHARE OF b")
+        other.ok("BEGIN")
+        assert other.run("SELECT id FROM a WHERE id = 1 FOR SHARE NOWAIT").error == 3572
+        assert other.run("SELECT id FROM b WHERE id = 1 FOR SHARE NOWAIT").rows == [("1",)]
+        assert other.run("SELECT id FROM b WHERE id = 1 FOR UPDATE NOWAIT").error == 3572
+        assert other.run("SELECT id FROM c WHERE id = 1 FOR UPDATE NOWAIT").rows == [("1",)]
+        assert other.run("SELECT id FROM a FOR UPDATE SKIP LOCKED").rows == [("2",)]
+        # Prepared, and what is not locked is read as the transaction sees it.
+        other.ok("ROLLBACK")
+        other.ok("UPDATE c SET v = 7 WHERE id = 1")
+        c.ok("PREPARE s FROM 'SELECT c.v FROM a JOIN c USING (id) WHERE a.id = ? FOR UPDATE OF a'")
+        c.ok("SET @n = 1")
+        assert c.run("EXECUTE s USING @n").rows == [("1",)]
+        c.ok("ROLLBACK")
+        assert c.run("EXECUTE s USING @n").rows == [("7",)]
+
+
 def test_binary_log_statements(face):
     with Client(face) as c:
         c.ok("CREATE DATABASE IF NOT EXISTS b")
@@ -457,9 +492,7 @@ def test_what_is_not_there_is_refused_by_name(face):
     for statement in (
         "CREATE VIEW v AS SELECT l.b FROM t, LATERAL (SELECT t.a AS b) AS l",
         "SELECT * FROM t RIGHT JOIN LATERAL (SELECT 1) AS l ON TRUE",
-        "SELECT t.a FROM t JOIN t AS x ON TRUE FOR UPDATE OF t",
         "SET PERSIST max_connections = 5",
-        "GRANT r1, r2 TO root@localhost",
         "SET GLOBAL sql_require_primary_key = ON",
         "SET SESSION gtid_next = 'AUTOMATIC:tag'",
     ):

@@ -130,6 +130,9 @@ impl EngineError {
         match self {
             EngineError::Duplicate { .. } => errors::DUP_ENTRY.text("Duplicate entry"),
             EngineError::WriteConflict => errors::CHECKREAD.plain(),
+            EngineError::LockNotAvailable if narwal_types::face::is_mysql() => {
+                errors::LOCK_NOWAIT.plain()
+            }
             EngineError::LockWaitTimeout | EngineError::LockNotAvailable => errors::LOCK_WAIT_TIMEOUT.plain(),
             EngineError::Deadlock => errors::LOCK_DEADLOCK.plain(),
             EngineError::Interrupted => errors::QUERY_INTERRUPTED.plain(),

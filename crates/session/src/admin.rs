@@ -308,12 +308,12 @@ pub(crate) enum RoleStatement {
         roles: Vec<RoleName>,
     },
     Grant {
-        role: RoleName,
+        roles: Vec<RoleName>,
         users: Vec<UserSpec>,
         admin_option: bool,
     },
     Revoke {
-        role: RoleName,
+        roles: Vec<RoleName>,
         users: Vec<UserName>,
         /// ADMIN OPTION FOR.
         admin_option: bool,

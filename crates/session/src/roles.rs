@@ -8,8 +8,8 @@ use crate::privileges::PrivilegeSet;
 use crate::session::ClientSession;
 use crate::users::{failed, no_such_user};
 use narwal_sql::show::quote_ident;
-use narwal_types::SqlResult;
 use narwal_types::errors::{self, ErrorKind};
+use narwal_types::{SqlResult, face};
 
 /// Names that no role has.
 fn check_name(name: &str) -> SqlResult<&str> {
@@ -62,6 +62,12 @@ pub(crate) fn check_has_role(
     )))
 }
 
+/// Roles as a statement lists them.
+fn named(roles: &[String]) -> String {
+    let quoted: Vec<String> = roles.iter().map(|r| quote_ident(r).to_string()).collect();
+    quoted.join(", ")
+}
+
 impl ClientSession {
     /// A statement of roles.
     pub(crate) fn role_statement(&mut self, statement: &RoleStatement) -> SqlResult<()> {
@@ -74,15 +80,15 @@ impl ClientSession {
             } => self.create_role(*or_replace, *if_not_exists, roles, admin.as_ref()),
             RoleStatement::Drop { if_exists, roles } => self.drop_role(*if_exists, roles),
             RoleStatement::Grant {
-                role,
+                roles,
                 users,
                 admin_option,
-            } => self.grant_role(role, users, *admin_option),
+            } => self.grant_roles(roles, users, *admin_option),
             RoleStatement::Revoke {
-                role,
+                roles,
                 users,
                 admin_option,
-            } => self.revoke_role(role, users, *admin_option),
+            } => self.revoke_roles(roles, users, *admin_option),
             RoleStatement::Set(role) => self.set_role(role.as_deref()),
             RoleStatement::SetDefault { role, user } => {
                 self.set_default_role(role.as_deref(), user.as_ref())
@@ -243,32 +249,76 @@ impl ClientSession {
         Err(errors::ACCESS_DENIED_NO_PASSWORD_ERROR.with([&user, &host]))
     }
 
-    fn grant_role(
+    fn grant_roles(
         &mut self,
-        role: &RoleName,
+        roles: &[RoleName],
         users: &[UserSpec],
         admin_option: bool,
     ) -> SqlResult<()> {
         let instance = self.instance.clone();
         let _one_writer = instance.acl_writer.lock();
-        let mut drafts = Drafts::new(instance.acl());
-        let role = self.named_role(&drafts, role)?.user;
-        self.check_admin_of(&drafts, &role)?;
+        let option = match admin_option {
+            true => " WITH ADMIN OPTION",
+            false => "",
+        };
+        for group in self.changed_together(roles)? {
+            let mut drafts = Drafts::new(instance.acl());
+            let (mut names, mut bad): (Vec<String>, Vec<String>) = Default::default();
+            for role in &group {
+                let of = self.grant_role(&mut drafts, role, users, admin_option, &mut bad)?;
+                names.extend(
+                    of.into_iter()
+                        .filter(|n| !names.contains(n))
+                        .collect::<Vec<_>>(),
+                );
+            }
+            let list = named(&group);
+            let sql = format!("GRANT {list} TO {}{option}", names.join(", "));
+            self.store(sql, drafts.changes())?;
+            all_done(&errors::CANNOT_GRANT_ROLE, &group.join(", "), &bad)?;
+        }
+        Ok(())
+    }
+
+    /// The roles that a statement gives or takes, in the groups in which they are stored and logged: each alone, as MariaDB's
+    /// replicas need it, but those of a transaction that has a name already together.
+    fn changed_together(&mut self, roles: &[RoleName]) -> SqlResult<Vec<Vec<String>>> {
+        let drafts = Drafts::new(self.instance.acl());
+        let mut names = Vec::new();
+        for role in roles {
+            let role = self.named_role(&drafts, role)?.user;
+            self.check_admin_of(&drafts, &role)?;
+            names.push(role);
+        }
+        Ok(match self.origin() {
+            Some(_) => vec![names],
+            None => names.into_iter().map(|n| vec![n]).collect(),
+        })
+    }
+
+    /// Grants one role. Returns the accounts as the log names them; those that can't have it go to `bad`.
+    fn grant_role(
+        &mut self,
+        drafts: &mut Drafts,
+        role: &str,
+        users: &[UserSpec],
+        admin_option: bool,
+        bad: &mut Vec<String>,
+    ) -> SqlResult<Vec<String>> {
         if users.iter().any(|u| u.auth.is_some()) {
             self.need_any(PrivilegeSet::CREATE_USER)?;
         }
         let mut names = Vec::new();
-        let mut bad = Vec::new();
         for u in users {
             if u.auth.is_none() {
-                self.role_grantee(&drafts, &u.name)?;
+                self.role_grantee(drafts, &u.name)?;
             }
-            let mut a = self.account_to_grant(&drafts, u, &UserOptions::default())?;
-            if a.is_role && drafts.reaches(&role, &a.user) {
+            let mut a = self.account_to_grant(drafts, u, &UserOptions::default())?;
+            if a.is_role && drafts.reaches(role, &a.user) {
                 bad.push(a.quoted());
                 continue;
             }
-            let admin = a.roles.entry(role.clone()).or_default();
+            let admin = a.roles.entry(role.to_owned()).or_default();
             *admin |= admin_option;
             names.push(match u.auth.is_some() {
                 true => format!("{}{}", grant_texts::name(&a), a.identified()),
@@ -276,63 +326,74 @@ impl ClientSession {
             });
             drafts.put(a);
         }
-        let option = match admin_option {
-            true => " WITH ADMIN OPTION",
-            false => "",
-        };
-        let sql = format!(
-            "GRANT {} TO {}{option}",
-            quote_ident(&role),
-            names.join(", ")
-        );
-        self.store(sql, drafts.changes())?;
-        all_done(&errors::CANNOT_GRANT_ROLE, &role, &bad)
+        Ok(names)
     }
 
-    fn revoke_role(
+    fn revoke_roles(
         &mut self,
-        role: &RoleName,
+        roles: &[RoleName],
         users: &[UserName],
         admin_option: bool,
     ) -> SqlResult<()> {
         let instance = self.instance.clone();
         let _one_writer = instance.acl_writer.lock();
-        let mut drafts = Drafts::new(instance.acl());
-        let role = self.named_role(&drafts, role)?.user;
-        self.check_admin_of(&drafts, &role)?;
+        let what = match admin_option {
+            true => "ADMIN OPTION FOR ",
+            false => "",
+        };
+        for group in self.changed_together(roles)? {
+            let mut drafts = Drafts::new(instance.acl());
+            let (mut names, mut bad): (Vec<String>, Vec<String>) = Default::default();
+            for role in &group {
+                let of = self.revoke_role(&mut drafts, role, users, admin_option, &mut bad)?;
+                names.extend(
+                    of.into_iter()
+                        .filter(|n| !names.contains(n))
+                        .collect::<Vec<_>>(),
+                );
+            }
+            let list = named(&group);
+            let sql = format!("REVOKE {what}{list} FROM {}", names.join(", "));
+            self.store(sql, drafts.changes())?;
+            all_done(&errors::CANNOT_REVOKE_ROLE, &group.join(", "), &bad)?;
+        }
+        Ok(())
+    }
+
+    /// Takes one role. Returns the accounts as the log names them; those that don't have it go to `bad`.
+    fn revoke_role(
+        &mut self,
+        drafts: &mut Drafts,
+        role: &str,
+        users: &[UserName],
+        admin_option: bool,
+        bad: &mut Vec<String>,
+    ) -> SqlResult<Vec<String>> {
         let mut names = Vec::new();
-        let mut bad = Vec::new();
         for u in users {
-            let (user, host) = self.role_grantee(&drafts, u)?;
+            let (user, host) = self.role_grantee(drafts, u)?;
             let Some(mut a) = drafts
                 .get(&user, &host)
-                .filter(|a| a.roles.contains_key(&role))
+                .filter(|a| a.roles.contains_key(role))
             else {
                 let named = match host.is_empty() {
                     true => Account::role(&user),
                     false => Account::new(&user, &host),
                 };
-                bad.push(named.quoted());
+                // MySQL takes nothing from who has nothing.
+                if !face::is_mysql() {
+                    bad.push(named.quoted());
+                }
                 continue;
             };
             match admin_option {
-                true => a.roles.insert(role.clone(), false),
-                false => a.roles.remove(&role),
+                true => a.roles.insert(role.to_owned(), false),
+                false => a.roles.remove(role),
             };
             names.push(grant_texts::name(&a));
             drafts.put(a);
         }
-        let what = match admin_option {
-            true => "ADMIN OPTION FOR ",
-            false => "",
-        };
-        let sql = format!(
-            "REVOKE {what}{} FROM {}",
-            quote_ident(&role),
-            names.join(", ")
-        );
-        self.store(sql, drafts.changes())?;
-        all_done(&errors::CANNOT_REVOKE_ROLE, &role, &bad)
+        Ok(names)
     }
 
     fn check_has_role(&mut self, user: &str, host: &str, role: &str) -> SqlResult<()> {

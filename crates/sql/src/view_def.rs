@@ -19,7 +19,7 @@ pub(crate) fn is_mergeable(s: &Select) -> bool {
         && s.group_by.is_empty()
         && s.having.is_none()
         && s.limit.is_none()
-        && s.locking.is_none()
+        && s.locking.is_empty()
         && !matches!(s.from, None | Some(From::Set { .. }))
         && !has_window(s)
 }

@@ -1071,6 +1071,10 @@ errors! {
         "Too long enumeration/set value for column {}.";
     UNRESOLVED_TABLE_LOCK: 1 = 3568, b"HY000", "ER_UNRESOLVED_TABLE_LOCK",
         "Unresolved table name `{}` in locking clause.";
+    DUPLICATE_TABLE_LOCK: 1 = 3569, b"HY000", "ER_DUPLICATE_TABLE_LOCK",
+        "Table `{}` appears in multiple locking clauses.";
+    LOCK_NOWAIT: 0 = 3572, b"HY000", "ER_LOCK_NOWAIT",
+        "Statement aborted because lock(s) could not be acquired immediately and NOWAIT is set.";
     REGEXP_INDEX_OUTOFBOUNDS_ERROR: 0 = 3686, b"HY000", "ER_REGEXP_INDEX_OUTOFBOUNDS_ERROR",
         "Index out of bounds in regular expression search.";
     FUNCTIONAL_INDEX_ON_JSON_OR_GEOMETRY_FUNCTION: 0 = 3753, b"42000", "ER_FUNCTIONAL_INDEX_ON_JSON_OR_GEOMETRY_FUNCTION",

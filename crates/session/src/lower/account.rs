@@ -280,11 +280,11 @@ fn grant(given: ast::Grant) -> SqlResult<AccountStatement> {
             grant: Some(grant_option),
         }),
         ast::Grant::Role {
-            role,
+            roles,
             users: to,
             admin_option,
         } => Ok(AccountStatement::Role(RoleStatement::Grant {
-            role,
+            roles,
             users: users(to)?,
             admin_option,
         })),
@@ -316,11 +316,11 @@ fn revoke(given: ast::Revoke) -> SqlResult<AccountStatement> {
             })
         }
         ast::Revoke::Role {
-            role,
+            roles,
             users: from,
             admin_option,
         } => Ok(AccountStatement::Role(RoleStatement::Revoke {
-            role,
+            roles,
             users: names(from)?,
             admin_option,
         })),

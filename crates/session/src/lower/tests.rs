@@ -302,7 +302,7 @@ fn users_and_grants() {
     assert_eq!(
         p("grant r to u with admin option"),
         Admin::Account(AccountStatement::Role(RoleStatement::Grant {
-            role: RoleName::Named("r".into()),
+            roles: vec![RoleName::Named("r".into())],
             users: vec![UserSpec {
                 name: named("u", "%"),
                 auth: None

@@ -58,10 +58,11 @@ fn select_forms() {
     assert!(s.order_by[0].desc);
     assert_eq!(
         s.locking,
-        Some(Locking {
+        [Locking {
             exclusive: true,
-            wait: LockWait::SkipLocked
-        })
+            wait: LockWait::SkipLocked,
+            of: Vec::new(),
+        }]
     );
     let Stmt::Select(s) =
         parse("select  1 +\n 1 , @@version_comment  from dual limit 1 lock in share mode nowait")

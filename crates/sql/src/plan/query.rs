@@ -503,7 +503,12 @@ impl TablePlan {
             Rows::Stored if own => out.push(&self.table),
             Rows::Query(p) => p.for_update(out),
             Rows::Set(u) => u.parts().for_each(|p| p.for_update(out)),
-            Rows::Join(j) => j.leaves.iter().for_each(|l| l.plan.for_update(own, out)),
+            Rows::Join(j) => {
+                for l in &j.leaves {
+                    let own = l.lock.is_some_and(|l| l.mode == LockMode::Exclusive);
+                    l.plan.for_update(own, out);
+                }
+            }
             Rows::Stored | Rows::Virtual(_) | Rows::Working(_) | Rows::Recursive(_) => {}
         }
     }

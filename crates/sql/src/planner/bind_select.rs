@@ -21,7 +21,7 @@ use narwal_syntax::ast::{
 };
 use narwal_syntax::ast::{LockWait as Wait, UnaryOp};
 use narwal_types::errors;
-use narwal_types::{ResultColumn, SqlResult, TypeKind, Value};
+use narwal_types::{ResultColumn, SqlError, SqlResult, TypeKind, Value};
 use smallvec::SmallVec;
 use std::cell::RefCell;
 
@@ -471,7 +471,8 @@ impl Resolver<'_> {
             ..GroupPlan::of(keys)
         });
         Ok(LogicalSelect {
-            lock: s.locking.as_ref().and_then(|l| lock_spec(l, &body)),
+            lock: lock_spec(&s.locking, &body),
+            lock_each: lock_each(&s.locking, &sources)?,
             sources,
             body,
             filter,
@@ -597,16 +598,37 @@ fn having(s: &Select, keys: &[SortKey], scope: &Scope<'_>) -> SqlResult<Option<E
 }
 
 /// The locks that a locking clause asks for; a SELECT without rows of tables takes none.
-fn lock_spec(l: &Locking, body: &Body) -> Option<LockSpec> {
-    let mode = match l.exclusive {
-        true => LockMode::Exclusive,
-        false => LockMode::Shared,
-    };
-    (!matches!(body, Body::Nothing)).then(|| LockSpec {
-        mode,
+fn lock_spec(clauses: &[Locking], body: &Body) -> Option<LockSpec> {
+    let strongest = clauses.iter().max_by_key(|l| l.exclusive)?;
+    (!matches!(body, Body::Nothing)).then(|| spec_of(strongest))
+}
+
+fn spec_of(l: &Locking) -> LockSpec {
+    LockSpec {
+        mode: match l.exclusive {
+            true => LockMode::Exclusive,
+            false => LockMode::Shared,
+        },
         wait: lock_wait(l.wait),
         changes: false,
-    })
+    }
+}
+
+/// The locks of each source's rows, where clauses say OF which tables they are; empty if one clause is for all.
+fn lock_each(clauses: &[Locking], sources: &[Source]) -> SqlResult<Vec<Option<LockSpec>>> {
+    if clauses.iter().all(|l| l.of.is_empty()) {
+        return Ok(Vec::new());
+    }
+    if sources.iter().any(|s| s.view.is_some()) {
+        return Err(SqlError::unsupported(
+            "a locking clause OF tables beside views",
+        ));
+    }
+    let of = |s: &Source| {
+        let named = |l: &&Locking| l.of.iter().any(|n| n.eq_ignore_ascii_case(&s.name));
+        clauses.iter().find(named).map(spec_of)
+    };
+    Ok(sources.iter().map(of).collect())
 }
 
 /// How many rows a LIMIT looks at, if its operands say so.

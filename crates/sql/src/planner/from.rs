@@ -355,6 +355,7 @@ impl Resolver<'_> {
             late,
             params,
             lock,
+            lock_each,
             row_keys,
             straight,
         } = of;
@@ -397,7 +398,10 @@ impl Resolver<'_> {
             let first = order.first() == Some(&i);
             let mut leaf = self.leaf(r, &hints, conds, &sources[i], first, params)?;
             if leaf.plan.is_stored() {
-                leaf.lock = lock;
+                leaf.lock = match lock_each.is_empty() {
+                    true => lock,
+                    false => lock_each.get(i).copied().flatten(),
+                };
                 if row_keys.contains(&i) {
                     leaf.lock = Some(LockSpec::FOR_WRITE);
                     leaf.keyed = true;

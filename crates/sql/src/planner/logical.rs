@@ -55,6 +55,8 @@ pub struct Joining<'a> {
     pub params: usize,
     /// Locks that its sources take.
     pub lock: Option<LockSpec>,
+    /// See [`LogicalSelect::lock_each`].
+    pub lock_each: Vec<Option<LockSpec>>,
     /// Sources whose clustered keys stand behind the join's columns.
     pub row_keys: &'a [usize],
     /// The order of the text stays.
@@ -149,8 +151,10 @@ pub struct LogicalSelect {
     pub enough: Option<u64>,
     /// SQL_CALC_FOUND_ROWS.
     pub calc_found_rows: bool,
-    /// FOR UPDATE, LOCK IN SHARE MODE.
+    /// FOR UPDATE, LOCK IN SHARE MODE; of several clauses the strongest.
     pub lock: Option<LockSpec>,
+    /// The lock of each source's rows, if the clauses say OF which tables they are; empty if `lock` is for all.
+    pub lock_each: Vec<Option<LockSpec>>,
     /// Number of the statement's parameters.
     pub params: usize,
     /// STRAIGHT_JOIN.

@@ -168,6 +168,7 @@ impl Resolver<'_> {
                     late: l.late.take(),
                     params: l.params,
                     lock: l.lock,
+                    lock_each: std::mem::take(&mut l.lock_each),
                     row_keys,
                     straight: l.straight,
                 };

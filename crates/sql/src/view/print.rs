@@ -100,10 +100,16 @@ pub(super) fn select(s: &Select) -> String {
         }
         out.push_str(&e(count));
     }
-    match s.locking {
-        Some(l) if l.exclusive => out.push_str(" for update"),
-        Some(_) => out.push_str(" lock in share mode"),
-        None => {}
+    for l in &s.locking {
+        out.push_str(match (l.exclusive, l.of.is_empty()) {
+            (true, _) => " for update",
+            (false, true) => " lock in share mode",
+            (false, false) => " for share",
+        });
+        if !l.of.is_empty() {
+            out.push_str(" of ");
+            out.push_str(&names(&l.of));
+        }
     }
     out
 }
@@ -135,7 +141,7 @@ fn part(s: &Select, alone: bool) -> String {
         || s.with.is_some()
         || !s.order_by.is_empty()
         || s.limit.is_some()
-        || s.locking.is_some()
+        || !s.locking.is_empty()
         || matches!(s.from, Some(From::Set { .. }));
     match own {
         true => format!("({})", select(s)),

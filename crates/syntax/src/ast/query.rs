@@ -68,12 +68,14 @@ pub enum SelectItem {
 }
 
 /// FOR UPDATE / LOCK IN SHARE MODE.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Locking {
     /// True for FOR UPDATE.
     pub exclusive: bool,
     /// WAIT, NOWAIT, SKIP LOCKED.
     pub wait: LockWait,
+    /// OF: the tables, by the names that FROM gives them; empty for all.
+    pub of: Vec<String>,
 }
 
 /// What a locking clause does about rows that others have locked.
@@ -363,8 +365,8 @@ pub struct Select {
     pub rows_examined: Option<Expr>,
     /// PROCEDURE.
     pub procedure: Option<Box<Call>>,
-    /// Locking clause.
-    pub locking: Option<Locking>,
+    /// Locking clauses. Several, in MySQL, if each says of which tables.
+    pub locking: Vec<Locking>,
     /// Subqueries of its expressions by number.
     pub subqueries: Vec<(usize, Select)>,
     /// Number of `?` in the whole statement.
@@ -392,7 +394,7 @@ impl Select {
             with_ties: false,
             rows_examined: None,
             procedure: None,
-            locking: None,
+            locking: Vec::new(),
             subqueries: Vec::new(),
             params: 0,
         }

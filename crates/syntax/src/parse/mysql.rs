@@ -2,7 +2,7 @@
 
 use crate::ast::admin::{Admin, Backup};
 use crate::ast::ddl::{AlterAction, Check, ColumnAttribute};
-use crate::ast::{Call, CastType, Expr, Expression, From, Select, SelectItem};
+use crate::ast::{Call, CastType, Expr, Expression, From, Locking, Select, SelectItem};
 use crate::keyword::Kw;
 use crate::parser::Parser;
 use crate::row_alias::RowAlias;
@@ -152,12 +152,19 @@ impl Parser<'_> {
         }
     }
 
-    /// `OF table, ...` of a locking clause. All tables of the query are locked, so it must name them all.
-    pub(super) fn locked_tables(&mut self, from: Option<&From>) -> SqlResult<()> {
-        if !is_mysql() || !self.eat(Kw::OF) {
-            return Ok(());
-        }
-        let named = self.comma_separated(Self::ident)?;
+    /// `OF table, ...` of a locking clause behind the clauses `before`; empty if it speaks of all tables.
+    ///
+    /// # Errors
+    /// 3568 for a table that FROM does not have, 3569 for one of which a clause before speaks.
+    pub(super) fn locked_tables(
+        &mut self,
+        from: Option<&From>,
+        before: &[Locking],
+    ) -> SqlResult<Vec<String>> {
+        let named = match is_mysql() && self.eat(Kw::OF) {
+            true => self.comma_separated(Self::ident)?,
+            false => Vec::new(),
+        };
         let mut all = Vec::new();
         if let Some(from) = from {
             from.names(&mut all);
@@ -166,11 +173,21 @@ impl Parser<'_> {
         if let Some(name) = named.iter().find(|n| !all.iter().any(|a| is(a, n))) {
             return Err(errors::UNRESOLVED_TABLE_LOCK.with([name]));
         }
-        match all.iter().all(|a| named.iter().any(|n| is(a, n))) {
-            true => Ok(()),
-            false => Err(SqlError::unsupported(
-                "a locking clause OF some of the tables",
-            )),
+        let of: Vec<&str> = match named.is_empty() {
+            true => all,
+            false => named.iter().map(String::as_str).collect(),
+        };
+        let spoken_of = |n: &&&str| {
+            let has = |l: &Locking| l.of.is_empty() || l.of.iter().any(|o| is(o, n));
+            before.iter().any(has)
+        };
+        match of.iter().find(spoken_of) {
+            Some(name) if named.is_empty() => {
+                let text = format!("Table {name} appears in multiple locking clauses.");
+                Err(errors::DUPLICATE_TABLE_LOCK.text(text))
+            }
+            Some(name) => Err(errors::DUPLICATE_TABLE_LOCK.with([name])),
+            None => Ok(named),
         }
     }
 

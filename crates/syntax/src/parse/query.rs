@@ -106,21 +106,23 @@ impl Parser<'_> {
         if !order && !limit && !other {
             return Ok(first);
         }
-        let taken = first.limit.is_some() || first.locking.is_some();
+        let taken = first.limit.is_some() || !first.locking.is_empty();
         if (order || limit) && (taken || (order && !first.order_by.is_empty())) {
             first = self.around(first, Vec::new());
         }
         let before = (
             std::mem::take(&mut first.order_by),
             first.limit.take(),
-            first.locking,
+            std::mem::take(&mut first.locking),
         );
         self.select_tail(&mut first)?;
         if first.order_by.is_empty() {
             first.order_by = before.0;
         }
         first.limit = first.limit.or(before.1);
-        first.locking = first.locking.or(before.2);
+        if first.locking.is_empty() {
+            first.locking = before.2;
+        }
         Ok(first)
     }
 
@@ -529,10 +531,10 @@ impl Parser<'_> {
         self.select_into(true)?;
         s.locking = self.locking(s.from.as_ref())?;
         // Behind SELECTs that are put together it means the rows of the last one.
-        if let (Some(From::Set { rest, .. }), Some(_)) = (&mut s.from, &s.locking)
+        if let (Some(From::Set { rest, .. }), false) = (&mut s.from, s.locking.is_empty())
             && let Some((_, last)) = rest.last_mut()
         {
-            last.locking = s.locking.take();
+            last.locking = std::mem::take(&mut s.locking);
         }
         self.select_into(true)
     }
@@ -617,25 +619,32 @@ impl Parser<'_> {
         }
     }
 
-    fn locking(&mut self, from: Option<&From>) -> SqlResult<Option<Locking>> {
-        let exclusive = if self.eat_all(&[Kw::FOR, Kw::UPDATE]) {
-            self.locked_tables(from)?;
-            true
-        } else if is_mysql() && self.eat_all(&[Kw::FOR, Kw::SHARE]) {
-            self.locked_tables(from)?;
-            false
-        } else if self.eat(Kw::LOCK) {
-            self.expect(Kw::IN)?;
-            self.expect(Kw::SHARE)?;
-            self.expect(Kw::MODE)?;
-            false
-        } else {
-            return Ok(None);
-        };
-        Ok(Some(Locking {
-            exclusive,
-            wait: self.locking_wait()?,
-        }))
+    fn locking(&mut self, from: Option<&From>) -> SqlResult<Vec<Locking>> {
+        let mut all = Vec::new();
+        loop {
+            let exclusive = if self.eat_all(&[Kw::FOR, Kw::UPDATE]) {
+                true
+            } else if is_mysql() && self.eat_all(&[Kw::FOR, Kw::SHARE]) {
+                false
+            } else if all.is_empty() && self.eat(Kw::LOCK) {
+                self.expect(Kw::IN)?;
+                self.expect(Kw::SHARE)?;
+                self.expect(Kw::MODE)?;
+                false
+            } else {
+                return Ok(all);
+            };
+            let of = self.locked_tables(from, &all)?;
+            let wait = self.locking_wait()?;
+            all.push(Locking {
+                exclusive,
+                wait,
+                of,
+            });
+            if !is_mysql() {
+                return Ok(all);
+            }
+        }
     }
 
     /// WAIT n, NOWAIT, SKIP LOCKED, if one is next.

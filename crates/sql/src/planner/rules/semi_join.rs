@@ -64,7 +64,7 @@ fn is_plain(s: &Select) -> bool {
         && s.group_by.is_empty()
         && s.having.is_none()
         && s.limit.is_none()
-        && s.locking.is_none()
+        && s.locking.is_empty()
         && s.from
             .as_ref()
             .is_some_and(|f| !matches!(f, From::Set { .. }))

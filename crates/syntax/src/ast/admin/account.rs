@@ -196,8 +196,8 @@ pub enum Grant {
     },
     /// Of a role.
     Role {
-        /// Which.
-        role: RoleName,
+        /// Which; several in MySQL.
+        roles: Vec<RoleName>,
         /// To whom.
         users: Vec<UserSpec>,
         /// WITH ADMIN OPTION.
@@ -230,8 +230,8 @@ pub enum Revoke {
     },
     /// Of a role.
     Role {
-        /// Which.
-        role: RoleName,
+        /// Which; several in MySQL.
+        roles: Vec<RoleName>,
         /// From whom.
         users: Vec<UserName>,
         /// ADMIN OPTION FOR.

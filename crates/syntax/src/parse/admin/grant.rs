@@ -3,12 +3,14 @@
 use crate::ast::TableName;
 use crate::ast::admin::{
     AccountOptions, Admin, Grant, GrantLevel, GrantObject, Privilege, PrivilegeList, Revoke,
+    RoleName,
 };
 use crate::keyword::Kw;
 use crate::parser::Parser;
 use crate::sql_mode::SqlMode;
 use crate::token::Tok;
 use narwal_types::SqlResult;
+use narwal_types::face::is_mysql;
 
 /// Privileges by the words that they are written with. The longest come first.
 const PRIVILEGES: &[(&[Kw], &str)] = &[
@@ -87,8 +89,7 @@ impl Parser<'_> {
                 grant_option,
             }
         } else if self.grants_role(Kw::TO) {
-            let role = self.role_name()?;
-            self.refuse_in_mysql(Tok::Comma, "GRANT of several roles")?;
+            let roles = self.granted_roles()?;
             self.expect(Kw::TO)?;
             let users = self.user_specs()?;
             let admin_option = self.eat(Kw::WITH);
@@ -97,7 +98,7 @@ impl Parser<'_> {
                 self.expect(Kw::OPTION)?;
             }
             Grant::Role {
-                role,
+                roles,
                 users,
                 admin_option,
             }
@@ -105,6 +106,14 @@ impl Parser<'_> {
             self.grant_privileges()?
         };
         Ok(Admin::Grant(Box::new(grant)))
+    }
+
+    /// The roles of GRANT and REVOKE: one, in MySQL several.
+    fn granted_roles(&mut self) -> SqlResult<Vec<RoleName>> {
+        match is_mysql() {
+            true => self.comma_separated(Self::role_name),
+            false => Ok(vec![self.role_name()?]),
+        }
     }
 
     /// True if a role is granted: a lone name that is no privilege, or that stands where a role must.
@@ -257,12 +266,11 @@ impl Parser<'_> {
     }
 
     fn revoke_role(&mut self, admin_option: bool) -> SqlResult<Revoke> {
-        let role = self.role_name()?;
-        self.refuse_in_mysql(Tok::Comma, "REVOKE of several roles")?;
+        let roles = self.granted_roles()?;
         self.expect(Kw::FROM)?;
         let users = self.comma_separated(Self::user_or_role)?;
         Ok(Revoke::Role {
-            role,
+            roles,
             users,
             admin_option,
         })
