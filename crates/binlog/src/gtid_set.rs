@@ -2,7 +2,7 @@
 //!
 //! A transaction has one GTID, MariaDB's. Its form for MySQL follows from it: each pair of domain and server has a UUID of its
 //! own ([`gtid_uuid`]), and the number is the sequence number. So every server that has the transaction says the same to
-//! MySQL's readers, and nothing is stored twice.
+//! MySQL's readers, and nothing is stored twice. One that comes from a MySQL keeps the name that it had there besides.
 
 use crate::error::BinlogError;
 use crate::gtid::{Gtid, GtidState};
@@ -83,6 +83,17 @@ pub struct MysqlGtid {
     pub tag: Tag,
     /// The number, from 1.
     pub number: u64,
+}
+
+/// The name under which MySQL's readers know a transaction that was written here: the same on every server.
+impl From<Gtid> for MysqlGtid {
+    fn from(gtid: Gtid) -> Self {
+        MysqlGtid {
+            uuid: gtid_uuid(gtid.domain, gtid.server),
+            tag: Tag::NONE,
+            number: gtid.seq,
+        }
+    }
 }
 
 impl fmt::Display for MysqlGtid {

@@ -4,10 +4,10 @@
 //! variables of QUERY events must be ones that MySQL knows; a file begins with PREVIOUS_GTIDS. Facts: MySQL's documentation of
 //! the replication protocol, and logs that its servers wrote.
 
-use crate::decode::{GtidEvent, QueryEvent};
+use crate::decode::QueryEvent;
 use crate::error::BinlogError;
 use crate::event::{CHECKSUM_LEN, EventHeader, HEADER_LEN, build, event_flags, event_type, seal};
-use crate::gtid_set::{GtidSet, gtid_uuid};
+use crate::gtid_set::{GtidSet, MysqlGtid};
 use crate::lenenc::{Reader, put_lenenc};
 
 /// Type codes that only MySQL has.
@@ -84,20 +84,20 @@ pub struct LogicalClock {
     pub last_committed: u64,
 }
 
-/// Writes the GTID event of a group behind `out`. `header` and `gtid` are those of MariaDB's event, `len` the group's bytes.
+/// Writes the GTID event of a group behind `out`. `header` is that of MariaDB's event, `len` the group's bytes; `gtid` has no
+/// tag, which takes an event of another kind.
 pub fn put_mysql_gtid(
     out: &mut Vec<u8>,
     header: &EventHeader,
-    gtid: &GtidEvent,
+    gtid: &MysqlGtid,
     rows: bool,
     clock: LogicalClock,
     len: u64,
 ) {
-    let g = gtid.gtid;
     let begin = start(out, header, mysql_type::GTID, 0);
     out.push(if rows { 0 } else { MAY_HAVE_STATEMENTS });
-    out.extend_from_slice(gtid_uuid(g.domain, g.server).as_bytes());
-    out.extend_from_slice(&g.seq.to_le_bytes());
+    out.extend_from_slice(gtid.uuid.as_bytes());
+    out.extend_from_slice(&gtid.number.to_le_bytes());
     out.push(2);
     out.extend_from_slice(&clock.last_committed.to_le_bytes());
     out.extend_from_slice(&clock.sequence.to_le_bytes());
@@ -276,6 +276,7 @@ mod tests {
     use super::*;
     use crate::decode::{Event, EventReader};
     use crate::gtid::Gtid;
+    use crate::gtid_set::gtid_uuid;
 
     fn header(kind: u8) -> EventHeader {
         EventHeader {
@@ -290,15 +291,11 @@ mod tests {
 
     #[test]
     fn a_gtid_event_has_mysqls_bytes() {
-        let gtid = GtidEvent {
-            gtid: Gtid {
-                domain: 0,
-                server: 3,
-                seq: 9,
-            },
-            flags2: 0,
-            commit_id: None,
-        };
+        let gtid = MysqlGtid::from(Gtid {
+            domain: 0,
+            server: 3,
+            seq: 9,
+        });
         let mut out = Vec::new();
         let clock = LogicalClock {
             sequence: 4,

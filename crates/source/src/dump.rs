@@ -184,7 +184,7 @@ impl<'a, G: Groups> Dump<'a, G> {
             out: Out {
                 io,
                 dialect: if vars.executed.is_some() {
-                    Dialect::MySql(Translator::default())
+                    Dialect::MySql(Translator::of(vars.source_id))
                 } else {
                     Dialect::MariaDb(Capable::new(vars.capability, request.annotate()))
                 },
@@ -490,11 +490,21 @@ impl<'a, G: Groups> Dump<'a, G> {
             head.start_pos
         };
         if let Dialect::MySql(translator) = &mut self.out.dialect {
-            translator.begin_group(head.len);
+            let stream = self.stream.as_ref();
+            let named = head.mysql.map(|gtid| {
+                let known = stream.is_some_and(|s| s.has_mysql(&gtid));
+                (gtid, known)
+            });
+            translator.begin_group(head.len, named);
         }
         let mut at = from;
         while let Some(event) = self.groups.next_event()? {
             at += event.len() as u64;
+            if let Dialect::MySql(translator) = &mut self.out.dialect
+                && at >= end
+            {
+                translator.at_end();
+            }
             let mut ack = false;
             if let Some(semi) = &mut self.semi
                 && at >= end

@@ -1,7 +1,7 @@
 //! Which groups a reader by GTID is sent, and where it wants to stop.
 
 use crate::error::DumpError;
-use narwal_binlog::{Gtid, GtidSet, GtidState};
+use narwal_binlog::{Gtid, GtidSet, GtidState, MysqlGtid};
 
 /// What to do with a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,6 +86,11 @@ impl GtidStream {
             set: Some(set),
             ..GtidStream::default()
         }
+    }
+
+    /// The reader has a transaction under the name that a MySQL gave it.
+    pub(crate) fn has_mysql(&self, gtid: &MysqlGtid) -> bool {
+        self.set.as_ref().is_some_and(|set| set.has_mysql(gtid))
     }
 
     /// The reader wants nothing (more).

@@ -3,14 +3,17 @@
 use crate::rendered::Rendered;
 use crate::to_mysql::to_mysql;
 use narwal_binlog::{
-    BinlogError, Event, EventReader, GtidEvent, LogicalClock, QueryEvent, RawEvent, event_type,
-    gtid_flags, put_mysql_gtid, put_mysql_query, put_query_for_mysql, put_rows_v2,
+    BinlogError, Event, EventHeader, EventReader, Gtid, GtidEvent, LogicalClock, MysqlGtid,
+    QueryEvent, RawEvent, event_type, gtid_flags, put_mysql_gtid, put_mysql_query,
+    put_query_for_mysql, put_rows_v2,
 };
 use narwal_syntax::{SqlMode, glance};
 
 /// Translates a stream of events. It remembers what later events of a group, and later groups, depend on.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Translator {
+    /// `server_id` of this server.
+    server: u32,
     /// Groups so far in this file, and what the last one had to wait for.
     clock: LogicalClock,
     /// Commit id of the last group: those that share it were committed together and do not wait for each other.
@@ -19,20 +22,63 @@ pub(crate) struct Translator {
     group_len: u64,
     /// The group is a transaction, not one statement for itself.
     transaction: bool,
+    /// The present group has a name that a MySQL gave it.
+    named: Option<Named>,
+    /// Its last event is next.
+    at_end: bool,
+}
+
+/// A group that came with a name. It goes out under that name, so that readers of this server and of the MySQL that it comes
+/// from agree on what they have; behind it follows an empty transaction under the name that it has here, so that the numbers
+/// of this server have no holes.
+#[derive(Debug, Clone, Copy)]
+struct Named {
+    gtid: MysqlGtid,
+    /// The reader has it already: only the empty one is news.
+    known: bool,
+    /// Its GTID here, once its first event was read.
+    here: Option<Gtid>,
 }
 
 impl Translator {
+    /// Translates for the server with this `server_id`.
+    pub(crate) fn of(server: u32) -> Self {
+        Translator {
+            server,
+            ..Translator::default()
+        }
+    }
+
     /// A file begins.
     pub(crate) fn begin_file(&mut self) {
-        *self = Translator::default();
+        *self = Translator::of(self.server);
     }
 
-    /// A group of so many bytes begins.
-    pub(crate) fn begin_group(&mut self, len: u64) {
+    /// A group of so many bytes begins. `named`: the name that a MySQL gave it, and whether the reader has that. One with a tag
+    /// takes an event that MySQL 8.0 does not know; such a group goes out under its name here alone.
+    pub(crate) fn begin_group(&mut self, len: u64, named: Option<(MysqlGtid, bool)>) {
+        if let Some(named) = self.named {
+            // The empty transaction took a number too. Nothing is committed together with it.
+            self.clock.sequence += u64::from(!named.known);
+            self.commit_id = None;
+        }
         self.group_len = len;
+        self.at_end = false;
+        self.named = named
+            .filter(|(gtid, _)| gtid.tag.is_none())
+            .map(|(gtid, known)| Named {
+                gtid,
+                known,
+                here: None,
+            });
     }
 
-    /// Renders a complete event.
+    /// The group's last event is next.
+    pub(crate) fn at_end(&mut self) {
+        self.at_end = true;
+    }
+
+    /// Renders a complete event. The last event of a group may be rendered twice.
     ///
     /// # Errors
     /// [`BinlogError`] for an event that can't be taken apart or that MySQL has no form for.
@@ -41,6 +87,62 @@ impl Translator {
         event: &[u8],
         out: &mut Vec<u8>,
     ) -> Result<Rendered, BinlogError> {
+        let known = self.named.is_some_and(|n| n.known);
+        let is_head = event.get(4) == Some(&event_type::GTID);
+        let rendered = match known && !is_head {
+            true => Rendered::LeftOut,
+            false => self.render_event(event, out)?,
+        };
+        let rendered = match known {
+            true => Rendered::LeftOut,
+            false => rendered,
+        };
+        let here = self.named.and_then(|n| n.here);
+        let Some(here) = here.filter(|_| self.at_end) else {
+            return Ok(rendered);
+        };
+        match rendered {
+            Rendered::Replaced => {}
+            Rendered::LeftOut => out.clear(),
+            Rendered::AsIs => {
+                out.clear();
+                out.extend_from_slice(event);
+            }
+        }
+        self.name_here(here, &EventHeader::parse(event)?, out);
+        Ok(Rendered::Replaced)
+    }
+
+    /// The empty transaction behind a group that has a name of its own. `last`: the head of the group's last event.
+    fn name_here(&self, here: Gtid, last: &EventHeader, out: &mut Vec<u8>) {
+        let header = EventHeader {
+            // Not the writer's: who has written the group passes over its own events, and must hear of this one.
+            server_id: self.server,
+            // It stands where the group ends.
+            event_size: 0,
+            ..*last
+        };
+        // The group's number is free if the group itself was not sent: replicas wait for every number.
+        let sent = !self.named.is_some_and(|n| n.known);
+        let sequence = self.clock.sequence + u64::from(sent);
+        let clock = LogicalClock {
+            last_committed: sequence - 1,
+            sequence,
+        };
+        let mut rest = Vec::new();
+        for sql in ["BEGIN", "COMMIT"] {
+            put_mysql_query(&mut rest, &header, sql);
+        }
+        let gtid = MysqlGtid::from(here);
+        let start = out.len();
+        put_mysql_gtid(out, &header, &gtid, false, clock, 0);
+        let len = (out.len() - start + rest.len()) as u64;
+        out.truncate(start);
+        put_mysql_gtid(out, &header, &gtid, false, clock, len);
+        out.extend_from_slice(&rest);
+    }
+
+    fn render_event(&mut self, event: &[u8], out: &mut Vec<u8>) -> Result<Rendered, BinlogError> {
         let kind = event.get(4).copied().unwrap_or(0);
         match kind {
             event_type::WRITE_ROWS_V1..=event_type::DELETE_ROWS_V1 => {
@@ -110,10 +212,18 @@ impl Translator {
         }
         self.clock.sequence += 1;
         self.commit_id = gtid.commit_id.filter(|_| !standalone);
+        let own = MysqlGtid::from(gtid.gtid);
+        let name = match &mut self.named {
+            Some(named) => {
+                named.here = Some(gtid.gtid);
+                named.gtid
+            }
+            None => own,
+        };
         put_mysql_gtid(
             out,
             &raw.header,
-            gtid,
+            &name,
             !standalone && gtid.flags2 & gtid_flags::DDL == 0,
             self.clock,
             self.group_len,
@@ -207,6 +317,52 @@ mod tests {
         assert_eq!(clock(&mut t, None), (4, 5));
         t.begin_file();
         assert_eq!(clock(&mut t, Some(8)), (0, 1));
+    }
+
+    #[test]
+    fn a_group_with_a_name_has_an_empty_transaction_behind_it() {
+        let mut t = Translator::default();
+        let name: MysqlGtid = "aaaaaaaa-aaaa-aaaa-aaaa-aaaaaaaaaaaa:7".parse().unwrap();
+        let head = gtid(5, gtid_flags::TRANSACTIONAL, Some(9));
+        let mut last = head.clone();
+        last[4] = event_type::XID;
+        // The types of the events, and number and clock of each GTID.
+        let run = |t: &mut Translator, named| {
+            t.begin_group(100, named);
+            let (mut all, mut out) = (Vec::new(), Vec::new());
+            for event in [&head, &last] {
+                if event == &&last {
+                    t.at_end();
+                    let _ = t.render(event, &mut out);
+                }
+                match t.render(event, &mut out).unwrap() {
+                    Rendered::AsIs => all.extend_from_slice(event),
+                    Rendered::Replaced => all.extend_from_slice(&out),
+                    Rendered::LeftOut => {}
+                }
+            }
+            let (mut kinds, mut clocks) = (Vec::new(), Vec::new());
+            for e in EventReader::new(&all).map(Result::unwrap) {
+                kinds.push(e.header.event_type);
+                if e.header.event_type == 33 {
+                    let n = |at: usize| u64::from_le_bytes(e.body[at..at + 8].try_into().unwrap());
+                    clocks.push((n(17), n(26), n(34)));
+                }
+            }
+            (kinds, clocks)
+        };
+        assert_eq!(run(&mut t, None), (vec![33, 2, 16], vec![(5, 0, 1)]));
+        let named = run(&mut t, Some((name, false)));
+        assert_eq!(
+            named,
+            (vec![33, 2, 16, 33, 2, 2], vec![(7, 0, 2), (5, 2, 3)])
+        );
+        // The reader has it: replicas wait for every number, so none is left out.
+        assert_eq!(
+            run(&mut t, Some((name, true))),
+            (vec![33, 2, 2], vec![(5, 3, 4)])
+        );
+        assert_eq!(run(&mut t, None), (vec![33, 2, 16], vec![(5, 4, 5)]));
     }
 
     #[test]

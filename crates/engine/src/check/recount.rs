@@ -412,6 +412,7 @@ mod tests {
                 start_pos: p.start_pos,
                 new_file: p.new_file,
                 gtid: p.gtid,
+                mysql: None,
                 flags2: 0,
                 len: 1000,
                 timestamp: 0,

@@ -19,8 +19,8 @@ use crate::record::chunk::{Chunk, Oob};
 use crate::record::packed::{unpack, unpack_chunk};
 use crate::record::state::{StateReason, StateRecord};
 use narwal_binlog::{
-    CHECKSUM_LEN, Event, EventHeader, EventReader, Gtid, GtidState, HEADER_LEN, VirtualConfig,
-    VirtualFiles, stamp_event,
+    CHECKSUM_LEN, Event, EventHeader, EventReader, Gtid, GtidState, HEADER_LEN, MysqlGtid,
+    VirtualConfig, VirtualFiles, stamp_event,
 };
 use narwal_log::{Lsn, RecordKind, Seq};
 
@@ -53,6 +53,8 @@ pub struct GroupHead {
     pub new_file: bool,
     /// Its GTID; all zero for [`GroupKind::Local`].
     pub gtid: Gtid,
+    /// Its GTID at the MySQL that it comes from, or that a client gave it by `gtid_next`.
+    pub mysql: Option<MysqlGtid>,
     /// Bits of [`narwal_binlog::gtid_flags`]; 0 for [`GroupKind::Local`].
     pub flags2: u8,
     /// Bytes of all its events.
@@ -72,6 +74,9 @@ struct AnnexView {
     oob: Option<Oob>,
     #[serde(default)]
     local_len: u32,
+    /// A MySQL's GTID; empty if it gave none.
+    #[serde(default)]
+    mysql: String,
 }
 
 /// Follows a commit's names of its chunks.
@@ -409,6 +414,11 @@ impl<R: Records> GroupReader<R> {
                 return Err(short());
             }
         }
+        let named = |_| corrupt(lsn, format!("GTID {:?} in its annex", annex.mysql));
+        let mysql = match annex.mysql.is_empty() {
+            true => None,
+            false => Some(annex.mysql.parse().map_err(named)?),
+        };
         let own = (self.body.len() - self.at) as u64;
         let oob = annex.oob.unwrap_or_default();
         (self.chunked, self.first_chunk) = (oob.events_len, oob.first);
@@ -435,6 +445,7 @@ impl<R: Records> GroupReader<R> {
             start_pos: 0,
             new_file: false,
             gtid: Gtid::default(),
+            mysql,
             flags2: 0,
             len,
             timestamp: 0,

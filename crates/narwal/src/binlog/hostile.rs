@@ -123,6 +123,7 @@ fn head(len: usize) -> GroupHead {
         start_pos: 400,
         new_file: true,
         gtid: gtid(),
+        mysql: None,
         flags2: 0,
         len: len as u64,
         timestamp: 1,

@@ -413,6 +413,7 @@ mod tests {
                 server: 1,
                 seq,
             },
+            mysql: None,
             flags2: 0,
             len: 100,
             timestamp,

@@ -306,6 +306,7 @@ pub fn put(
                 start_pos: group.pos,
                 new_file: false,
                 gtid: group.gtid,
+                mysql: None,
                 flags2: group.flags2,
                 len: 0,
                 timestamp: group.timestamp,
