@@ -364,6 +364,50 @@ def test_two_faces_at_once(lab, tmp_path):
     lab.remove(server)
 
 
+def test_settings_that_are_kept(lab):
+    """SET PERSIST, PERSIST_ONLY and RESET PERSIST, over restarts; what options say comes before."""
+    server = lab.narwal(["--narwal-dialect=mysql", "--server-id=19", "--max-connections=50"])
+    kept = "SELECT * FROM performance_schema.persisted_variables ORDER BY 1"
+    values = "SELECT @@global.max_connections, @@global.sort_buffer_size, @@global.sql_mode, @@global.back_log, @@global.innodb_lock_wait_timeout"
+    with Client(server) as c:
+        c.ok("SET PERSIST max_connections = 77, sort_buffer_size = 300000")
+        c.ok("SET @@PERSIST.sql_mode = 'ANSI_QUOTES', @@PERSIST_ONLY.back_log = 99, PERSIST_ONLY innodb_lock_wait_timeout = 7, SESSION wait_timeout = 9")
+        assert c.run(values).rows[0][:3] == ("77", "300000", "ANSI_QUOTES")
+        assert c.run(values).rows[0][4] == "50" and c.run("SELECT @@wait_timeout").rows == [("9",)]
+        c.ok("SET GLOBAL sort_buffer_size = 400000")
+        assert [n for n, _ in c.run(kept).rows] == ["back_log", "innodb_lock_wait_timeout", "max_connections", "sort_buffer_size", "sql_mode"]
+        for wrong, code in (
+            ("SET PERSIST back_log = 5", 1238), ("SET PERSIST nope = 5", 1193), ("SET PERSIST max_connections = 'x'", 1232),
+            ("SET PERSIST_ONLY version = 'x'", 1238), ("RESET PERSIST nope", 3615), ("SET PERSIST max_connections = 5, nope = 1", 1193),
+        ):  # fmt: skip
+            assert c.run(wrong).error == code, wrong
+        c.ok("RESET PERSIST IF EXISTS nope")
+        assert c.run("SHOW WARNINGS").rows[0][1] == "3615"
+        c.ok("CREATE USER IF NOT EXISTS plain")
+    with Client(server, user="plain") as c:
+        assert c.run("SET PERSIST max_connections = 5").error == 1227
+        assert c.run("RESET PERSIST").error == 1227
+    server.kill()
+    server.start()
+    with Client(server) as c:
+        assert c.run(values).rows == [("77", "300000", "ANSI_QUOTES", "99", "7")]
+        assert c.run("SELECT VARIABLE_SOURCE FROM performance_schema.variables_info WHERE VARIABLE_NAME = 'max_connections'").rows == [("PERSISTED",)]
+        c.ok("RESET PERSIST max_connections")
+        c.ok("RESET PERSIST sql_mode")
+    server.args.append("--persisted-globals-load=OFF")
+    server.stop()
+    server.start()
+    with Client(server) as c:
+        assert c.run(values).rows[0][:2] == ("50", "2097152") and len(c.run(kept).rows) == 3
+        c.ok("RESET PERSIST")
+    server.args.pop()
+    server.stop()
+    (server.datadir / "narwal-auto.json").write_text('{"version": 1, "variables": {"no_such_setting": "5"}}')
+    server.start()
+    assert "narwal-auto.json: unknown option --no-such-setting" in server.log_tail()
+    lab.remove(server)
+
+
 def test_super_read_only_goes_with_read_only(face):
     with Client(face) as c:
         c.ok("CREATE DATABASE IF NOT EXISTS r")
@@ -492,7 +536,6 @@ def test_what_is_not_there_is_refused_by_name(face):
     for statement in (
         "CREATE VIEW v AS SELECT l.b FROM t, LATERAL (SELECT t.a AS b) AS l",
         "SELECT * FROM t RIGHT JOIN LATERAL (SELECT 1) AS l ON TRUE",
-        "SET PERSIST max_connections = 5",
         "SET GLOBAL sql_require_primary_key = ON",
         "SET SESSION gtid_next = 'AUTOMATIC:tag'",
     ):

@@ -11,7 +11,7 @@ use narwal_server::{
 };
 use narwal_session::variables::VarValue;
 use narwal_session::{
-    ClientSession, ConnectOptions, FailedLogin, IdleTransaction, Startup, TlsNeed,
+    ClientSession, ConnectOptions, FailedLogin, IdleTransaction, Persisted, Startup, TlsNeed,
 };
 use narwal_source::{DumpIo, Ready};
 use narwal_types::errors;
@@ -40,6 +40,14 @@ pub fn open(o: &Serve) -> Result<Instance, Failure> {
         startup
             .set(name, value.as_deref())
             .map_err(Failure::Usage)?;
+    }
+    match (
+        Persisted::read(&o.datadir),
+        startup.get("persisted_globals_load").as_bool(),
+    ) {
+        (Ok(persisted), load) => startup.persisted(persisted, load),
+        (Err(e), true) => return Err(Failure::Run(e)),
+        (Err(e), false) => startup.warnings.push(e),
     }
     let absolute = |p: &std::path::Path| std::path::absolute(p).unwrap_or_else(|_| p.to_owned());
     let datadir = absolute(&o.datadir);

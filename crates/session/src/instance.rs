@@ -9,6 +9,7 @@ use crate::key_caches::KeyCaches;
 use crate::locks::LockedTables;
 use crate::logins::Logins;
 use crate::named_locks::NamedLocks;
+use crate::persisted::Persisted;
 use crate::plugins::Plugins;
 use crate::process::ProcessList;
 use crate::programs::events::bell::EventBell;
@@ -81,6 +82,7 @@ pub struct Instance {
     replica: OnceLock<Arc<dyn ReplicaControl>>,
     pub(crate) replica_filters: Filters,
     pub(crate) key_caches: KeyCaches,
+    pub(crate) persisted: Persisted,
     archive: OnceLock<Arc<dyn ArchiveControl>>,
     pub(crate) plugins: Plugins,
     pub(crate) logins: Logins,
@@ -151,6 +153,7 @@ impl Instance {
             replica: OnceLock::new(),
             replica_filters: Filters::new(startup.replica_filters),
             key_caches: KeyCaches::default(),
+            persisted: startup.persisted,
             archive: OnceLock::new(),
             plugins,
             logins: Logins::default(),

@@ -4,6 +4,7 @@ use crate::acl::{self, Account};
 use crate::admin::{SetItem, SetScope, SetValue};
 use crate::charset;
 use crate::key_caches;
+use crate::privileges::PrivilegeSet;
 use crate::replica::filter::{FilterList, ReplicaFilter};
 use crate::session::ClientSession;
 use crate::session_vars::SessionVars;
@@ -19,6 +20,10 @@ use narwal_types::{Charset, Collation, SqlError, SqlResult, Value};
 enum Checked {
     Session(usize, VarValue),
     Global(usize, VarValue),
+    /// A global value to keep for the next starts.
+    Kept(usize, VarValue),
+    /// One, or all, that is not to be kept any more.
+    Forgotten(Option<String>, bool),
     /// State that is not a setting; `None` is DEFAULT.
     State(usize, Option<VarValue>),
     /// A setting of a named key cache.
@@ -78,6 +83,21 @@ impl ClientSession {
                     Checked::Charset(charset::charset(&self.vars.default_charset())?)
                 }
                 SetItem::Charset(Some(name)) => Checked::Charset(charset::charset(name)?),
+                SetItem::Forget { name, if_exists } => {
+                    self.need_any(PrivilegeSet::SUPER)?;
+                    Checked::Forgotten(name.clone(), *if_exists)
+                }
+                SetItem::System {
+                    scope: scope @ (SetScope::Persist | SetScope::PersistOnly),
+                    name,
+                    value,
+                } => {
+                    let kept = self.check_kept(*scope, name, value)?;
+                    if *scope == SetScope::Persist {
+                        checked.push(self.check_system(SetScope::Global, name, value)?);
+                    }
+                    kept
+                }
                 SetItem::System { scope, name, value } => self.check_system(*scope, name, value)?,
                 // They have statements of their own.
                 SetItem::Password(_) | SetItem::Role(_) | SetItem::DefaultRole(..) => {
@@ -86,9 +106,20 @@ impl ClientSession {
             };
             checked.push(c);
         }
+        // What can fail comes first.
+        let kept = checked.iter().filter_map(|c| match c {
+            Checked::Kept(i, v) => Some((VARIABLES[*i].name.to_string(), v.show())),
+            _ => None,
+        });
+        let kept: Vec<_> = kept.collect();
+        if !kept.is_empty() {
+            self.instance.persisted.keep(kept)?;
+        }
         let mut refresh = false;
         for c in checked {
             match c {
+                Checked::Kept(..) => {}
+                Checked::Forgotten(name, if_exists) => self.forget_kept(name, if_exists)?,
                 Checked::User(name, value, collation) => {
                     self.vars.set_user_text(&name, value, collation);
                     self.track.state_changed();
@@ -147,6 +178,45 @@ impl ClientSession {
         }
         self.vars.set(i, v);
         Ok(())
+    }
+
+    fn forget_kept(&mut self, name: Option<String>, if_exists: bool) -> SqlResult<()> {
+        match self.instance.persisted.forget(name.as_deref()) {
+            Err(e) if if_exists && errors::VAR_DOES_NOT_EXIST.is(&e) => {
+                self.env.warn_error(&e);
+                Ok(())
+            }
+            done => done,
+        }
+    }
+
+    /// Checks a value that is to be kept for the next starts. What is read only may be kept, and what is no setting may not.
+    fn check_kept(&mut self, scope: SetScope, name: &str, value: &SetValue) -> SqlResult<Checked> {
+        let i = find(name, "", name)?;
+        let d = &VARIABLES[i];
+        let fixed = matches!(d.effect, Effect::Computed | Effect::State) || !d.has_global();
+        if fixed || d.hooks.filter.is_some() {
+            let text = format!("Variable '{name}' is a non persistent read only variable");
+            return Err(errors::INCORRECT_GLOBAL_LOCAL_VAR.text(text));
+        }
+        if scope == SetScope::Persist || d.effect != Effect::Startup {
+            let account = self.account();
+            may_set(d, self, Some(&account), true)?;
+        } else {
+            self.need_any(PrivilegeSet::SUPER)?;
+        }
+        let given = match value {
+            SetValue::Default => None,
+            other => Some(self.set_value(other)?),
+        };
+        let value = match d.effect {
+            Effect::Startup => match &given {
+                None => d.default_value(),
+                Some(given) => d.accept(given)?.value,
+            },
+            _ => accepted(i, self, &self.vars, true, given.as_ref(), &self.env)?,
+        };
+        Ok(Checked::Kept(i, value))
     }
 
     fn check_system(

@@ -1,5 +1,6 @@
 //! Settings of the command line and of option files, before the server starts.
 
+use crate::persisted::{FILE, Persisted};
 use crate::replica::filter::ReplicaFilter;
 use crate::variables::{self, AtStart, Effect, Scope, VARIABLES, VarValue, VariableDef};
 use narwal_engine::BinlogFilter;
@@ -10,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Debug, Clone)]
 pub struct Startup {
     pub(crate) values: Vec<VarValue>,
+    pub(crate) persisted: Persisted,
     /// Facts that hold under one face alone.
     facts_of: Vec<(Face, usize, VarValue)>,
     pub(crate) given: BTreeSet<usize>,
@@ -38,6 +40,7 @@ impl Default for Startup {
     fn default() -> Self {
         Startup {
             values: VARIABLES.iter().map(VariableDef::default_value).collect(),
+            persisted: Persisted::default(),
             facts_of: Vec::new(),
             given: BTreeSet::new(),
             filter: BinlogFilter::default(),
@@ -113,6 +116,17 @@ impl Startup {
             return Err(format!("unknown option --{}{hint}", name.replace('_', "-")));
         };
         self.accept(i, value)
+    }
+
+    /// Takes what SET PERSIST has kept, behind all options if it is to be loaded. A value that is not taken any more is a warning: who wrote it can
+    /// only change it in a server that runs.
+    pub fn persisted(&mut self, persisted: Persisted, load: bool) {
+        for (name, value) in persisted.list().iter().filter(|_| load) {
+            if let Err(e) = self.set(name, Some(value)) {
+                self.warnings.push(format!("{FILE}: {e}"));
+            }
+        }
+        self.persisted = persisted;
     }
 
     /// Gives a variable its value.

@@ -136,7 +136,7 @@ impl ClientSession {
                 }
                 self.refresh_settings();
             }
-            SetScope::Global => {
+            SetScope::Global | SetScope::Persist | SetScope::PersistOnly => {
                 self.need_any(PrivilegeSet::SUPER)?;
                 let set = |n: &str, v: VarValue| {
                     if let Some(i) = crate::variables::index(n) {

@@ -215,6 +215,7 @@ errors! {
         "Error reading file for LOAD DATA ({})";
     ERROR_ON_RENAME: 3 = 1025, b"HY000", "ER_ERROR_ON_RENAME",
         "Error on rename of '{210}' to '{210}' (errno: {})";
+    ERROR_ON_WRITE: 1 = 1026, b"HY000", "ER_ERROR_ON_WRITE", "{}";
     FILSORT_ABORT: 1 = 1028, b"HY000", "ER_FILSORT_ABORT",
         "Sort aborted: {}";
     GET_ERRNO: 1 = 1030, b"HY000", "ER_GET_ERRNO",
@@ -1075,6 +1076,8 @@ errors! {
         "Table `{}` appears in multiple locking clauses.";
     LOCK_NOWAIT: 0 = 3572, b"HY000", "ER_LOCK_NOWAIT",
         "Statement aborted because lock(s) could not be acquired immediately and NOWAIT is set.";
+    VAR_DOES_NOT_EXIST: 1 = 3615, b"HY000", "ER_VAR_DOES_NOT_EXIST",
+        "Variable {} does not exist in persisted config file";
     REGEXP_INDEX_OUTOFBOUNDS_ERROR: 0 = 3686, b"HY000", "ER_REGEXP_INDEX_OUTOFBOUNDS_ERROR",
         "Index out of bounds in regular expression search.";
     FUNCTIONAL_INDEX_ON_JSON_OR_GEOMETRY_FUNCTION: 0 = 3753, b"42000", "ER_FUNCTIONAL_INDEX_ON_JSON_OR_GEOMETRY_FUNCTION",

@@ -57,7 +57,8 @@ pub(super) fn rows(
             let lines = server::process_list(view, env, wanted)?;
             lines.iter().map(|l| thread(table, l)).collect()
         }
-        "variables_info" => variables_info(),
+        "variables_info" => variables_info(view),
+        "persisted_variables" => persisted_variables(view),
         "log_status" => log_status(view)?,
         "replication_connection_configuration"
         | "replication_connection_status"
@@ -115,7 +116,12 @@ fn thread(table: &Table, line: &[Value]) -> Vec<Value> {
     })
 }
 
-fn variables_info() -> Rows {
+fn variables_info(view: &View) -> Rows {
+    let persisted = view.instance.persisted.list();
+    let source = |name| match persisted.iter().any(|p| p.0 == name) {
+        true => "PERSISTED",
+        false => "COMPILED",
+    };
     let row = |d: &crate::variables::VariableDef| {
         let (least, most) = match d.kind {
             Kind::UInt(least, most, _) => (least.to_string(), most.to_string()),
@@ -123,7 +129,7 @@ fn variables_info() -> Rows {
         };
         vec![
             Value::str(d.name),
-            Value::str("COMPILED"),
+            Value::str(source(d.name)),
             Value::str(""),
             Value::str(least),
             Value::str(most),
@@ -133,6 +139,13 @@ fn variables_info() -> Rows {
         ]
     };
     VARIABLES.iter().map(row).collect()
+}
+
+fn persisted_variables(view: &View) -> Rows {
+    let pairs = view.instance.persisted.list().into_iter();
+    pairs
+        .map(|(name, value)| vec![Value::str(name), Value::str(value)])
+        .collect()
 }
 
 /// Where the log stands, all of it at one moment.

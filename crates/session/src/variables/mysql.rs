@@ -3,7 +3,7 @@
 //!
 //! MySQL's names of variables that MariaDB has too stand in those rows (`VariableDef::mysql`).
 
-use super::def::Effect::{Computed, Fixed, Inert};
+use super::def::Effect::{Computed, Fixed, Inert, Startup};
 use super::def::Kind::{Bool, Collation, Enum, Text, UInt};
 use super::def::Scope::{Both, Global, Session};
 use super::def::{VariableDef, row, rows};
@@ -138,7 +138,7 @@ pub(super) static ROWS: &[VariableDef] = rows![
         "Whether a new password needs the current one.";
     "password_reuse_interval" Global UInt(0, 4294967295, 1), "0" Fixed
         "Days for which an earlier password can't be taken again.";
-    "persisted_globals_load" Global Bool, "ON" Fixed
+    "persisted_globals_load" Global Bool, "ON" Startup
         "Reads settings that SET PERSIST has kept; there are none.";
     "print_identified_with_as_hex" Both Bool, "OFF" Fixed
         "Shows passwords' hashes as hexadecimal numbers.";

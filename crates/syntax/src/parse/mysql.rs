@@ -199,14 +199,6 @@ impl Parser<'_> {
         }
     }
 
-    /// 1235 if this word is next, as [`Parser::refuse_in_mysql`].
-    pub(super) fn refuse_word_in_mysql(&self, next: &str, what: &str) -> SqlResult<()> {
-        match is_mysql() && self.at_word(next) {
-            true => Err(SqlError::unsupported(what)),
-            false => Ok(()),
-        }
-    }
-
     /// `[NOT] ENFORCED` behind a CHECK, if it is next.
     pub(super) fn enforced(&mut self) -> Option<bool> {
         if !is_mysql() {

@@ -11,6 +11,10 @@ pub enum Scope {
     Session,
     /// GLOBAL.
     Global,
+    /// MySQL's PERSIST: global, now and after the next starts.
+    Persist,
+    /// MySQL's PERSIST_ONLY: after the next start.
+    PersistOnly,
 }
 
 /// The right side of an assignment.
@@ -44,6 +48,13 @@ pub enum SetItem {
         name: String,
         /// The value.
         value: Operand,
+    },
+    /// RESET PERSIST of MySQL: after the next start the value is not kept any more.
+    Forget {
+        /// Of which variable; `None` for all.
+        name: Option<String>,
+        /// IF EXISTS.
+        if_exists: bool,
     },
     /// NAMES; `None` is DEFAULT.
     Names {

@@ -2,12 +2,13 @@
 
 use crate::ast::admin::{
     Admin, AnalyzeColumns, Backup, BackupStage, CacheTable, CheckOption, Connection, Flush,
-    FlushLock, Maintain, Maintenance, PartitionList, Reset, TableKind,
+    FlushLock, Maintain, Maintenance, PartitionList, Reset, Set, SetItem, TableKind,
 };
 use crate::keyword::Kw;
 use crate::parser::Parser;
 use crate::token::Tok;
 use narwal_types::errors;
+use narwal_types::face::is_mysql;
 use narwal_types::{SqlError, SqlResult};
 
 /// What MariaDB's own tables of statistics are flushed by.
@@ -331,7 +332,9 @@ impl Parser<'_> {
 
     pub(super) fn reset(&mut self) -> SqlResult<Admin> {
         self.bump();
-        self.refuse_word_in_mysql("PERSIST", "RESET PERSIST")?;
+        if is_mysql() && self.eat_word("PERSIST") {
+            return self.reset_persist();
+        }
         let items = self.comma_separated(|p| {
             if p.eat(Kw::MASTER) {
                 return Ok(Reset::Master(match p.eat(Kw::TO) {
@@ -361,6 +364,17 @@ impl Parser<'_> {
             Ok(Reset::Slave { connection, all })
         })?;
         Ok(Admin::Reset(items))
+    }
+
+    /// `RESET PERSIST [[IF EXISTS] name]`
+    fn reset_persist(&mut self) -> SqlResult<Admin> {
+        let if_exists = self.eat_all(&[Kw::IF, Kw::EXISTS]);
+        let name = match if_exists || self.at_ident() {
+            true => Some(self.variable_name()?),
+            false => None,
+        };
+        let items = vec![SetItem::Forget { name, if_exists }];
+        Ok(Admin::Set(Set { items }))
     }
 
     pub(super) fn purge(&mut self) -> SqlResult<Admin> {

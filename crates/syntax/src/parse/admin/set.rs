@@ -21,9 +21,6 @@ impl Parser<'_> {
             }
             return self.set_transaction(scope.unwrap_or(Scope::Default));
         }
-        for word in ["PERSIST", "PERSIST_ONLY"] {
-            self.refuse_word_in_mysql(word, "SET PERSIST")?;
-        }
         let mut sticky = Scope::Default;
         let mut items = self.comma_separated(|p| p.set_item(&mut sticky))?;
         // What stands alone has statements of its own.
@@ -55,6 +52,21 @@ impl Parser<'_> {
         match self.peek_at(n) {
             Tok::Word(Kw::GLOBAL) => Some(Scope::Global),
             Tok::Word(Kw::SESSION | Kw::LOCAL) => Some(Scope::Session),
+            _ => None,
+        }
+    }
+
+    /// MySQL's scopes of what is kept, which are no keywords.
+    fn persist_at(&self, n: usize) -> Option<Scope> {
+        if !is_mysql() {
+            return None;
+        }
+        match (
+            self.at_word_nth(n, "PERSIST"),
+            self.at_word_nth(n, "PERSIST_ONLY"),
+        ) {
+            (true, _) => Some(Scope::Persist),
+            (_, true) => Some(Scope::PersistOnly),
             _ => None,
         }
     }
@@ -134,7 +146,7 @@ impl Parser<'_> {
     }
 
     /// `[base.]name` of a system variable, in lower case. The base may be DEFAULT.
-    fn variable_name(&mut self) -> SqlResult<String> {
+    pub(super) fn variable_name(&mut self) -> SqlResult<String> {
         let mut name = if self.at(Kw::DEFAULT) {
             self.bump();
             "default".to_string()
@@ -188,7 +200,7 @@ impl Parser<'_> {
             _ => {}
         }
         let mut scope = *sticky;
-        if let Some(said) = self.scope_at(0)
+        if let Some(said) = self.scope_at(0).or_else(|| self.persist_at(0))
             && !self.is_assignment(1)
             && self.peek_at(1) != Tok::Dot
         {
@@ -217,7 +229,7 @@ impl Parser<'_> {
             {
                 Some(Scope::Session)
             }
-            false => None,
+            false => self.persist_at(0),
         };
         if said.is_some() {
             self.bump();
