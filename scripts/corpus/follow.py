@@ -63,16 +63,25 @@ class Following:
         self.examples: dict[str, str] = {}
         self.differing: list[str] = []
         self.files = 0
-        log = ["--log-bin=source-bin", "--binlog-format=ROW", "--gtid-strict-mode=OFF"]
-        if source == "narwal":
-            self.source = NarwalReplica(folder / "source", 1, [*BOTH, f"--secure-file-priv={folder / 'files'}"], binary=self.binary)
-        else:
-            self.source = MariaReplica(folder / "source", 1, [*OF_MARIADB, *log, f"--secure-file-priv={folder / 'files'}"], log=True)
         self.kind = source
+        self.source: Replica | None = None
+        self.replica: Replica | None = None
+        self.begin()
+
+    def begin(self) -> None:
+        """A new source, and a replica of it: at first, and when a file has left the source so that root can't come in."""
+        if self.source:
+            self.source.kill()
+            shutil.rmtree(self.folder / "source", ignore_errors=True)
+        files = f"--secure-file-priv={self.folder / 'files'}"
+        log = ["--log-bin=source-bin", "--binlog-format=ROW", "--gtid-strict-mode=OFF"]
+        if self.kind == "narwal":
+            self.source = NarwalReplica(self.folder / "source", 1, [*BOTH, files], binary=self.binary)
+        else:
+            self.source = MariaReplica(self.folder / "source", 1, [*OF_MARIADB, *log, files], log=True)
         self.source.create()
         self.source.start(60)
         make_databases(self.source.port)
-        self.replica: Replica | None = None
         self.attach()
 
     def attach(self) -> None:
@@ -119,7 +128,10 @@ class Following:
             cause = re.sub(r"'[^']*'|\d+-\d+-\d+|\b\d{5,}\b", "..", self.replica.last_error() or str(e))[:160]
             self.stops[cause] += 1
             self.examples.setdefault(cause, f"{name}: {str(e)[:600]}")
-            self.attach()
+            try:
+                self.attach()
+            except (SqlError, Lost):
+                self.begin()
             return f"STOPPED: {cause}"
 
     def end(self) -> None:

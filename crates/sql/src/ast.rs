@@ -424,8 +424,8 @@ pub enum AlterAction {
     Options(TableOptions),
     /// CONVERT TO CHARACTER SET.
     ConvertTo(CharsetWords),
-    /// ORDER BY: without effect, as in InnoDB.
-    OrderBy,
+    /// ORDER BY: without effect, as in InnoDB. The columns, with dots behind what stands before their names.
+    OrderBy(Vec<String>),
     /// FORCE.
     Force,
     /// DISABLE KEYS / ENABLE KEYS: notes only, as InnoDB does.

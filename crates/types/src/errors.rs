@@ -1258,6 +1258,8 @@ errors! {
     LOAD_INFILE_CAPABILITY_DISABLED: 0 = 4166, b"HY000", "ER_LOAD_INFILE_CAPABILITY_DISABLED",
         "The used command is not allowed because the MariaDB server or client has disabled \
          the local infile capability";
+    NO_AUTOINCREMENT_WITH_UNIQUE: 2 = 4169, b"HY000", "ER_NO_AUTOINCREMENT_WITH_UNIQUE",
+        "AUTO_INCREMENT column {} cannot be used in the UNIQUE index {}";
     NOT_ALLOWED_IN_THIS_CONTEXT: 1 = 4172, b"HY000", "ER_NOT_ALLOWED_IN_THIS_CONTEXT",
         "'{128}' is not allowed in this context";
     PK_INDEX_CANT_BE_IGNORED: 0 = 4174, b"HY000", "ER_PK_INDEX_CANT_BE_IGNORED",

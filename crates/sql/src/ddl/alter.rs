@@ -18,6 +18,7 @@ use crate::ddl::rebuild::Looks;
 use crate::ddl::run::engine_name;
 use crate::ddl::run::{Run, db_of};
 use crate::ddl::table_options::{self, Fit};
+use crate::ddl::whole;
 use crate::exec::dml::duplicate_entry;
 use crate::quote::quote_ident;
 use crate::show::index_rank;
@@ -148,7 +149,7 @@ fn copies_rows(old: &TableDef, def: &TableDef, actions: &[AlterAction]) -> bool 
     (has_primary_key(old) && !has_primary_key(def))
         || asks_more(old, def)
         || actions.iter().any(|a| {
-            matches!(a, AlterAction::OrderBy)
+            matches!(a, AlterAction::OrderBy(_))
                 || matches!(a, AlterAction::Algorithm(a) if a == "COPY")
         })
 }
@@ -276,7 +277,7 @@ impl Run<'_> {
                         old.engine, old.db, old.name
                     ),
                 ),
-                AlterAction::OrderBy if has_primary_key(old) => {
+                AlterAction::OrderBy(_) if has_primary_key(old) => {
                     self.env.warn(
                         codes::UNKNOWN_ERROR,
                         format!(
@@ -284,6 +285,16 @@ impl Run<'_> {
                             old.name
                         ),
                     );
+                }
+                AlterAction::OrderBy(columns) => {
+                    let known = |c: &&String| {
+                        let (of, column) = c.rsplit_once('.').unwrap_or((&old.name, c));
+                        same(of.rsplit('.').next().unwrap_or(of), &old.name)
+                            && column_at(old, column).is_some()
+                    };
+                    if let Some(c) = columns.iter().find(|c| !known(c)) {
+                        return Err(errors::BAD_FIELD_ERROR.with([c, &"ORDER BY"]));
+                    }
                 }
                 _ => {}
             }
@@ -424,6 +435,7 @@ impl Run<'_> {
         if d.def != *d.old {
             constraint::check_expressions(&mut d.def)?;
             follow_cascades(&mut d.def)?;
+            whole::check(&d.def, self.env)?;
         }
         Ok(d)
     }

@@ -140,14 +140,7 @@ pub(super) fn column_def(
     }
     def.comment = comment(&def.comment, Commented::Column, &def.name, env)?;
     settle_collation(&mut def, spec, table_collation, env)?;
-    if def.invisible
-        && !def.nullable
-        && !def.auto_increment
-        && def.generated.is_none()
-        && def.default == DefaultDef::None
-    {
-        return Err(errors::INVISIBLE_NOT_NULL_WITHOUT_DEFAULT.with([&quote_ident(&def.name)]));
-    }
+    check_invisible(&def)?;
     if def.auto_increment {
         let fits = def.ty.is_integer() || matches!(def.ty.kind, TypeKind::Float | TypeKind::Double);
         if !fits {
@@ -161,6 +154,25 @@ pub(super) fn column_def(
     }
     settle_default(&mut def, db, table, env)?;
     Ok(def)
+}
+
+/// A column that INSERT does not see needs a value.
+pub(super) fn check_invisible(c: &ColumnDef) -> SqlResult<()> {
+    let without = !c.nullable && !c.auto_increment && c.generated.is_none();
+    match c.invisible && without && c.default == DefaultDef::None {
+        true => Err(errors::INVISIBLE_NOT_NULL_WITHOUT_DEFAULT.with([&quote_ident(&c.name)])),
+        false => Ok(()),
+    }
+}
+
+/// Error 1067 if a column can't have its default, as the session's modes are now.
+pub(super) fn checked_default(
+    def: &ColumnDef,
+    db: &str,
+    table: &str,
+    env: &StatementEnv,
+) -> SqlResult<()> {
+    settle_default(&mut def.clone(), db, table, env)
 }
 
 /// A default in the form that the catalog keeps. Error 1067 if the column can't have it.

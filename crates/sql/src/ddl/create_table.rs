@@ -10,6 +10,7 @@ use crate::ddl::index::{index_def, note_twice};
 use crate::ddl::run::engine_name;
 use crate::ddl::run::{Run, db_of, unknown_database};
 use crate::ddl::table_options::{self, Fit};
+use crate::ddl::whole;
 use crate::show::index_rank;
 use narwal_engine::{CatalogChange, ColumnDef, DefaultDef, FillRows, IndexDef, TableDef};
 use narwal_syntax::ast::TableName;
@@ -126,6 +127,7 @@ impl Run<'_> {
                 c.name = format!("{name}_chk_{}", n + 1);
             }
         }
+        whole::check(&def, self.env)?;
         Ok(def)
     }
 
@@ -222,6 +224,7 @@ impl Run<'_> {
         table_options::fit(&mut def.options, db, name, env, of)?;
         constraint::check_expressions(&mut def)?;
         self.add_foreign_keys(&mut def, &c.elements.foreign_keys)?;
+        whole::check(&def, env)?;
         self.fits_children(&def)?;
         Ok(def)
     }

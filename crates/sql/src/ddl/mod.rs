@@ -18,6 +18,7 @@ mod sequence;
 mod table_options;
 mod temporary;
 mod view;
+mod whole;
 
 use crate::ast::{AlterAction, CreateTable, DdlStmt, ViewCreation};
 use crate::ddl::run::{InOpen, Run, db_of};

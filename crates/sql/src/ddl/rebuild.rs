@@ -11,6 +11,7 @@ use narwal_engine::{
     CatalogChange, DefaultDef, EngineError, FillRows, KeyRange, ReadView, Table, TableDef,
     TableFill, Transaction,
 };
+use narwal_syntax::SqlMode;
 use narwal_types::convert::{StoreMode, WarnWith, implicit_default, store};
 use narwal_types::errors;
 use narwal_types::errors::codes;
@@ -41,6 +42,8 @@ enum Maker {
     Keep(usize),
     /// The old column's, converted.
     Convert(usize),
+    /// The same of a column that becomes AUTO_INCREMENT: NULL and 0 get numbers.
+    Renumber(usize),
     /// All the same.
     Const(Value),
     /// Numbered.
@@ -166,7 +169,9 @@ impl<'a> Copy<'a> {
                 _ if c.generated.is_some() => Maker::Later,
                 Some(f) => {
                     let o = &old.def.columns[*f];
-                    if o.ty == c.ty && (c.nullable || !o.nullable) {
+                    if c.auto_increment && !o.auto_increment {
+                        Maker::Renumber(*f)
+                    } else if o.ty == c.ty && (c.nullable || !o.nullable) {
                         Maker::Keep(*f)
                     } else {
                         Maker::Convert(*f)
@@ -273,16 +278,18 @@ impl<'a> Copy<'a> {
                 Maker::Const(v) => Cell::Ref(v.as_ref()),
                 Maker::Refuse(e) => return Err(e.clone().into()),
                 Maker::Later => Cell::Ref(ValueRef::Null),
-                Maker::Number => {
-                    let n = Value::UInt(fill.next_auto_increment(&self.new)?);
-                    let target = store_target(&self.new, i);
-                    Cell::Own(store(
-                        n.as_ref(),
-                        &target,
-                        self.rows,
-                        &self.mode,
-                        &mut WarnWith(|_| ()),
-                    )?)
+                Maker::Number => Cell::Own(self.number(fill, i)?),
+                Maker::Renumber(f) => {
+                    let v = value(*f)?;
+                    let kept = match v {
+                        ValueRef::Null => None,
+                        v => Some(self.convert(i, *f, v)?),
+                    };
+                    let zero_stays = self.run.env.sql_mode.has(SqlMode::NO_AUTO_VALUE_ON_ZERO);
+                    match kept.filter(|v| zero_stays || !is_zero(v.as_ref())) {
+                        Some(v) => Cell::Own(v),
+                        None => Cell::Own(self.number(fill, i)?),
+                    }
                 }
             });
         }
@@ -317,7 +324,13 @@ impl<'a> Copy<'a> {
             let entry = || {
                 let ix = &self.new.indexes[index];
                 let parts = ix.parts.iter().map(|p| (p.column, p.prefix));
-                duplicate_entry(&self.new, &ix.name, parts, &image, env)
+                let mut e = duplicate_entry(&self.new, &ix.name, parts, &image, env);
+                if self.renumbers(index) {
+                    let text = e.message.replacen("Duplicate", "duplicate", 1);
+                    let because = "ALTER TABLE causes auto_increment resequencing, resulting in ";
+                    e.message = format!("{because}{text}").into();
+                }
+                e
             };
             match self.duplicate {
                 Duplicates::Refuse => return Err(entry().into()),
@@ -366,6 +379,26 @@ impl<'a> Copy<'a> {
             }
         }
         Ok(())
+    }
+
+    /// The next AUTO_INCREMENT value, for a column.
+    fn number(&self, fill: &mut TableFill<'_>, column: usize) -> Result<Value, EngineError> {
+        let n = Value::UInt(fill.next_auto_increment(&self.new)?);
+        let target = store_target(&self.new, column);
+        let mut quiet = WarnWith(|_| ());
+        Ok(store(
+            n.as_ref(),
+            &target,
+            self.rows,
+            &self.mode,
+            &mut quiet,
+        )?)
+    }
+
+    /// An index begins with a column that is numbered anew.
+    fn renumbers(&self, index: usize) -> bool {
+        let first = self.new.indexes[index].parts.first();
+        first.is_some_and(|p| matches!(self.makers.get(p.column), Some(Maker::Renumber(_))))
     }
 
     fn convert(&self, column: usize, from: usize, v: ValueRef<'_>) -> SqlResult<Value> {
@@ -429,6 +462,16 @@ impl<'a> Copy<'a> {
     }
 }
 
+fn is_zero(v: ValueRef<'_>) -> bool {
+    match v {
+        ValueRef::Int(n) => n == 0,
+        ValueRef::UInt(n) => n == 0,
+        ValueRef::Float(f) => f == 0.0,
+        ValueRef::Double(f) => f == 0.0,
+        _ => false,
+    }
+}
+
 /// The value of a new column in rows that are there.
 fn first_value(run: &Run<'_>, table: &Table, column: usize, mode: &StoreMode) -> SqlResult<Value> {
     let c = &table.def.columns[column];
@@ -436,8 +479,7 @@ fn first_value(run: &Run<'_>, table: &Table, column: usize, mode: &StoreMode) ->
         DefaultDef::None | DefaultDef::Null if c.nullable => Value::Null,
         DefaultDef::None | DefaultDef::Null => {
             let zero = implicit_default(&c.ty);
-            if mode.strict
-                && mode.dates.no_zero_date
+            if mode.dates.no_zero_date
                 && matches!(
                     c.ty.kind,
                     TypeKind::Date | TypeKind::DateTime(_) | TypeKind::Timestamp(_)
@@ -447,7 +489,11 @@ fn first_value(run: &Run<'_>, table: &Table, column: usize, mode: &StoreMode) ->
                 let text = zero.as_ref().to_text();
                 let target = store_target(table, column);
                 let v = ValueRef::Str(text.as_bytes());
-                return store(v, &target, 1, mode, &mut WarnWith(|_| ()));
+                let strictly = StoreMode {
+                    strict: true,
+                    ..*mode
+                };
+                return store(v, &target, 1, &strictly, &mut WarnWith(|_| ()));
             }
             zero
         }

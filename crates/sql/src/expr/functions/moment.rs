@@ -139,16 +139,19 @@ fn today_type(_: &Typing<'_>) -> SqlResult<ExprType> {
 }
 
 /// Digits behind the point that are asked for.
-fn digits_asked(t: &Typing<'_>) -> u8 {
-    t.literal_int(0).unwrap_or(0).clamp(0, 6) as u8
+fn digits_asked(t: &Typing<'_>) -> SqlResult<u8> {
+    match t.literal_int(0).unwrap_or(0) {
+        n @ 0..=6 => Ok(n as u8),
+        _ => Err(errors::TOO_BIG_PRECISION.with([&t.name, &6])),
+    }
 }
 
 fn time_of_day_type(t: &Typing<'_>) -> SqlResult<ExprType> {
-    Ok(kind(TypeKind::Time(digits_asked(t))).with_nullable(false))
+    Ok(kind(TypeKind::Time(digits_asked(t)?)).with_nullable(false))
 }
 
 fn now_type(t: &Typing<'_>) -> SqlResult<ExprType> {
-    Ok(kind(TypeKind::DateTime(digits_asked(t))).with_nullable(false))
+    Ok(kind(TypeKind::DateTime(digits_asked(t)?)).with_nullable(false))
 }
 
 /// A format's two characters are up to eleven in the result, and a text's room may be twice what it needs.

@@ -117,7 +117,9 @@ fn action(a: syntax::AlterAction, sql_mode: SqlMode) -> SqlResult<Option<AlterAc
             words if words.is_empty() => return Ok(None),
             words => AlterAction::ConvertTo(words),
         },
-        A::OrderBy(_) => AlterAction::OrderBy,
+        A::OrderBy(columns) => {
+            AlterAction::OrderBy(columns.into_iter().map(|(column, _)| column).collect())
+        }
         A::Force => AlterAction::Force,
         A::DisableKeys(_) => AlterAction::KeysNoOp,
         A::DiscardTablespace(true) => return unsupported("ALTER TABLE ... DISCARD"),

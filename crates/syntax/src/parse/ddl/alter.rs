@@ -361,7 +361,8 @@ impl Parser<'_> {
         let columns = self.comma_separated(|p| {
             let mut column = p.ident()?;
             while p.eat_tok(Tok::Dot) {
-                column = p.ident()?;
+                column.push('.');
+                column.push_str(&p.ident()?);
             }
             let desc = p.eat(Kw::DESC);
             if !desc {
