@@ -73,6 +73,8 @@ class Following:
         if self.source:
             self.source.kill()
             shutil.rmtree(self.folder / "source", ignore_errors=True)
+        # A MariaDB does not start without the folder.
+        (self.folder / "files").mkdir(parents=True, exist_ok=True)
         files = f"--secure-file-priv={self.folder / 'files'}"
         log = ["--log-bin=source-bin", "--binlog-format=ROW", "--gtid-strict-mode=OFF"]
         if self.kind == "narwal":

@@ -1,5 +1,6 @@
 //! ALTER TABLE: what the new definition is, and whether the rows must be written anew for it.
 
+use super::alter_text::without_ways;
 use super::column::{
     check_auto_increment, check_row_size, column_def, own_collation, some_are_visible,
 };
@@ -252,6 +253,11 @@ impl Run<'_> {
         Ok(if copied || verify { rows } else { 0 })
     }
 
+    /// The statement as the log has it.
+    pub(super) fn logged_alter(&self) -> String {
+        without_ways(self.text, self.env.sql_mode)
+    }
+
     /// Reads what is said of how it is done, and notes what is not.
     fn asked(&self, old: &TableDef, actions: &[AlterAction]) -> SqlResult<Asked> {
         let mut asked = Asked::default();
@@ -346,7 +352,7 @@ impl Run<'_> {
                 seen,
             });
         }
-        match self.submit(self.default_db(), self.text.to_string(), changes, false) {
+        match self.submit(self.default_db(), self.logged_alter(), changes, false) {
             Err(EngineError::Duplicate { index, existing_pk }) => {
                 Err(self.duplicate_in_new_index(table, &def, index, &existing_pk)?)
             }

@@ -1,6 +1,7 @@
 //! DDL statements as catalog changes.
 
 mod alter;
+mod alter_text;
 mod column;
 mod comment;
 mod constraint;

@@ -101,12 +101,7 @@ impl Run<'_> {
             def,
         };
         let (mut rows, mut duplicates) = (0, 0);
-        let ddl = self.ddl_of(
-            self.default_db(),
-            self.text.to_string(),
-            vec![change],
-            false,
-        );
+        let ddl = self.ddl_of(self.default_db(), self.logged_alter(), vec![change], false);
         let mut fill = |fill: &mut TableFill<'_>| -> Result<(), EngineError> {
             let old = fill.old(&table.def.db, &table.def.name)?;
             let mut copy = Copy::new(self, &old, fill.new_table(&db, &name)?, sources, ignore)?;

@@ -133,6 +133,7 @@ impl Run<'_> {
     pub(super) fn drop_views(&self, if_exists: bool, views: &[TableName]) -> SqlResult<u64> {
         let mut changes: Vec<CatalogChange> = Vec::new();
         let mut missing = Vec::new();
+        let mut going = Vec::new();
         for v in views {
             let db = db_of(v, self.env)?;
             if self.catalog.view(db, &v.name).is_none() {
@@ -148,10 +149,16 @@ impl Run<'_> {
             };
             if !changes.contains(&change) {
                 changes.push(change);
+                going.push(format!("{}.{}", quote_ident(db), quote_ident(&v.name)));
             }
         }
         if !changes.is_empty() {
-            self.submit(self.default_db(), self.text.to_string(), changes, false)?;
+            let sql = match missing.is_empty() {
+                true => self.text.to_string(),
+                // Replicas are told of those that were there.
+                false => format!("DROP VIEW {}", going.join(", ")),
+            };
+            self.submit(self.default_db(), sql, changes, false)?;
         }
         if !missing.is_empty() {
             let text = format!("Unknown VIEW: '{}'", missing.join(","));

@@ -7,14 +7,21 @@ use crate::quote::quote_ident;
 use narwal_engine::{ColumnDef, DefaultDef, IndexDef, IndexMethod, TableDef};
 use narwal_types::{SqlResult, errors};
 
+/// Most bytes of all columns' comments together, as in MariaDB: two bytes say how many there are.
+const MAX_COMMENTS: usize = 65_535;
+
 /// Checks a definition.
 ///
 /// # Errors
-/// 1826 for a CHECK that is called as another constraint, 4169 and 1901 for an AUTO_INCREMENT column in a unique key that is
+/// 1117 for more comments than there is room for, 1826 for a CHECK that is called as another constraint, 4169 and 1901 for an AUTO_INCREMENT column in a unique key that is
 /// kept as a hash, 4174 for a key that rows are found by and that is IGNORED, 4108 for an INVISIBLE column without a value,
 /// 1067 for a default that the `sql_mode` does not have.
 pub(super) fn check(def: &TableDef, env: &StatementEnv) -> SqlResult<()> {
     check_names(def)?;
+    let comments: usize = def.columns.iter().map(|c| c.comment.len()).sum();
+    if comments > MAX_COMMENTS {
+        return Err(errors::TOO_MANY_FIELDS.text("Table definition is too large"));
+    }
     for index in &def.indexes {
         check_hashed(def, index)?;
     }

@@ -152,6 +152,9 @@ fn kind(t: &DataType, column: &str, sql_mode: SqlMode, ty: &mut Type) -> SqlResu
         N::Binary => TypeKind::Binary(fixed_length(t, column)?),
         N::VarBinary => TypeKind::VarBinary(varying(t, column, 65532)?),
         N::TinyText => TypeKind::Text(BlobSize::Tiny),
+        N::Text | N::Blob if t.length.is_some_and(|n| n > u32::MAX.into()) => {
+            return Err(too_wide(column, u32::MAX));
+        }
         N::Text => TypeKind::Text(sized(t.length, 4)),
         N::MediumText | N::LongVarChar => TypeKind::Text(BlobSize::Medium),
         N::LongText => TypeKind::Text(BlobSize::Long),
