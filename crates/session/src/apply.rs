@@ -837,6 +837,7 @@ impl Applier {
         let checks = VarValue::Bool(!vars.no_foreign_key_checks);
         s.vars.set_by_name("foreign_key_checks", checks);
         s.refresh_settings();
+        s.env.of_mysql = vars.mysql;
         s.set_db((!db.is_empty()).then(|| db.into()));
         Ok(s)
     }
@@ -1023,6 +1024,8 @@ struct StatusVars {
     no_foreign_key_checks: bool,
     /// MySQL's `default_collation_for_utf8mb4`.
     utf8mb4: Option<u16>,
+    /// A MySQL has written them.
+    mysql: bool,
 }
 
 impl StatusVars {
@@ -1031,6 +1034,7 @@ impl StatusVars {
         if mysql {
             self.sql_mode = self.sql_mode.map(|mode| mode & u64::from(u32::MAX));
         }
+        self.mysql = mysql;
         self
     }
 

@@ -433,6 +433,8 @@ pub struct StatementEnv {
     pub found_rows: u64,
     /// SERIALIZABLE inside a transaction: a plain SELECT locks in share mode.
     pub locking_reads: bool,
+    /// The statement comes out of a MySQL's log: what that server takes is taken.
+    pub of_mysql: bool,
     /// What went to temporary files. The session takes it over afterwards.
     pub spilled: SpillCounts,
     /// Set by `LAST_INSERT_ID(expr)` while the statement runs: the session takes it over afterwards.
@@ -582,6 +584,7 @@ impl StatementEnv {
             row_count: 0,
             found_rows: 0,
             locking_reads: false,
+            of_mysql: false,
             spilled: SpillCounts::default(),
             last_insert_id_set: Cell::new(None),
             rand_state: Cell::new(0x9E37_79B9_7F4A_7C15),

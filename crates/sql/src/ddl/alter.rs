@@ -439,7 +439,7 @@ impl Run<'_> {
         check_auto_increment(&d.def.columns, &d.def.indexes)?;
         check_row_size(&d.def.columns)?;
         if d.def != *d.old {
-            constraint::check_expressions(&mut d.def)?;
+            constraint::check_expressions(&mut d.def, self.env)?;
             follow_cascades(&mut d.def)?;
             whole::check(&d.def, self.env)?;
         }

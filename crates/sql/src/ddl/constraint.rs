@@ -1,7 +1,9 @@
 //! CHECK constraints, generated columns and DEFAULT expressions of a new definition: names, and what may stand in them.
 
+use crate::StatementEnv;
 use crate::ast::CheckSpec;
 use crate::bind::table_rules::bind_text;
+use crate::ddl::padding;
 use narwal_types::errors;
 use narwal_types::errors::codes;
 
@@ -9,7 +11,7 @@ use crate::expr::node::Steadiness;
 use crate::expr::node::{Expr, ExprKind};
 use crate::expr::{for_each_operand, name_sequences, print, unqualified};
 use crate::quote::quote_ident;
-use narwal_engine::{CheckDef, DefaultDef, Table, TableDef};
+use narwal_engine::{CheckDef, ColumnDef, DefaultDef, Table, TableDef};
 use narwal_syntax::ast::Expr as AstExpr;
 use narwal_syntax::ast::{Expr as Ast, Literal};
 use narwal_types::{SqlError, SqlResult};
@@ -247,7 +249,7 @@ enum Unfit {
 
 /// Binds every expression of a definition and checks what stands in it. Says which virtual columns are computed when they are
 /// read.
-pub(super) fn check_expressions(def: &mut TableDef) -> SqlResult<()> {
+pub(super) fn check_expressions(def: &mut TableDef, env: &StatementEnv) -> SqlResult<()> {
     let mut plain = def.clone();
     for g in plain
         .columns
@@ -271,6 +273,11 @@ pub(super) fn check_expressions(def: &mut TableDef) -> SqlResult<()> {
         if let Some(g) = &c.generated {
             let kept = g.stored || is_indexed(def, i);
             checked.expression(&g.expr, Clause::Generated, &c.name, Some(i), kept)?;
+            // MySQL takes it.
+            let lenient = env.of_mysql || narwal_types::face::is_mysql();
+            if kept && !lenient && checked.depends_on_padding(&g.expr, c)? {
+                return Err(forbidden(&g.expr, Clause::Generated, &c.name));
+            }
             if let Some(pk) = def.indexes.iter().find(|x| x.name == "PRIMARY")
                 && pk.columns.iter().any(|p| p.column == i)
             {
@@ -329,6 +336,11 @@ impl Checked {
             ));
         }
         Ok(g.late || by_session)
+    }
+
+    fn depends_on_padding(&self, text: &str, of: &ColumnDef) -> SqlResult<bool> {
+        let e = bind_text(text, &self.table)?;
+        Ok(padding::matters(&e, of, &self.table.def.columns))
     }
 
     /// `column`: the column whose value it gives. `kept`: its value is, so it must not depend on the session or the time.

@@ -222,7 +222,7 @@ impl Run<'_> {
             _ => Fit::New,
         };
         table_options::fit(&mut def.options, db, name, env, of)?;
-        constraint::check_expressions(&mut def)?;
+        constraint::check_expressions(&mut def, env)?;
         self.add_foreign_keys(&mut def, &c.elements.foreign_keys)?;
         whole::check(&def, env)?;
         self.fits_children(&def)?;

@@ -12,6 +12,7 @@ mod drop;
 mod foreign;
 mod functional;
 mod index;
+mod padding;
 mod rebuild;
 mod rename;
 mod run;
