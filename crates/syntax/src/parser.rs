@@ -12,12 +12,11 @@ use narwal_types::errors::codes;
 use narwal_types::{SqlError, SqlResult};
 use std::sync::Arc;
 
-/// Nested parentheses, CASE and so on, at most.
-const MAX_NESTING: usize = 320;
+/// How many levels a tree may have: parentheses, CASE and so on within each other, and operators in one chain
+/// (`a OR b OR c ...`), which is a tree as deep as it is long. What recurses over trees needs this much stack.
+pub(crate) const MAX_NESTING: usize = 1300;
 /// SELECTs within each other, at most.
 const MAX_SELECT_NESTING: usize = 63;
-/// Operators in one chain (`a OR b OR c ...`) at most: such a chain is a deep tree.
-pub(crate) const MAX_CHAIN: usize = 1000;
 /// Characters of a name at most.
 const MAX_NAME: usize = 64;
 /// Bytes of the text that 1064 shows.
@@ -52,8 +51,8 @@ pub(crate) struct Parser<'a> {
     pub(crate) subqueries: Vec<(usize, Select)>,
     /// The number of the next one.
     pub(crate) next_subquery: usize,
-    /// Operators so far in the expression that is being read, without those in parentheses.
-    pub(crate) chain: usize,
+    /// Levels of the highest tree that was read since this was last set to 0.
+    pub(crate) height: usize,
     /// Tables of the FROM that is being read, so far.
     pub(crate) tables: usize,
     /// Where the last UNION, INTERSECT or EXCEPT stands.
@@ -115,7 +114,7 @@ impl<'a> Parser<'a> {
             params: lexed.params,
             subqueries: Vec::new(),
             next_subquery: 0,
-            chain: 0,
+            height: 0,
             tables: 0,
             set_operation_at: 0,
             query_depth: 0,
@@ -548,9 +547,24 @@ impl<'a> Parser<'a> {
             return Err(too_deep());
         }
         self.depth += 1;
+        let beside = std::mem::take(&mut self.height);
         let r = f(self);
         self.depth -= 1;
-        r
+        let grown = self.one_higher();
+        self.height = self.height.max(beside);
+        let r = r?;
+        grown?;
+        Ok(r)
+    }
+
+    /// Another level is put on top of what was read last.
+    #[inline]
+    pub(crate) fn one_higher(&mut self) -> SqlResult<()> {
+        self.height += 1;
+        match self.height > MAX_NESTING {
+            true => Err(too_deep()),
+            false => Ok(()),
+        }
     }
 
     /// As [`Self::nested`], for SELECTs and joins, of which there may be fewer.

@@ -8,11 +8,10 @@ use crate::keyword::Kw;
 use crate::lexer::string_value;
 use crate::parse::call::call_without_arguments;
 use crate::parse::level;
-use crate::parser::{MAX_CHAIN, Parser};
+use crate::parser::Parser;
 use crate::sql_mode::SqlMode;
 use crate::token::{Tok, Token};
-use narwal_types::errors;
-use narwal_types::{SqlError, SqlResult};
+use narwal_types::SqlResult;
 
 /// What stands behind an operand.
 enum Infix {
@@ -45,16 +44,20 @@ impl Parser<'_> {
                 _ => {}
             }
         }
-        let outer = std::mem::replace(&mut self.chain, 0);
-        let e = self.operators(level::OR);
-        self.chain = outer;
-        e
+        self.operators(level::OR)
     }
 
     /// An expression without operators that are looser than `min`. Where LIKE wants an operand, NOT LIKE and its kind may
     /// follow it nevertheless: `a LIKE b NOT LIKE c` is `a LIKE (b NOT LIKE c)`.
     pub(super) fn operators(&mut self, min: u8) -> SqlResult<Expr> {
         narwal_memory::check()?;
+        let beside = std::mem::take(&mut self.height);
+        let e = self.chained(min);
+        self.height = self.height.max(beside);
+        e
+    }
+
+    fn chained(&mut self, min: u8) -> SqlResult<Expr> {
         let (mut left, mut holds) = self.prefix(min)?;
         loop {
             let Some((infix, level, negated)) = self.infix() else {
@@ -65,11 +68,8 @@ impl Parser<'_> {
             if !fits || holds < level {
                 return Ok(left);
             }
-            self.chain += 1;
-            if self.chain > MAX_CHAIN {
-                return Err(too_long());
-            }
             left = self.behind_operand(left, infix, level, negated)?;
+            self.one_higher()?;
             // BETWEEN and LIKE may be operands of each other on the left side.
             holds = if level == level::BETWEEN {
                 level::LIKE
@@ -373,10 +373,7 @@ impl Parser<'_> {
                 Tok::Word(Kw::BINARY) => self.any_word()?,
                 _ => self.ident()?,
             };
-            self.chain += 1;
-            if self.chain > MAX_CHAIN {
-                return Err(too_long());
-            }
+            self.one_higher()?;
             e = Expr::Collate {
                 expr: Box::new(e),
                 collation,
@@ -665,10 +662,4 @@ fn nested_query(e: &Expr) -> Option<usize> {
         Expr::Subquery(n) => Some(*n),
         _ => None,
     }
-}
-
-#[cold]
-fn too_long() -> SqlError {
-    errors::STACK_OVERRUN_NEED_MORE
-        .with([&"the expression is too long; use IN (...) or split the statement"])
 }

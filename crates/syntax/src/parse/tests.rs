@@ -204,6 +204,31 @@ fn nesting_ends() {
     }
 }
 
+/// What goes over a tree needs stack for all of its levels, whether parentheses or a chain of operators made them.
+#[test]
+fn levels_of_a_tree_count_together() {
+    let code = |text: String| match parse_statement(&text, &options(SqlMode::DEFAULT)) {
+        Ok(_) => 0,
+        Err(e) => e.code,
+    };
+    let nested = |n: usize| format!("SELECT {}1{}", "IF(1,2,".repeat(n), ")".repeat(n));
+    let chain = |n: usize| format!("SELECT 1{}", " + 1".repeat(n));
+    let both = |n: usize, k: usize| {
+        let more = format!("){}", " + 1".repeat(k));
+        format!("SELECT {}1{}", "(".repeat(n), more.repeat(n))
+    };
+    let beside = |n: usize| format!("SELECT f({}1)", "1 + 1, ".repeat(n));
+    let run = move || {
+        assert_eq!([code(nested(1280)), code(chain(1280))], [0, 0]);
+        assert_eq!([code(nested(1400)), code(chain(1400))], [1436, 1436]);
+        assert_eq!([code(both(300, 3)), code(both(2, 600))], [0, 0]);
+        assert_eq!([code(both(300, 5)), code(both(3, 600))], [1436, 1436]);
+        assert_eq!(code(beside(3000)), 0, "as high as one of them");
+    };
+    let thread = std::thread::Builder::new().stack_size(narwal_memory::STATEMENT_STACK);
+    thread.spawn(run).unwrap().join().unwrap();
+}
+
 #[test]
 fn comments_that_are_run() {
     let columns = |text: &str| match parse_statement(text, &options(SqlMode::DEFAULT)).unwrap() {
