@@ -331,16 +331,18 @@ def deep_trees() -> Iterable[tuple[str, list]]:
     def chains(depth: int, length: int) -> str:
         return "SELECT " + "(" * depth + "1" + (")" + " + 1" * length) * depth
 
-    yield "IF 1,290 deep", [f"SELECT LENGTH({nested('IF', 1290, 'k', ', 1, 2')}) FROM t"]
-    yield "chains in chains", [lambda: chains(300, 900), lambda: chains(300, 3), lambda: chains(1, 1290)]
+    yield "IF 590 deep", [f"SELECT LENGTH({nested('IF', 590, 'k', ', 1, 2')}) FROM t"]
+    yield "parentheses 1,290 deep", [f"SELECT LENGTH({'(' * 1290}k{')' * 1290}) FROM t"]
+    yield "alternatives 1,290 long", [f"SELECT {many(1290, 'k = 1', ' OR ')} FROM t"]
+    yield "chains in chains", [lambda: chains(300, 900), lambda: chains(190, 3), lambda: chains(1, 590)]
     yield "functions that call each other", [
         "CREATE OR REPLACE FUNCTION cf0() RETURNS INT RETURN 1",
-        *[f"CREATE OR REPLACE FUNCTION cf{n}() RETURNS INT RETURN {nested('IFNULL', 1200, f'cf{n - 1}()', ', 1')}" for n in range(1, 200)],
-        "SELECT cf199()",
+        *[f"CREATE OR REPLACE FUNCTION cf{n}() RETURNS INT RETURN {nested('IFNULL', 590, f'cf{n - 1}()', ', 1')}" for n in range(1, 400)],
+        "SELECT cf399()",
     ]
     yield "views of deep expressions", [
         "CREATE OR REPLACE VIEW dv0 AS SELECT k FROM t",
-        *[f"CREATE OR REPLACE VIEW dv{n} AS SELECT {nested('IFNULL', 1200, 'k', ', 1')} AS k FROM dv{n - 1}" for n in range(1, 61)],
+        *[f"CREATE OR REPLACE VIEW dv{n} AS SELECT {nested('IFNULL', 590, 'k', ', 1')} AS k FROM dv{n - 1}" for n in range(1, 61)],
         "SELECT SUM(k) FROM dv60 WHERE k > 1",
     ]
 

@@ -14,7 +14,10 @@ use std::sync::Arc;
 
 /// How many levels a tree may have: parentheses, CASE and so on within each other, and operators in one chain
 /// (`a OR b OR c ...`), which is a tree as deep as it is long. What recurses over trees needs this much stack.
-pub(crate) const MAX_NESTING: usize = 1300;
+const MAX_NESTING: usize = 1300;
+/// How many of them may be functions and operators with values: MariaDB's stack has room for so many. Parentheses, NOT, AND and
+/// OR take none of it.
+const MAX_LEVELS: usize = 593;
 /// SELECTs within each other, at most.
 const MAX_SELECT_NESTING: usize = 63;
 /// Characters of a name at most.
@@ -28,6 +31,24 @@ pub struct ParseOptions {
     /// The modes that change what a text means: ANSI_QUOTES, NO_BACKSLASH_ESCAPES, PIPES_AS_CONCAT, HIGH_NOT_PRECEDENCE,
     /// IGNORE_SPACE and REAL_AS_FLOAT.
     pub sql_mode: SqlMode,
+}
+
+/// Levels of a tree.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Height {
+    all: usize,
+    /// Those that [`MAX_LEVELS`] is about.
+    counted: usize,
+}
+
+impl Height {
+    #[inline]
+    pub(crate) fn max(self, other: Height) -> Height {
+        Height {
+            all: self.all.max(other.all),
+            counted: self.counted.max(other.counted),
+        }
+    }
 }
 
 /// INTO of a SELECT.
@@ -52,7 +73,7 @@ pub(crate) struct Parser<'a> {
     /// The number of the next one.
     pub(crate) next_subquery: usize,
     /// Levels of the highest tree that was read since this was last set to 0.
-    pub(crate) height: usize,
+    pub(crate) height: Height,
     /// Tables of the FROM that is being read, so far.
     pub(crate) tables: usize,
     /// Where the last UNION, INTERSECT or EXCEPT stands.
@@ -114,7 +135,7 @@ impl<'a> Parser<'a> {
             params: lexed.params,
             subqueries: Vec::new(),
             next_subquery: 0,
-            height: 0,
+            height: Height::default(),
             tables: 0,
             set_operation_at: 0,
             query_depth: 0,
@@ -543,6 +564,19 @@ impl<'a> Parser<'a> {
 
     /// Reads what stands within something of its own kind; too many within each other are error 1436.
     pub(crate) fn nested<T>(&mut self, f: impl FnOnce(&mut Self) -> SqlResult<T>) -> SqlResult<T> {
+        self.within(true, f)
+    }
+
+    /// As [`Self::nested`], for what MariaDB keeps no level for.
+    pub(crate) fn grouped<T>(&mut self, f: impl FnOnce(&mut Self) -> SqlResult<T>) -> SqlResult<T> {
+        self.within(false, f)
+    }
+
+    fn within<T>(
+        &mut self,
+        counted: bool,
+        f: impl FnOnce(&mut Self) -> SqlResult<T>,
+    ) -> SqlResult<T> {
         if self.depth >= MAX_NESTING {
             return Err(too_deep());
         }
@@ -550,7 +584,7 @@ impl<'a> Parser<'a> {
         let beside = std::mem::take(&mut self.height);
         let r = f(self);
         self.depth -= 1;
-        let grown = self.one_higher();
+        let grown = self.one_higher(counted);
         self.height = self.height.max(beside);
         let r = r?;
         grown?;
@@ -559,9 +593,10 @@ impl<'a> Parser<'a> {
 
     /// Another level is put on top of what was read last.
     #[inline]
-    pub(crate) fn one_higher(&mut self) -> SqlResult<()> {
-        self.height += 1;
-        match self.height > MAX_NESTING {
+    pub(crate) fn one_higher(&mut self, counted: bool) -> SqlResult<()> {
+        self.height.all += 1;
+        self.height.counted += usize::from(counted);
+        match self.height.all > MAX_NESTING || self.height.counted > MAX_LEVELS {
             true => Err(too_deep()),
             false => Ok(()),
         }

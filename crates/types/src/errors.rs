@@ -327,6 +327,8 @@ errors! {
         "Incorrect table name '{100}'";
     UNKNOWN_ERROR: 1 = 1105, b"HY000", "ER_UNKNOWN_ERROR",
         "{}";
+    WRONG_PARAMETERS_TO_PROCEDURE: 1 = 1108, b"HY000", "ER_WRONG_PARAMETERS_TO_PROCEDURE",
+        "Incorrect parameters to procedure '{}'";
     UNKNOWN_TABLE: 2 = 1109, b"42S02", "ER_UNKNOWN_TABLE",
         "Unknown table '{}' in {32}";
     FIELD_SPECIFIED_TWICE: 1 = 1110, b"42000", "ER_FIELD_SPECIFIED_TWICE",

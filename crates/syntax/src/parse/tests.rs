@@ -218,11 +218,15 @@ fn levels_of_a_tree_count_together() {
         format!("SELECT {}1{}", "(".repeat(n), more.repeat(n))
     };
     let beside = |n: usize| format!("SELECT f({}1)", "1 + 1, ".repeat(n));
+    let parens = |n: usize| format!("SELECT {}1{}", "(".repeat(n), ")".repeat(n));
+    let list = |n: usize| format!("SELECT 1{}", " OR 1".repeat(n));
     let run = move || {
-        assert_eq!([code(nested(1280)), code(chain(1280))], [0, 0]);
-        assert_eq!([code(nested(1400)), code(chain(1400))], [1436, 1436]);
-        assert_eq!([code(both(300, 3)), code(both(2, 600))], [0, 0]);
-        assert_eq!([code(both(300, 5)), code(both(3, 600))], [1436, 1436]);
+        assert_eq!([code(nested(593)), code(chain(593))], [0, 0]);
+        assert_eq!([code(nested(594)), code(chain(594))], [1436, 1436]);
+        assert_eq!([code(parens(1290)), code(list(1290))], [0, 0]);
+        assert_eq!([code(parens(1400)), code(list(1400))], [1436, 1436]);
+        assert_eq!([code(both(190, 3)), code(both(2, 290))], [0, 0]);
+        assert_eq!([code(both(300, 3)), code(both(3, 290))], [1436, 1436]);
         assert_eq!(code(beside(3000)), 0, "as high as one of them");
     };
     let thread = std::thread::Builder::new().stack_size(narwal_memory::STATEMENT_STACK);
