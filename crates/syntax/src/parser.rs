@@ -76,6 +76,8 @@ pub(crate) struct Parser<'a> {
     pub(crate) height: Height,
     /// Tables of the FROM that is being read, so far.
     pub(crate) tables: usize,
+    /// Where PROCEDURE of a SELECT stands.
+    pub(crate) procedure_at: Option<usize>,
     /// Where the last UNION, INTERSECT or EXCEPT stands.
     pub(crate) set_operation_at: usize,
     /// Subqueries that are open.
@@ -137,6 +139,7 @@ impl<'a> Parser<'a> {
             next_subquery: 0,
             height: Height::default(),
             tables: 0,
+            procedure_at: None,
             set_operation_at: 0,
             query_depth: 0,
             in_program: false,
