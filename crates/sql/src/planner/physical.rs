@@ -36,17 +36,17 @@ struct Sorting {
 fn row_free(l: &LogicalSelect) -> Vec<Expr> {
     let stored = matches!(&l.body, Body::One(r, _) if matches!(r.rows, Rows::Stored));
     let asks = |e: &Expr| e.any(&|e| matches!(e.kind, ExprKind::Subquery(_)));
-    let same = |e: &&Expr| {
-        !e.has_column()
-            && !(stored && e.is_const() && !asks(e))
-            && !e.runs_each_row()
-            && !e.any(&|e| e.changes() || matches!(e.kind, ExprKind::Outer(_)))
+    let varies = |e: &Expr| {
+        e.has_column()
+            || e.runs_each_row()
+            || e.any(&|e| e.changes() || matches!(e.kind, ExprKind::Outer(_)))
     };
+    let known = |e: &Expr| stored && e.is_const() && !asks(e);
     match l.body {
         Body::Nothing => Vec::new(),
         _ => {
             let all = l.filter.iter().flat_map(conjuncts);
-            all.filter(same).cloned().collect()
+            all.filter(|e| !varies(e) && !known(e)).cloned().collect()
         }
     }
 }
