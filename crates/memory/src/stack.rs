@@ -51,6 +51,7 @@ impl Drop for InProgram {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 
