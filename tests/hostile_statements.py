@@ -326,6 +326,27 @@ def programs() -> Iterable[tuple[str, list]]:
     yield "a package of much", [lambda: "CREATE OR REPLACE PROCEDURE texts() SELECT '" + "a" * 15_000_000 + "'", *["CALL texts()"] * 30, "SHOW CREATE PROCEDURE texts"]
 
 
+def deep_trees() -> Iterable[tuple[str, list]]:
+    """Trees that want a stack."""
+    def chains(depth: int, length: int) -> str:
+        return "SELECT " + "(" * depth + "1" + (")" + " + 1" * length) * depth
+
+    yield "IF 590 deep", [f"SELECT LENGTH({nested('IF', 590, 'k', ', 1, 2')}) FROM t"]
+    yield "parentheses 1,290 deep", [f"SELECT LENGTH({'(' * 1290}k{')' * 1290}) FROM t"]
+    yield "alternatives 1,290 long", [f"SELECT {many(1290, 'k = 1', ' OR ')} FROM t"]
+    yield "chains in chains", [lambda: chains(300, 900), lambda: chains(190, 3), lambda: chains(1, 590)]
+    yield "functions that call each other", [
+        "CREATE OR REPLACE FUNCTION cf0() RETURNS INT RETURN 1",
+        *[f"CREATE OR REPLACE FUNCTION cf{n}() RETURNS INT RETURN {nested('IFNULL', 590, f'cf{n - 1}()', ', 1')}" for n in range(1, 400)],
+        "SELECT cf399()",
+    ]
+    yield "views of deep expressions", [
+        "CREATE OR REPLACE VIEW dv0 AS SELECT k FROM t",
+        *[f"CREATE OR REPLACE VIEW dv{n} AS SELECT {nested('IFNULL', 590, 'k', ', 1')} AS k FROM dv{n - 1}" for n in range(1, 61)],
+        "SELECT SUM(k) FROM dv60 WHERE k > 1",
+    ]
+
+
 def others() -> Iterable[tuple[str, list]]:
     yield "windows of huge frames", ["SELECT SUM(a.k) OVER (ORDER BY a.id ROWS BETWEEN 4000000000 PRECEDING AND 4000000000 FOLLOWING) FROM t a, t b"]
     yield "a window of long texts", ["SELECT LENGTH(FIRST_VALUE(REPEAT(v, 10000)) OVER (ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)) FROM t"]
@@ -368,7 +389,7 @@ def others() -> Iterable[tuple[str, list]]:
 
 def statements() -> list[tuple[str, list]]:
     """All: names and the statements of a session, texts or functions that make them."""
-    groups = (the_four, nested_functions, one_function, json, aggregates, rows, recursion, texts, kept, programs, others)
+    groups = (the_four, nested_functions, one_function, json, aggregates, rows, recursion, texts, kept, programs, deep_trees, others)
     found = [entry for group in groups for entry in group()]
     names = [name for name, _ in found]
     assert len(set(names)) == len(names), [n for n in names if names.count(n) > 1]

@@ -12,6 +12,7 @@
 
 mod count;
 mod session;
+mod stack;
 
 pub use count::{
     Gauge, STEP, freed, held, is_exhausted, limit, most, peak, set_exhausted, set_limit, set_size,
@@ -21,3 +22,4 @@ pub use session::{
     Refused, ask_system_by, base, begin, check, check_or_unwind, keep, reserve, set_session_limit,
     unwinding, used,
 };
+pub use stack::{InProgram, STATEMENT_STACK};

@@ -138,6 +138,11 @@ fn run_with(
     arguments: Vec<(usize, Value)>,
     group: Option<Box<Group>>,
 ) -> SqlResult<Finished> {
+    let Some(_within) = narwal_memory::InProgram::begin() else {
+        return Err(
+            errors::STACK_OVERRUN_NEED_MORE.with([&"stored programs call each other too deeply"])
+        );
+    };
     let mut run = Run {
         program,
         host,

@@ -329,7 +329,7 @@ fn spawn(
     let (shared, flag) = (shared.clone(), stop.clone());
     let thread = std::thread::Builder::new()
         .name(name.to_owned())
-        .stack_size(apply::STATEMENT_STACK)
+        .stack_size(narwal_memory::STATEMENT_STACK)
         .spawn(move || body(shared, flag))
         .map_err(|e| failed("no thread for a replica's connection", &e))?;
     Ok(Runner { stop, thread })

@@ -57,8 +57,7 @@ impl ServerConfig {
             key_dir: key_dir.into(),
             tls_files: TlsFiles::default(),
             tls: true,
-            // Without the optimiser a function's frame is several times as large; the limits of nesting are the same.
-            thread_stack: if cfg!(debug_assertions) { 128 } else { 16 } << 20,
+            thread_stack: narwal_memory::STATEMENT_STACK,
             client_affinity: true,
         }
     }

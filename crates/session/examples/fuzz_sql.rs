@@ -58,8 +58,6 @@ const MEMORY_OF_A_BYTE: usize = 88 * 3;
 const LEFT_BEHIND: usize = 64 << 20;
 /// Rows of a result, then the client is gone.
 const ROWS: usize = 20_000;
-/// The stack of a connection's thread.
-const STACK: usize = 16 << 20;
 /// Statements of a case.
 const STATEMENTS: usize = 80;
 
@@ -381,7 +379,7 @@ fn main() -> std::process::ExitCode {
     fuzz::count_panics(|_| false);
     // The stack of a connection's thread, not the main one's.
     let thread = std::thread::Builder::new()
-        .stack_size(STACK)
+        .stack_size(narwal_memory::STATEMENT_STACK)
         .spawn(move || run(args));
     match thread.map(std::thread::JoinHandle::join) {
         Ok(Ok(Ok(report))) => {

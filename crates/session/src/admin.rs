@@ -622,11 +622,8 @@ impl Admin {
             }
             Admin::Replica(r) => matches!(r, ReplicaStatement::Reset { .. }),
             Admin::BackupLock(b) => matches!(b, BackupLock::Stage(_) | BackupLock::Table(_)),
-            Admin::Flush(_)
-            | Admin::LockTables(_)
-            | Admin::Maintain { .. }
-            | Admin::CacheIndex { .. }
-            | Admin::Plugin(_) => true,
+            Admin::Maintain { op, .. } => !matches!(op, Maintenance::PreloadKeys),
+            Admin::Flush(_) | Admin::LockTables(_) | Admin::Plugin(_) => true,
             _ => false,
         }
     }

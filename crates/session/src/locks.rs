@@ -79,6 +79,8 @@ pub(crate) struct Locked {
     pub(crate) views: Vec<(String, String, bool)>,
     /// Ids of those for writing.
     pub held: Arc<[u64]>,
+    /// Ids of all: locks of rows that this session's statements take do not wait for its own table locks.
+    pub(crate) all: Arc<[u64]>,
     pub(crate) _write: Option<TableLocks>,
     pub(crate) _read: Vec<Arc<TableLocks>>,
 }

@@ -31,11 +31,9 @@ impl ClientSession {
         if !writes || !self.settings.log_bin {
             return Ok(());
         }
-        match plan.unrepeatable() {
-            Some(what) => Err(refused(what)),
-            None if self.in_program > 0 => Err(refused("stored programs")),
-            None => Ok(()),
-        }
+        // In a program too: its variables are parameters, and what has none of them says everything.
+        plan.unrepeatable()
+            .map_or(Ok(()), |what| Err(refused(what)))
     }
 
     /// Logs a statement that has changed rows, as a transaction of [`narwal_engine::TxnOptions::statements`] must.

@@ -185,7 +185,7 @@ impl ClientSession {
             }
             drop(write);
             locked.views = views;
-            *self.vars.held_tables.lock() = Some(locked.held.clone());
+            *self.vars.held_tables.lock() = Some(locked.all.clone());
             *self.vars.locked_names.lock() = self.all_locked(&locked);
             self.locks.tables = Some(locked);
             return Ok(());
@@ -272,6 +272,7 @@ impl ClientSession {
         for t in tables.iter().filter(|t| !t.3) {
             read.push(self.read_lock(t.2, until)?);
         }
+        let all: Arc<[u64]> = tables.iter().map(|t| t.2).collect();
         let held: Arc<[u64]> = tables.iter().filter(|t| t.3).map(|t| t.2).collect();
         let write = match held.is_empty() {
             true => None,
@@ -284,6 +285,7 @@ impl ClientSession {
             views: Vec::new(),
             tables,
             held,
+            all,
             _write: write,
             _read: read,
         })

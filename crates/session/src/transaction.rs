@@ -33,7 +33,7 @@ impl ClientSession {
             log_bin: self.settings.log_bin,
             row_image: self.settings.row_image,
             temporary: self.env.temporary.clone(),
-            held_tables: self.locks.tables.as_ref().map(|l| l.held.clone()),
+            held_tables: self.locks.tables.as_ref().map(|l| l.all.clone()),
             unheld: false,
             origin: self.origin(),
             time_zone: None,

@@ -203,11 +203,20 @@ impl Prepared {
         select.is_some_and(|s| s.lock.is_some_and(|l| l.mode == LockMode::Exclusive))
     }
 
-    /// The tables whose rows SELECT ... FOR UPDATE locks, also that of a subquery.
+    /// The tables whose rows SELECT ... FOR UPDATE locks, also that of a subquery or of an INSERT.
     pub fn for_update(&self) -> Vec<&Arc<Table>> {
         let mut out = Vec::new();
-        if let Some(s) = self.plan.as_select() {
-            s.for_update(&mut out);
+        match &self.plan {
+            Plan::Insert(i) => {
+                if let RowSource::Select(s) = &i.source {
+                    s.for_update(&mut out);
+                }
+            }
+            p => {
+                if let Some(s) = p.as_select() {
+                    s.for_update(&mut out);
+                }
+            }
         }
         out
     }

@@ -62,7 +62,7 @@ fn main() -> ExitCode {
     };
     // As much stack as a connection has.
     std::thread::Builder::new()
-        .stack_size(8 << 20)
+        .stack_size(narwal_memory::STATEMENT_STACK)
         .spawn(run)
         .unwrap()
         .join()

@@ -24,7 +24,7 @@ fn main() {
         }
     };
     std::thread::Builder::new()
-        .stack_size(8 << 20)
+        .stack_size(narwal_memory::STATEMENT_STACK)
         .spawn(run)
         .unwrap()
         .join()

@@ -12,12 +12,14 @@ use narwal_types::errors::codes;
 use narwal_types::{SqlError, SqlResult};
 use std::sync::Arc;
 
-/// Nested parentheses, CASE and so on, at most.
-const MAX_NESTING: usize = 320;
+/// How many levels a tree may have: parentheses, CASE and so on within each other, and operators in one chain
+/// (`a OR b OR c ...`), which is a tree as deep as it is long. What recurses over trees needs this much stack.
+const MAX_NESTING: usize = 1300;
+/// How many of them may be functions and operators with values: MariaDB's stack has room for so many. Parentheses, NOT, AND and
+/// OR take none of it.
+const MAX_LEVELS: usize = 593;
 /// SELECTs within each other, at most.
 const MAX_SELECT_NESTING: usize = 63;
-/// Operators in one chain (`a OR b OR c ...`) at most: such a chain is a deep tree.
-pub(crate) const MAX_CHAIN: usize = 1000;
 /// Characters of a name at most.
 const MAX_NAME: usize = 64;
 /// Bytes of the text that 1064 shows.
@@ -29,6 +31,24 @@ pub struct ParseOptions {
     /// The modes that change what a text means: ANSI_QUOTES, NO_BACKSLASH_ESCAPES, PIPES_AS_CONCAT, HIGH_NOT_PRECEDENCE,
     /// IGNORE_SPACE and REAL_AS_FLOAT.
     pub sql_mode: SqlMode,
+}
+
+/// Levels of a tree.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Height {
+    all: usize,
+    /// Those that [`MAX_LEVELS`] is about.
+    counted: usize,
+}
+
+impl Height {
+    #[inline]
+    pub(crate) fn max(self, other: Height) -> Height {
+        Height {
+            all: self.all.max(other.all),
+            counted: self.counted.max(other.counted),
+        }
+    }
 }
 
 /// INTO of a SELECT.
@@ -52,10 +72,12 @@ pub(crate) struct Parser<'a> {
     pub(crate) subqueries: Vec<(usize, Select)>,
     /// The number of the next one.
     pub(crate) next_subquery: usize,
-    /// Operators so far in the expression that is being read, without those in parentheses.
-    pub(crate) chain: usize,
+    /// Levels of the highest tree that was read since this was last set to 0.
+    pub(crate) height: Height,
     /// Tables of the FROM that is being read, so far.
     pub(crate) tables: usize,
+    /// Where PROCEDURE of a SELECT stands.
+    pub(crate) procedure_at: Option<usize>,
     /// Where the last UNION, INTERSECT or EXCEPT stands.
     pub(crate) set_operation_at: usize,
     /// Subqueries that are open.
@@ -115,8 +137,9 @@ impl<'a> Parser<'a> {
             params: lexed.params,
             subqueries: Vec::new(),
             next_subquery: 0,
-            chain: 0,
+            height: Height::default(),
             tables: 0,
+            procedure_at: None,
             set_operation_at: 0,
             query_depth: 0,
             in_program: false,
@@ -544,13 +567,42 @@ impl<'a> Parser<'a> {
 
     /// Reads what stands within something of its own kind; too many within each other are error 1436.
     pub(crate) fn nested<T>(&mut self, f: impl FnOnce(&mut Self) -> SqlResult<T>) -> SqlResult<T> {
+        self.within(true, f)
+    }
+
+    /// As [`Self::nested`], for what MariaDB keeps no level for.
+    pub(crate) fn grouped<T>(&mut self, f: impl FnOnce(&mut Self) -> SqlResult<T>) -> SqlResult<T> {
+        self.within(false, f)
+    }
+
+    fn within<T>(
+        &mut self,
+        counted: bool,
+        f: impl FnOnce(&mut Self) -> SqlResult<T>,
+    ) -> SqlResult<T> {
         if self.depth >= MAX_NESTING {
             return Err(too_deep());
         }
         self.depth += 1;
+        let beside = std::mem::take(&mut self.height);
         let r = f(self);
         self.depth -= 1;
-        r
+        let grown = self.one_higher(counted);
+        self.height = self.height.max(beside);
+        let r = r?;
+        grown?;
+        Ok(r)
+    }
+
+    /// Another level is put on top of what was read last.
+    #[inline]
+    pub(crate) fn one_higher(&mut self, counted: bool) -> SqlResult<()> {
+        self.height.all += 1;
+        self.height.counted += usize::from(counted);
+        match self.height.all > MAX_NESTING || self.height.counted > MAX_LEVELS {
+            true => Err(too_deep()),
+            false => Ok(()),
+        }
     }
 
     /// As [`Self::nested`], for SELECTs and joins, of which there may be fewer.

@@ -9,7 +9,7 @@ fn hostile_statements_are_parsed_or_refused() {
     // As much as a connection has.
     let run = move || (0..count).filter(|seed| common::case(*seed, &[])).count();
     let taken = std::thread::Builder::new()
-        .stack_size(16 << 20)
+        .stack_size(narwal_memory::STATEMENT_STACK)
         .spawn(run)
         .unwrap()
         .join()

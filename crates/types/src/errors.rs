@@ -328,6 +328,10 @@ errors! {
         "Incorrect table name '{100}'";
     UNKNOWN_ERROR: 1 = 1105, b"HY000", "ER_UNKNOWN_ERROR",
         "{}";
+    UNKNOWN_PROCEDURE: 1 = 1106, b"42000", "ER_UNKNOWN_PROCEDURE",
+        "Unknown procedure '{}'";
+    WRONG_PARAMETERS_TO_PROCEDURE: 1 = 1108, b"HY000", "ER_WRONG_PARAMETERS_TO_PROCEDURE",
+        "Incorrect parameters to procedure '{}'";
     UNKNOWN_TABLE: 2 = 1109, b"42S02", "ER_UNKNOWN_TABLE",
         "Unknown table '{}' in {32}";
     FIELD_SPECIFIED_TWICE: 1 = 1110, b"42000", "ER_FIELD_SPECIFIED_TWICE",
@@ -465,6 +469,8 @@ errors! {
         "Variable '{64}' can't be set to the value of '{200...}'";
     WRONG_TYPE_FOR_VAR: 1 = 1232, b"42000", "ER_WRONG_TYPE_FOR_VAR",
         "Incorrect argument type to variable '{64}'";
+    CANT_USE_OPTION_HERE: 1 = 1234, b"42000", "ER_CANT_USE_OPTION_HERE",
+        "Incorrect usage/placement of '{}'";
     NOT_SUPPORTED_YET: 1 = 1235, b"42000", "ER_NOT_SUPPORTED_YET",
         "This version of Narwal doesn't yet support '{}'";
     MASTER_FATAL_ERROR_READING_BINLOG: 1 = 1236, b"HY000", "ER_MASTER_FATAL_ERROR_READING_BINLOG",

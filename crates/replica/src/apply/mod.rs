@@ -24,7 +24,6 @@ mod settings;
 mod touch;
 
 pub use progress::{GroupEnd, Progress, ProgressError, ProgressSnapshot};
-pub(crate) use settings::STATEMENT_STACK;
 pub use settings::{ApplyAll, ApplySettings, Conductor, Ended, Verdict};
 
 use crate::queue::Queue;
@@ -105,7 +104,7 @@ fn spawn<'s>(
 ) -> std::io::Result<()> {
     std::thread::Builder::new()
         .name(name.to_owned())
-        .stack_size(STATEMENT_STACK)
+        .stack_size(narwal_memory::STATEMENT_STACK)
         .spawn_scoped(scope, work)
         .map(|_| ())
 }

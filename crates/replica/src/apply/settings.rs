@@ -4,9 +4,6 @@ use crate::queue::GroupHead;
 use narwal_session::apply::ApplyOptions;
 use std::time::Duration;
 
-/// Stack of a thread that runs statements, as a connection has it: room for the deepest expression that the parser takes.
-pub(crate) const STATEMENT_STACK: usize = 16 << 20;
-
 /// How a channel's groups are applied.
 #[derive(Debug, Clone)]
 pub struct ApplySettings {

@@ -47,6 +47,12 @@ pub(super) struct Binder<'a> {
     pub(super) scope: &'a Scope<'a>,
 }
 
+/// Note 1287.
+fn note_deprecated(what: &str, env: &StatementEnv) {
+    let note = errors::WARN_DEPRECATED_SYNTAX.with([&what]);
+    env.note(note.code, note.message);
+}
+
 /// Notes that a column is read.
 fn note_column(uses: &mut ColumnUses, source: &Source, column: &str) {
     let (db, table) = match &source.view {
@@ -1559,6 +1565,9 @@ impl Binder<'_> {
         };
         if !func.is_repeatable(args.len()) {
             self.differs_elsewhere(func.name());
+        }
+        if func.deprecated {
+            note_deprecated(func.name(), self.scope.env);
         }
         fixed::check_call(func, &args)?;
         let args = match <[Expr; 2]>::try_from(args) {

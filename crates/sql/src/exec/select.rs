@@ -546,9 +546,9 @@ impl SelectPlan {
     #[cold]
     fn is_never(&self, ctx: &RunCtx<'_>) -> SqlResult<bool> {
         for e in &self.row_free {
-            // It is asked again with the first row, and warns then.
+            // It is asked again with the first row, and warns then; here if there is none.
             if !ctx.env.quietly(|| e.matches(ctx, &NoRow))? {
-                return Ok(true);
+                return e.matches(ctx, &NoRow).map(|holds| !holds);
             }
         }
         Ok(false)

@@ -548,6 +548,8 @@ pub struct Function {
     pub max: usize,
     /// Behind so many arguments they come in pairs.
     pub pairs: Option<usize>,
+    /// It gets a note (1287) wherever it is used.
+    pub deprecated: bool,
     /// How its arguments are bound.
     pub takes: Takes,
     /// It computes with numbers as they are; others take what is shown of a quotient.

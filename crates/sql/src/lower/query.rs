@@ -13,8 +13,12 @@ fn refused<T>(what: &str) -> SqlResult<T> {
 
 /// Refuses what a SELECT, or one within it, may not have.
 pub(super) fn check(s: &Select) -> SqlResult<()> {
-    if s.procedure.is_some() {
-        return refused("PROCEDURE");
+    match &s.procedure {
+        Some(p) if p.name.eq_ignore_ascii_case("analyse") => {
+            return refused("PROCEDURE ANALYSE");
+        }
+        Some(p) => return Err(errors::UNKNOWN_PROCEDURE.with([&p.name])),
+        None => {}
     }
     if let Some(with) = &s.with {
         for cte in &with.ctes {

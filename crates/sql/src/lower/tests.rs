@@ -6,11 +6,16 @@ fn parse(s: &str) -> SqlResult<Stmt> {
     parse_statement(s, &ParseOptions::default())
 }
 
+/// The error of a text, which may be nested deeply.
 fn code(s: &str) -> u16 {
-    match parse(s) {
+    let run = || match parse(s) {
         Ok(x) => panic!("{s}: {x:?}"),
         Err(e) => e.code,
-    }
+    };
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(narwal_memory::STATEMENT_STACK);
+        thread.spawn_scoped(scope, run).unwrap().join().unwrap()
+    })
 }
 
 #[test]

@@ -31,16 +31,24 @@ struct Sorting {
     ties: Option<Vec<SortKey>>,
 }
 
-/// The conditions on a table's rows that are the same for all of them, but may not hold.
-fn row_free(t: &TablePlan) -> Vec<Expr> {
-    let same = |e: &&Expr| {
-        !e.has_column()
-            && !e.is_const()
-            && !e.runs_each_row()
-            && !e.any(&|e| e.changes() || matches!(e.kind, ExprKind::Outer(_)))
+/// The conditions of WHERE that are the same for all rows, but may not hold. Constants too, where rows are made before they
+/// are looked at: a derived table, a join. One stored table's access path knows its constants.
+fn row_free(l: &LogicalSelect) -> Vec<Expr> {
+    let stored = matches!(&l.body, Body::One(r, _) if matches!(r.rows, Rows::Stored));
+    let asks = |e: &Expr| e.any(&|e| matches!(e.kind, ExprKind::Subquery(_)));
+    let varies = |e: &Expr| {
+        e.has_column()
+            || e.runs_each_row()
+            || e.any(&|e| e.changes() || matches!(e.kind, ExprKind::Outer(_)))
     };
-    let all = t.filter.iter().flat_map(conjuncts);
-    all.filter(same).cloned().collect()
+    let known = |e: &Expr| stored && e.is_const() && !asks(e);
+    match l.body {
+        Body::Nothing => Vec::new(),
+        _ => {
+            let all = l.filter.iter().flat_map(conjuncts);
+            all.filter(|e| !varies(e) && !known(e)).cloned().collect()
+        }
+    }
 }
 
 impl Resolver<'_> {
@@ -51,6 +59,7 @@ impl Resolver<'_> {
         row_keys: &[usize],
         subqueries: Subqueries<'_>,
     ) -> SqlResult<SelectPlan> {
+        let row_free = row_free(&l);
         let mut table = self.rows_of_from(&mut l, row_keys)?;
         let by_access = table.as_ref().is_some_and(|t| {
             t.is_stored() && t.access.ordered && wanted_order(&l).is_some() && !l.order.is_empty()
@@ -101,7 +110,6 @@ impl Resolver<'_> {
         } = sorting;
         let distinct_by_sort =
             l.distinct && l.group.is_none() && windows.is_none() && sorts_by_items(&items, &sort);
-        let row_free = table.as_ref().map_or_else(Vec::new, row_free);
         let mut plan = SelectPlan {
             table,
             names: (l.sources.iter().filter(|s| s.view.is_none()))

@@ -8,11 +8,10 @@ use crate::keyword::Kw;
 use crate::lexer::string_value;
 use crate::parse::call::call_without_arguments;
 use crate::parse::level;
-use crate::parser::{MAX_CHAIN, Parser};
+use crate::parser::Parser;
 use crate::sql_mode::SqlMode;
 use crate::token::{Tok, Token};
-use narwal_types::errors;
-use narwal_types::{SqlError, SqlResult};
+use narwal_types::SqlResult;
 
 /// What stands behind an operand.
 enum Infix {
@@ -45,16 +44,20 @@ impl Parser<'_> {
                 _ => {}
             }
         }
-        let outer = std::mem::replace(&mut self.chain, 0);
-        let e = self.operators(level::OR);
-        self.chain = outer;
-        e
+        self.operators(level::OR)
     }
 
     /// An expression without operators that are looser than `min`. Where LIKE wants an operand, NOT LIKE and its kind may
     /// follow it nevertheless: `a LIKE b NOT LIKE c` is `a LIKE (b NOT LIKE c)`.
     pub(super) fn operators(&mut self, min: u8) -> SqlResult<Expr> {
         narwal_memory::check()?;
+        let beside = std::mem::take(&mut self.height);
+        let e = self.chained(min);
+        self.height = self.height.max(beside);
+        e
+    }
+
+    fn chained(&mut self, min: u8) -> SqlResult<Expr> {
         let (mut left, mut holds) = self.prefix(min)?;
         loop {
             let Some((infix, level, negated)) = self.infix() else {
@@ -65,11 +68,10 @@ impl Parser<'_> {
             if !fits || holds < level {
                 return Ok(left);
             }
-            self.chain += 1;
-            if self.chain > MAX_CHAIN {
-                return Err(too_long());
-            }
+            // A list of AND or OR is flat.
+            let flat = matches!(infix, Infix::Binary(BinaryOp::And | BinaryOp::Or));
             left = self.behind_operand(left, infix, level, negated)?;
+            self.one_higher(!flat)?;
             // BETWEEN and LIKE may be operands of each other on the left side.
             holds = if level == level::BETWEEN {
                 level::LIKE
@@ -176,7 +178,7 @@ impl Parser<'_> {
             }
             Infix::SoundsLike => {
                 self.expect(Kw::LIKE)?;
-                let right = Box::new(self.nested(|p| p.operators(level::OPERAND))?);
+                let right = Box::new(self.grouped(|p| p.operators(level::OPERAND))?);
                 Ok(Expr::Binary {
                     op: BinaryOp::SoundsLike,
                     left,
@@ -186,9 +188,9 @@ impl Parser<'_> {
             Infix::MemberOf => self.member_of(*left),
             Infix::Is => self.is_test(left),
             Infix::Between => {
-                let low = Box::new(self.nested(|p| p.operators(level::BETWEEN))?);
+                let low = Box::new(self.grouped(|p| p.operators(level::BETWEEN))?);
                 self.expect(Kw::AND)?;
-                let high = Box::new(self.nested(|p| p.operators(level::BETWEEN))?);
+                let high = Box::new(self.grouped(|p| p.operators(level::BETWEEN))?);
                 Ok(Expr::Between {
                     expr: left,
                     low,
@@ -198,9 +200,9 @@ impl Parser<'_> {
             }
             Infix::In => self.in_list(left, negated),
             Infix::Like => {
-                let pattern = Box::new(self.nested(|p| p.operators(level::OPERAND))?);
+                let pattern = Box::new(self.grouped(|p| p.operators(level::OPERAND))?);
                 let escape = match self.eat(Kw::ESCAPE) {
-                    true => Some(Box::new(self.nested(|p| p.operators(level::OPERAND))?)),
+                    true => Some(Box::new(self.grouped(|p| p.operators(level::OPERAND))?)),
                     false => None,
                 };
                 Ok(Expr::Like {
@@ -211,7 +213,7 @@ impl Parser<'_> {
                 })
             }
             Infix::Regexp => {
-                let pattern = Box::new(self.nested(|p| p.operators(level::OPERAND))?);
+                let pattern = Box::new(self.grouped(|p| p.operators(level::OPERAND))?);
                 Ok(Expr::Regexp {
                     expr: left,
                     pattern,
@@ -281,7 +283,7 @@ impl Parser<'_> {
             });
         }
         self.expect_tok(Tok::LParen)?;
-        let list = self.nested(|p| p.comma_separated(Self::expr))?;
+        let list = self.grouped(|p| p.comma_separated(Self::expr))?;
         self.expect_tok(Tok::RParen)?;
         if let [one] = &list[..]
             && let Some(query) = nested_query(one)
@@ -310,7 +312,7 @@ impl Parser<'_> {
             Tok::Word(Kw::NOT) if self.mode.has(SqlMode::HIGH_NOT_PRECEDENCE) => UnaryOp::Not,
             Tok::Word(Kw::NOT) if min <= level::NOT => {
                 self.bump();
-                let expr = Box::new(self.nested(|p| p.operators(level::NOT))?);
+                let expr = Box::new(self.grouped(|p| p.operators(level::NOT))?);
                 return Ok((
                     Expr::Unary {
                         op: UnaryOp::Not,
@@ -342,7 +344,7 @@ impl Parser<'_> {
     fn interval_first(&mut self, minus: bool) -> SqlResult<(Expr, u8)> {
         let left = Box::new(self.interval()?);
         self.expect_tok(Tok::Plus)?;
-        let right = Box::new(self.nested(|p| p.operators(level::OR))?);
+        let right = Box::new(self.grouped(|p| p.operators(level::OR))?);
         let e = match minus {
             false => Expr::Binary {
                 op: BinaryOp::Add,
@@ -373,10 +375,7 @@ impl Parser<'_> {
                 Tok::Word(Kw::BINARY) => self.any_word()?,
                 _ => self.ident()?,
             };
-            self.chain += 1;
-            if self.chain > MAX_CHAIN {
-                return Err(too_long());
-            }
+            self.one_higher(true)?;
             e = Expr::Collate {
                 expr: Box::new(e),
                 collation,
@@ -529,7 +528,7 @@ impl Parser<'_> {
             return Ok(Expr::Subquery(self.subquery()?));
         }
         self.bump();
-        let first = self.nested(Self::expr)?;
+        let first = self.grouped(Self::expr)?;
         if self.peek() != Tok::Comma {
             self.expect_tok(Tok::RParen)?;
             return Ok(Expr::Nested(Box::new(first)));
@@ -665,10 +664,4 @@ fn nested_query(e: &Expr) -> Option<usize> {
         Expr::Subquery(n) => Some(*n),
         _ => None,
     }
-}
-
-#[cold]
-fn too_long() -> SqlError {
-    errors::STACK_OVERRUN_NEED_MORE
-        .with([&"the expression is too long; use IN (...) or split the statement"])
 }

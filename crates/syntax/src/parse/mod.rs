@@ -62,7 +62,11 @@ fn whole(mut p: Parser<'_>) -> SqlResult<Statement> {
     let s = p.statement()?;
     p.end()?;
     p.no_into()?;
-    Ok(s)
+    // A SELECT alone may have it.
+    match (&s, p.procedure_at) {
+        (Statement::Insert(_) | Statement::Ddl(_), Some(at)) => Err(p.error_at(at)),
+        _ => Ok(s),
+    }
 }
 
 /// How long the statement is that a text begins with; `None` if it is none.

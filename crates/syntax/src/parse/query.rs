@@ -69,6 +69,7 @@ impl Parser<'_> {
         let mut op = Some(op);
         while let Some(o) = op {
             let term = self.select_term()?.0;
+            options_belong_here(&term)?;
             match groups.last_mut() {
                 Some((_, group)) if o.kind == SetKind::Intersect => group.1.push((o, term)),
                 _ => groups.push((o, (term, Vec::new()))),
@@ -180,6 +181,9 @@ impl Parser<'_> {
             return Err(self.error());
         }
         let s = self.nested_select(Self::query)?;
+        if with {
+            options_belong_here(&s)?;
+        }
         self.expect_tok(Tok::RParen)?;
         self.no_into()?;
         self.into = outer_into;
@@ -525,7 +529,9 @@ impl Parser<'_> {
         s.order_by = order_by;
         s.subqueries.extend(subqueries);
         self.select_limit(s)?;
-        if self.eat(Kw::PROCEDURE) {
+        if self.at(Kw::PROCEDURE) {
+            self.procedure_at = Some(self.here());
+            self.bump();
             s.procedure = Some(Box::new(self.select_procedure()?));
         }
         self.select_into(true)?;
@@ -701,4 +707,23 @@ fn continues_query(tok: Tok) -> bool {
             Kw::UNION | Kw::INTERSECT | Kw::EXCEPT | Kw::ORDER | Kw::LIMIT | Kw::OFFSET | Kw::FETCH
         )
     )
+}
+
+/// Error 1234: only the first SELECT of a statement may have options that are about the whole of it.
+fn options_belong_here(s: &Select) -> SqlResult<()> {
+    let o = &s.options;
+    let misplaced = [
+        (s.calc_found_rows, "SQL_CALC_FOUND_ROWS"),
+        (o.cache == Some(true), "SQL_CACHE"),
+        (o.cache == Some(false), "SQL_NO_CACHE"),
+        (o.high_priority, "HIGH_PRIORITY"),
+        (o.buffer_result, "SQL_BUFFER_RESULT"),
+    ];
+    if let Some((_, name)) = misplaced.iter().find(|(there, _)| *there) {
+        return Err(errors::CANT_USE_OPTION_HERE.with([name]));
+    }
+    match &s.from {
+        Some(From::Set { first, .. }) => options_belong_here(first),
+        _ => Ok(()),
+    }
 }

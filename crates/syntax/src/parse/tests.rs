@@ -183,25 +183,61 @@ fn texts_that_run_at_once_have_no_parameters() {
     assert!(parse_statement("SELECT ?", &options(SqlMode::DEFAULT)).is_ok());
 }
 
+/// Runs a test on a stack as statements have it.
+fn on_a_statement_stack(test: impl FnOnce() + Send + 'static) {
+    let thread = std::thread::Builder::new().stack_size(narwal_memory::STATEMENT_STACK);
+    thread.spawn(test).unwrap().join().unwrap();
+}
+
 #[test]
 fn nesting_ends() {
-    for text in [
-        format!("SELECT {}1", "(".repeat(20_000)),
-        format!("SELECT {}1", "-".repeat(20_000).replace("--", "- -")),
-        format!("SELECT {}1", "NOT ".repeat(20_000)),
-        format!("SELECT {}1", "f(".repeat(20_000)),
-        format!("SELECT 1{}", " BETWEEN 1 AND 1".repeat(20_000)),
-        format!("SELECT {}1", "@a := ".repeat(20_000)),
-        format!("SELECT {}", "CASE WHEN ".repeat(20_000)),
-        format!("SELECT 1{}", " + INTERVAL 1 DAY".repeat(20_000)),
-        format!("SELECT {}", "INTERVAL 1 DAY + ".repeat(20_000)),
-        format!("SELECT {}1", "BINARY ".repeat(20_000)),
-        format!("SELECT 1 FROM {}t", "t LEFT JOIN (".repeat(20_000)),
-        format!("SELECT 1 FROM {}", "t JOIN ".repeat(20_000)),
-    ] {
-        let e = parse_statement(&text, &options(SqlMode::DEFAULT)).unwrap_err();
-        assert!(matches!(e.code, 1436 | 1064 | 1116), "{}: {e}", &text[..30]);
-    }
+    on_a_statement_stack(|| {
+        for text in [
+            format!("SELECT {}1", "(".repeat(20_000)),
+            format!("SELECT {}1", "-".repeat(20_000).replace("--", "- -")),
+            format!("SELECT {}1", "NOT ".repeat(20_000)),
+            format!("SELECT {}1", "f(".repeat(20_000)),
+            format!("SELECT 1{}", " BETWEEN 1 AND 1".repeat(20_000)),
+            format!("SELECT {}1", "@a := ".repeat(20_000)),
+            format!("SELECT {}", "CASE WHEN ".repeat(20_000)),
+            format!("SELECT 1{}", " + INTERVAL 1 DAY".repeat(20_000)),
+            format!("SELECT {}", "INTERVAL 1 DAY + ".repeat(20_000)),
+            format!("SELECT {}1", "BINARY ".repeat(20_000)),
+            format!("SELECT 1 FROM {}t", "t LEFT JOIN (".repeat(20_000)),
+            format!("SELECT 1 FROM {}", "t JOIN ".repeat(20_000)),
+        ] {
+            let e = parse_statement(&text, &options(SqlMode::DEFAULT)).unwrap_err();
+            assert!(matches!(e.code, 1436 | 1064 | 1116), "{}: {e}", &text[..30]);
+        }
+    });
+}
+
+/// What goes over a tree needs stack for all of its levels, whether parentheses or a chain of operators made them.
+#[test]
+fn levels_of_a_tree_count_together() {
+    let code = |text: String| match parse_statement(&text, &options(SqlMode::DEFAULT)) {
+        Ok(_) => 0,
+        Err(e) => e.code,
+    };
+    let nested = |n: usize| format!("SELECT {}1{}", "IF(1,2,".repeat(n), ")".repeat(n));
+    let chain = |n: usize| format!("SELECT 1{}", " + 1".repeat(n));
+    let both = |n: usize, k: usize| {
+        let more = format!("){}", " + 1".repeat(k));
+        format!("SELECT {}1{}", "(".repeat(n), more.repeat(n))
+    };
+    let beside = |n: usize| format!("SELECT f({}1)", "1 + 1, ".repeat(n));
+    let parens = |n: usize| format!("SELECT {}1{}", "(".repeat(n), ")".repeat(n));
+    let list = |n: usize| format!("SELECT 1{}", " OR 1".repeat(n));
+    let run = move || {
+        assert_eq!([code(nested(593)), code(chain(593))], [0, 0]);
+        assert_eq!([code(nested(594)), code(chain(594))], [1436, 1436]);
+        assert_eq!([code(parens(1290)), code(list(1290))], [0, 0]);
+        assert_eq!([code(parens(1400)), code(list(1400))], [1436, 1436]);
+        assert_eq!([code(both(190, 3)), code(both(2, 290))], [0, 0]);
+        assert_eq!([code(both(300, 3)), code(both(3, 290))], [1436, 1436]);
+        assert_eq!(code(beside(3000)), 0, "as high as one of them");
+    };
+    on_a_statement_stack(run);
 }
 
 #[test]

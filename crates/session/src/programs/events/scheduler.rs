@@ -61,7 +61,7 @@ impl Instance {
         let weak = Arc::downgrade(self);
         let spawned = std::thread::Builder::new()
             .name("event-scheduler".into())
-            .stack_size(1 << 20)
+            .stack_size(narwal_memory::STATEMENT_STACK)
             .spawn(move || Scheduler::new(weak).run());
         match spawned {
             Ok(thread) => self.events.is_run_by(thread),
@@ -340,7 +340,7 @@ fn start(instance: &Arc<Instance>, def: Definition, drops: bool) {
     let name = format!("{}.{}", def.db, def.name);
     let spawned = std::thread::Builder::new()
         .name("event".into())
-        .stack_size(16 << 20)
+        .stack_size(narwal_memory::STATEMENT_STACK)
         .spawn(move || instance.run_event(&def, drops));
     if let Err(e) = spawned {
         tracing::error!("event {name} does not run: no thread: {e}");

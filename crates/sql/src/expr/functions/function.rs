@@ -67,6 +67,7 @@ impl Function {
             min,
             max,
             pairs: None,
+            deprecated: false,
             takes: Takes::Anything,
             computes: false,
             json: false,
@@ -108,6 +109,12 @@ impl Function {
     /// Other names.
     pub(super) const fn or(mut self, aliases: &'static [&'static str]) -> Self {
         self.aliases = aliases;
+        self
+    }
+
+    /// Each use gets a note: it will go.
+    pub(super) const fn deprecated(mut self) -> Self {
+        self.deprecated = true;
         self
     }
 

@@ -18,7 +18,7 @@
 //! | `json/` | JSON |
 //! | `dynamic/`, `xml/` | dynamic columns; XML |
 //! | `regexp.rs`, `regexp_search.rs` | REGEXP and REGEXP_*(); searches that can be ended |
-//! | `encryption.rs` | checksums, encodings, encryption, compression |
+//! | `encryption.rs`, `des.rs` | checksums, encodings, encryption, compression; DES |
 //! | `network.rs` | internet addresses |
 //! | `mysql.rs` | what only MySQL has |
 //! | `info.rs` | the session, its user and its database; what values are |
@@ -31,6 +31,7 @@
 pub mod aggregate;
 pub(crate) mod control;
 pub(crate) mod date;
+mod des;
 mod digits;
 pub(crate) mod dynamic;
 mod encryption;
@@ -92,6 +93,7 @@ static SUBJECTS: &[Subject] = &[
         "Checksums, encodings, encryption, compression",
         encryption::FUNCTIONS,
     ),
+    ("DES", des::FUNCTIONS),
     ("Internet addresses", network::FUNCTIONS),
     ("Of MySQL alone", mysql::FUNCTIONS),
     ("The session, and what values are", info::FUNCTIONS),
