@@ -99,7 +99,7 @@ impl Run<'_> {
             .then(|| self.source(&r.db, &r.org_table))
             .flatten()
             .and_then(|t| t.column(&r.org_name).map(|c| t.def.columns[c].clone()));
-        if r.name.chars().count() > 64 {
+        if r.name.is_empty() || r.name.ends_with(' ') || r.name.chars().count() > 64 {
             return Err(narwal_types::errors::WRONG_COLUMN_NAME.with([&r.name]));
         }
         let def = match stored {

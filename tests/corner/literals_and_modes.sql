@@ -1,0 +1,35 @@
+-- Literals of dates under the modes that refuse zeros, and of times with a date.
+SELECT DATE '2001-00-00', DATE '0000-00-00', TIMESTAMP '2001-00-00 00:00:00';
+SET sql_mode = 'NO_ZERO_IN_DATE';
+SELECT DATE '0000-00-00';
+SELECT DATE '2001-00-00';
+SELECT TIMESTAMP '2001-01-00 00:00:00';
+SET sql_mode = 'NO_ZERO_DATE';
+SELECT DATE '2001-00-00';
+SELECT DATE '0000-00-00';
+SELECT TIMESTAMP '0000-00-00 00:00:00';
+SET sql_mode = DEFAULT;
+SELECT TIME '0000-00-00 00:00:00';
+SELECT TIME '2001-01-01 10:11:12';
+SELECT TIME '-10:11:12', TIME '1 10:11:12', TIME '10:11';
+-- SIMULTANEOUS_ASSIGNMENT: each column once.
+CREATE TABLE assigned (id INT PRIMARY KEY, a INT, b INT);
+INSERT INTO assigned VALUES (1, 1, 2);
+SET sql_mode = 'SIMULTANEOUS_ASSIGNMENT';
+UPDATE assigned SET a = 1, a = 2;
+UPDATE assigned SET a = b, b = a;
+SELECT * FROM assigned;
+SET sql_mode = DEFAULT;
+UPDATE assigned SET a = 5, a = a + 1;
+SELECT * FROM assigned;
+-- Which of two errors a number's digits get.
+CREATE TABLE digits (a FLOAT(200,100));
+CREATE TABLE digits (a DOUBLE(10,31));
+CREATE TABLE digits (a DECIMAL(70,40));
+CREATE TABLE digits (a FLOAT(5,10));
+CREATE TABLE digits (a BLOB(4294967296));
+CREATE TABLE digits (a TEXT(4294967296));
+-- 0x41 is a number for a variable that is one.
+BEGIN NOT ATOMIC DECLARE x INT DEFAULT 0x41; DECLARE y VARCHAR(5) DEFAULT 0x41; DECLARE z DOUBLE DEFAULT b'101'; SELECT x, y, z; SET x = 0x10, y = b'1000010'; SELECT x, y; END;
+BEGIN NOT ATOMIC DECLARE n INT DEFAULT 0; FOR i IN 0x1..0xA DO SET n = n + i; END FOR; SELECT n; END;
+SELECT t.a FROM (SELECT 1 a) t NATURAL STRAIGHT_JOIN (SELECT 1 a UNION SELECT 2) s;

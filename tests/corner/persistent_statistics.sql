@@ -1,0 +1,34 @@
+-- ANALYZE TABLE ... PERSISTENT FOR: the rows of mysql.table_stats, column_stats and index_stats.
+CREATE TABLE kept (id INT PRIMARY KEY, a INT, b VARCHAR(10), c DATETIME(3), d DECIMAL(10,3), e ENUM('z','y'), f BIT(12), g BLOB, h UUID, UNIQUE u (a), KEY ab (a, b), KEY b (b), KEY p (b(3)));
+INSERT INTO kept VALUES (1, 1, 'abc', '2001-01-01 10:11:12.123', 1.5, 'z', 5, 'x', '00000000-0000-0000-0000-000000000001'), (2, 2, 'abc', NULL, 10.25, 'y', 4095, NULL, NULL), (3, NULL, '', '2002-01-01', NULL, NULL, NULL, 'y', NULL), (4, 4, NULL, NULL, 1.5, 'z', 7, NULL, NULL);
+ANALYZE TABLE kept PERSISTENT FOR ALL;
+SELECT table_name, cardinality FROM mysql.table_stats WHERE db_name = DATABASE();
+SELECT column_name, min_value, max_value, nulls_ratio, avg_length, avg_frequency FROM mysql.column_stats WHERE db_name = DATABASE() ORDER BY column_name;
+SELECT index_name, prefix_arity, avg_frequency FROM mysql.index_stats WHERE db_name = DATABASE() ORDER BY 1, 2;
+SELECT column_name, hist_size, hist_type, HEX(histogram) FROM mysql.column_stats WHERE db_name = DATABASE() AND column_name IN ('id', 'a', 'd') ORDER BY column_name;
+SET histogram_type = SINGLE_PREC_HB, histogram_size = 7;
+ANALYZE TABLE kept PERSISTENT FOR COLUMNS (a, d) INDEXES (u);
+SELECT column_name, hist_size, hist_type, HEX(histogram) FROM mysql.column_stats WHERE db_name = DATABASE() AND column_name IN ('id', 'a', 'd') ORDER BY column_name;
+SET histogram_size = 0;
+ANALYZE TABLE kept PERSISTENT FOR COLUMNS (e) INDEXES ();
+SELECT column_name, hist_size, hist_type, HEX(histogram) FROM mysql.column_stats WHERE db_name = DATABASE() AND column_name = 'e';
+ANALYZE TABLE kept PERSISTENT FOR COLUMNS (nothing) INDEXES ();
+ANALYZE TABLE kept PERSISTENT FOR COLUMNS () INDEXES (nothing);
+CREATE TABLE kept_empty (a INT, KEY (a));
+ANALYZE TABLE kept_empty PERSISTENT FOR ALL;
+SELECT column_name, min_value, nulls_ratio, avg_length, avg_frequency FROM mysql.column_stats WHERE db_name = DATABASE() AND table_name = 'kept_empty';
+SELECT index_name, prefix_arity, avg_frequency FROM mysql.index_stats WHERE db_name = DATABASE() AND table_name = 'kept_empty';
+-- They follow the definition of their table.
+ALTER TABLE kept CHANGE b bb VARCHAR(20), DROP COLUMN d, DROP KEY p;
+SELECT column_name FROM mysql.column_stats WHERE db_name = DATABASE() AND table_name = 'kept' ORDER BY 1;
+SELECT index_name, prefix_arity FROM mysql.index_stats WHERE db_name = DATABASE() AND table_name = 'kept' AND index_name = 'p';
+RENAME TABLE kept TO kept_too;
+SELECT table_name, cardinality FROM mysql.table_stats WHERE db_name = DATABASE() ORDER BY 1;
+DROP TABLE kept_empty;
+SELECT table_name, cardinality FROM mysql.table_stats WHERE db_name = DATABASE() ORDER BY 1;
+SET use_stat_tables = PREFERABLY;
+CREATE TABLE kept_always (a INT);
+ANALYZE TABLE kept_always;
+SELECT table_name, cardinality FROM mysql.table_stats WHERE db_name = DATABASE() ORDER BY 1;
+DROP TABLE kept_too, kept_always;
+SELECT COUNT(*) FROM mysql.column_stats WHERE db_name = DATABASE();
