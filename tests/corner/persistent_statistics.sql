@@ -22,6 +22,11 @@ SELECT index_name, prefix_arity, avg_frequency FROM mysql.index_stats WHERE db_n
 ALTER TABLE kept CHANGE b bb VARCHAR(20), DROP COLUMN d, DROP KEY p;
 SELECT column_name FROM mysql.column_stats WHERE db_name = DATABASE() AND table_name = 'kept' ORDER BY 1;
 SELECT index_name, prefix_arity FROM mysql.index_stats WHERE db_name = DATABASE() AND table_name = 'kept' AND index_name = 'p';
+UPDATE kept SET c = '2001-01-01' WHERE c IS NULL;
+ALTER TABLE kept MODIFY c DATETIME(3) NOT NULL DEFAULT '2001-01-01';
+SELECT column_name FROM mysql.column_stats WHERE db_name = DATABASE() AND table_name = 'kept' ORDER BY 1;
+ALTER TABLE kept MODIFY bb VARCHAR(15);
+SELECT column_name FROM mysql.column_stats WHERE db_name = DATABASE() AND table_name = 'kept' ORDER BY 1;
 RENAME TABLE kept TO kept_too;
 SELECT table_name, cardinality FROM mysql.table_stats WHERE db_name = DATABASE() ORDER BY 1;
 DROP TABLE kept_empty;

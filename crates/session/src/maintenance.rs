@@ -202,14 +202,12 @@ impl ClientSession {
     ) {
         let all = Persistent::default();
         let wanted = persistent.or_else(|| self.always_collects().then_some(&all));
-        let Some(wanted) = wanted.filter(|_| !table.temporary) else {
+        // Of its own tables the server keeps none.
+        let kept = !table.temporary && table.def.db != MYSQL;
+        let Some(wanted) = wanted.filter(|_| kept) else {
             return report.ok();
         };
         report.line("status", "Engine-independent statistics collected");
-        // Of its own tables the server keeps none.
-        if table.def.db == MYSQL {
-            return report.ok();
-        }
         match self.collect_statistics(table, wanted) {
             Ok(too_long) => {
                 for column in too_long {

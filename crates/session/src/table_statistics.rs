@@ -221,8 +221,9 @@ impl ClientSession {
         let text = format!(
             "SELECT {value}, {place}, COUNT(*), SUM(LENGTH({value})) FROM {from} WHERE {name} IS NOT NULL GROUP BY {name} ORDER BY {name}"
         );
-        let numeric = !(c.ty.is_character() || c.ty.is_binary_string())
-            && !matches!(c.ty.kind, TypeKind::Fixed(_));
+        let by_bytes = c.ty.is_character()
+            || c.ty.is_binary_string()
+            || matches!(c.ty.kind, TypeKind::Fixed(_));
         each(db, &text, |row| {
             let [Some(value), place, count, bytes] = row else {
                 return;
@@ -232,7 +233,7 @@ impl ClientSession {
             v.bytes += number(bytes.as_deref());
             if let Some(h) = &mut histogram {
                 let place = place.as_deref().unwrap_or_default();
-                h.add(value, Place::new(place, numeric), count);
+                h.add(value, Place::new(place, !by_bytes), count);
             }
             v.first.get_or_insert_with(|| shortened(value, &c.ty));
             v.last = Some(shortened(value, &c.ty));

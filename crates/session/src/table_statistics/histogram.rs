@@ -183,7 +183,7 @@ impl Histogram {
                 named("start", &b.start)
             );
             if i + 1 == self.buckets.len() {
-                let _ = write!(out, "      {},\n", named("end", &self.last_value));
+                let _ = writeln!(out, "      {},", named("end", &self.last_value));
             }
             let part = b.rows as f64 / self.rows as f64;
             let _ = write!(

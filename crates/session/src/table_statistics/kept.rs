@@ -4,9 +4,9 @@
 use super::rows::{Each, hex};
 use crate::session::ClientSession;
 use crate::system_schemas::MYSQL;
-use narwal_engine::{Table, TableDef};
+use narwal_engine::{ColumnDef, Table, TableDef};
 use narwal_sql::ast::{AlterAction, DdlStmt, TableName};
-use narwal_types::SqlResult;
+use narwal_types::{SqlResult, TypeKind};
 use std::sync::Arc;
 
 /// The three tables.
@@ -58,6 +58,14 @@ fn rename(from: &(String, String), to: &(String, String)) -> Vec<String> {
     writes
 }
 
+/// What is known of the old column's values is true of the new one's, too: it has the same type, or more room.
+fn holds_the_same(new: &ColumnDef, old: &ColumnDef) -> bool {
+    match (new.ty.kind, old.ty.kind) {
+        (TypeKind::VarChar(n), TypeKind::VarChar(o)) => n >= o,
+        (n, o) => n == o,
+    }
+}
+
 /// What becomes of the statistics of a table with a new definition.
 fn change(before: &TableDef, after: &TableDef, columns: &[(String, String)]) -> Vec<String> {
     let own = of(&(before.db.clone(), before.name.clone()));
@@ -76,7 +84,7 @@ fn change(before: &TableDef, after: &TableDef, columns: &[(String, String)]) -> 
             .iter()
             .find(|a| a.name.eq_ignore_ascii_case(&name))
         {
-            Some(a) if a.ty.kind == c.ty.kind || a.ty.is_character() && c.ty.is_character() => {
+            Some(a) if holds_the_same(a, c) => {
                 if a.name != c.name {
                     // Two columns may have changed their names with each other.
                     let between = hex(format!("\x01{}", a.name).as_bytes());

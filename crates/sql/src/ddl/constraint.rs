@@ -64,7 +64,12 @@ pub(super) fn checks<'c>(
                 };
                 (1..)
                     .map(of_number)
-                    .find(|n| !is_taken(n, &out) && !named(n))
+                    .find(|n| {
+                        let mut columns = columns.clone();
+                        !is_taken(n, &out)
+                            && !named(n)
+                            && !columns.any(|c| c.eq_ignore_ascii_case(n))
+                    })
                     .unwrap_or_else(|| format!("CONSTRAINT_{i}"))
             }
         };

@@ -170,7 +170,11 @@ fn conv<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     if !bases.contains(&from.unsigned_abs()) || !bases.contains(&to.unsigned_abs()) {
         return Ok(Val::NULL);
     }
-    let t = c.text(0);
+    let t = match c.v(0) {
+        // Its number, not the bytes.
+        ValueRef::Bits(b) => b.value.to_string(),
+        _ => c.text(0),
+    };
     if t.is_empty() {
         return Ok(Val::NULL);
     }

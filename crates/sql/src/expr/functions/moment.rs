@@ -9,7 +9,7 @@ use crate::expr::value::Val;
 use crate::expr::value::Warn;
 use narwal_types::convert::{no_moment, to_decimal};
 use narwal_types::errors::{self, codes};
-use narwal_types::temporal::SECOND;
+use narwal_types::temporal::{DAY, SECOND};
 use narwal_types::{Date, DateTime, Decimal, TypeKind, Value, Zone};
 use narwal_types::{SqlResult, ValueRef};
 
@@ -258,7 +258,11 @@ fn str_to_date<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
 fn as_datetime(v: Value) -> Value {
     let (date, micros) = match v {
         Value::Date(date) => (date, 0),
-        Value::Time(t) => (Date::default(), t.micros.unsigned_abs()),
+        // Of a day and a time.
+        Value::Time(t) => {
+            let (micros, day) = (t.micros.unsigned_abs(), DAY as u64);
+            (Date::new(0, 0, (micros / day) as u8), micros % day)
+        }
         Value::DateTime(t) => (t.date, t.micros),
         v => return v,
     };

@@ -531,6 +531,7 @@ impl<'t> Parser<'t> {
                                     Some(_) => return Err(Fault::Syntax(self.at + i)),
                                 }
                             }
+                            self.surrogates()?;
                             self.at += 5;
                         }
                         _ => self.at += self.char_len(),
@@ -539,6 +540,29 @@ impl<'t> Parser<'t> {
                 b if b < 0x20 => return Err(Fault::Character(self.at + 1)),
                 _ => self.at += 1,
             }
+        }
+    }
+
+    /// At the `u` of four digits: half of a character stands before the other half only. Goes on to the other one's `u`.
+    fn surrogates(&mut self) -> Result<(), Fault> {
+        let unit = |at: usize| {
+            let digits = self.text.get(at + 1..at + 5)?;
+            u16::from_str_radix(digits, 16).ok()
+        };
+        match unit(self.at) {
+            Some(0xdc00..=0xdfff) => return Err(Fault::Character(self.at + 5)),
+            Some(0xd800..=0xdbff) => {}
+            _ => return Ok(()),
+        }
+        if self.text.get(self.at + 5..self.at + 7) != Some("\\u") {
+            return Err(Fault::Syntax(self.at + 5));
+        }
+        match unit(self.at + 6) {
+            Some(0xdc00..=0xdfff) => {
+                self.at += 6;
+                Ok(())
+            }
+            _ => Err(Fault::Character(self.at + 11)),
         }
     }
 
