@@ -2215,15 +2215,15 @@ fn temporal_literal(kind: TemporalKind, text: &str, env: &StatementEnv) -> SqlRe
         .get(1..)
         .is_some_and(|rest| rest.contains('-'));
     // A literal's date is looked at as the modes want it, whatever the statement does with it.
-    let allowed = |d: &narwal_types::Date| {
+    let allowed = |d: &narwal_types::Date, micros: u64| {
         let of = |mode, bad: bool| env.sql_mode.has(mode) && bad;
-        let zero = d.year == 0 && d.month == 0 && d.day == 0;
-        let in_date = !zero && (d.month == 0 || d.day == 0);
-        !of(SqlMode::NO_ZERO_DATE, zero) && !of(SqlMode::NO_ZERO_IN_DATE, in_date)
+        let no_day = d.year == 0 && d.month == 0 && d.day == 0;
+        let in_date = !no_day && (d.month == 0 || d.day == 0);
+        !of(SqlMode::NO_ZERO_DATE, no_day && micros == 0) && !of(SqlMode::NO_ZERO_IN_DATE, in_date)
     };
     let v = match kind {
         TemporalKind::Date => match parse_datetime(text.as_bytes(), rules) {
-            Some(p) if !p.garbage && !p.has_time && allowed(&p.value.date) => {
+            Some(p) if !p.garbage && !p.has_time && allowed(&p.value.date, 0) => {
                 Value::Date(p.value.date)
             }
             _ => return Err(bad("DATE")),
@@ -2233,7 +2233,9 @@ fn temporal_literal(kind: TemporalKind, text: &str, env: &StatementEnv) -> SqlRe
             _ => return Err(bad("TIME")),
         },
         TemporalKind::Timestamp => match parse_datetime(text.as_bytes(), rules) {
-            Some(p) if !p.garbage && allowed(&p.value.date) => Value::DateTime(p.value),
+            Some(p) if !p.garbage && allowed(&p.value.date, p.value.micros) => {
+                Value::DateTime(p.value)
+            }
             _ => return Err(bad("DATETIME")),
         },
     };
