@@ -9,7 +9,8 @@ then longer ones that begin with a pair, and all of three small letters of ASCII
 
 The file, deflated, little-endian: u16 tailorings, for each:
 
-    u8 length | name, as `czech` | u8 table: 0 for 4.0.0, 1 for 5.2.0, 2 for 14.0.0
+    u8 length | name, as `czech` | u8 table: 0 for 4.0.0, 1 for 5.2.0, 2 for 14.0.0, 3 for 5.2.0 with accents, where a character
+    that is not listed has the accent 0x20 for each of its weights
     u32 entries, u32 contractions: as in uca.bin (see `uca_weights.py`)
 """
 
@@ -80,6 +81,32 @@ def sequences(client: list[str], collation: str, levels: int, own: list[int]) ->
     return found
 
 
+THAI = [*range(0xE00, 0xE5C), *range(0xE80, 0xEE0)]
+
+
+def thai(client: list[str], plain: dict[int, tuple[str, ...]]) -> bytes:
+    """The one language with the accents of 5.2.0. Ideographs and what is not assigned have one accent for two weights."""
+    mine = singles(client, "utf8mb4_thai_520_w2", 2, 0x1FFFF)
+
+    def default(w: str) -> tuple[str, str]:
+        computed = len(w) == 8 and w[:2] == "FB"
+        return w, "0020" * (1 if computed else len(w) // 4)
+
+    own = {c: w for c, w in mine.items() if w != default(plain[c][0])}
+    long = sequences(client, "utf8mb4_thai_520_w2", 2, THAI)
+    print("thai", len(own), "entries", len(long), "sequences", file=sys.stderr)
+    return tailoring("thai", 3, own, long)
+
+
+def tailoring(name: str, table: int, own: dict[int, tuple[str, ...]], long: dict[tuple[int, ...], list[str]]) -> bytes:
+    out = bytes([len(name)]) + name.encode() + bytes([table]) + struct.pack("<I", len(own))
+    out += b"".join(c.to_bytes(3, "little") + packed([weights(h) for h in w]) for c, w in sorted(own.items()))
+    out += struct.pack("<I", len(long))
+    for s, w in sorted(long.items()):
+        out += bytes([len(s)]) + b"".join(c.to_bytes(3, "little") for c in s) + packed([weights(h) for h in w])
+    return out
+
+
 def main() -> None:
     client = sys.argv[1:]
     base = [singles(client, c, 3 if n == 2 else 1, 0x1FFFF) for n, c in enumerate(BASES)]
@@ -92,14 +119,10 @@ def main() -> None:
         long = sequences(client, collation, levels, sorted(own))
         # A first character with a sequence behind it is no sequence of its own.
         long = {s: w for s, w in long.items() if s[1:] not in long or any(w[n] != mine[s[0]][n] + long[s[1:]][n] for n in range(levels))}
-        out += bytes([len(name)]) + name.encode() + bytes([table]) + struct.pack("<I", len(own))
-        out += b"".join(c.to_bytes(3, "little") + packed([weights(h) for h in w]) for c, w in sorted(own.items()))
-        out += struct.pack("<I", len(long))
-        for s, w in sorted(long.items()):
-            out += bytes([len(s)]) + b"".join(c.to_bytes(3, "little") for c in s) + packed([weights(h) for h in w])
+        out += tailoring(name, table, own, long)
         count += 1
         print(name, "table", table, len(own), "entries", len(long), "sequences, longest", max(map(len, long), default=0), file=sys.stderr)
-    out = struct.pack("<H", count) + out
+    out = struct.pack("<H", count + 1) + out + thai(client, base[1])
     path = Path(__file__).parent.parent / "crates/types/data/tailorings.bin"
     path.write_bytes(zlib.compress(out, 9))
     print(path, len(out), "bytes,", path.stat().st_size, "deflated", file=sys.stderr)

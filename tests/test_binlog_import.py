@@ -224,7 +224,6 @@ def test_statement_events_are_refused_with_their_place(source, own_narwal):
 @pytest.mark.parametrize(
     "definition, word",
     [
-        ("c VARCHAR(5) COLLATE utf8mb4_thai_520_w2", "utf8mb4_thai_520_w2"),
         ("g POINT", "POINT"),
     ],
 )  # fmt: skip

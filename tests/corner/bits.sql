@@ -85,3 +85,6 @@ SELECT a+0, b+0 FROM p WHERE a = 7;
 SELECT a+0 FROM p WHERE a >= b'001' AND a < 7 ORDER BY a;
 SELECT x.a+0, y.b+0 FROM p x JOIN p y ON x.a = y.a ORDER BY x.a;
 SELECT b.id, p.a+0 FROM b JOIN p ON p.a = b.o ORDER BY b.id;
+CREATE TABLE bits_in_bases (b BIT(8), n INT);
+INSERT INTO bits_in_bases VALUES (128, 128), (255, 255), (0, 0), (NULL, NULL);
+SELECT CONV(b, 10, 2), CONV(b + 0, 10, 2), OCT(b), BIN(b), CONV(n, 10, 16) FROM bits_in_bases;

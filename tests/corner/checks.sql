@@ -677,3 +677,17 @@ INSERT INTO dates VALUES ('2024-01-01', '2023-12-31');
 INSERT INTO dates VALUES ('2024-01-01', '2024-02-01');
 SHOW CREATE TABLE dates;
 SHOW CREATE TABLE text_checks;
+-- A column's CHECK has the column's name, which no constraint may have then.
+CREATE TABLE check_names (a INT CHECK (a > 2), CONSTRAINT a CHECK (a < 5));
+CREATE TABLE check_names (a INT, CONSTRAINT x CHECK (a > 1), CONSTRAINT X CHECK (a > 2));
+CREATE TABLE check_names (a INT, CONSTRAINT b CHECK (a > 1), b INT CHECK (b > 0));
+CREATE TABLE check_names (a INT CHECK (a > 2), b INT);
+ALTER TABLE check_names ADD CONSTRAINT a CHECK (a < 100);
+ALTER TABLE check_names ADD CONSTRAINT b CHECK (a < 100);
+ALTER TABLE check_names ADD CONSTRAINT B CHECK (a < 100);
+INSERT INTO check_names VALUES (1, 1);
+INSERT INTO check_names VALUES (101, 1);
+CREATE TABLE check_numbers (CONSTRAINT_1 INT CHECK (CONSTRAINT_1 > 0), CHECK (CONSTRAINT_1 < 100));
+SHOW CREATE TABLE check_numbers;
+ALTER TABLE check_numbers ADD CHECK (CONSTRAINT_1 < 90);
+SHOW CREATE TABLE check_numbers;

@@ -84,3 +84,7 @@ CREATE TABLE dr5 IGNORE LIKE dup;
 CREATE TABLE dr5 (a INT) REPLACE;
 CREATE TABLE dr5 IGNORE SELECT a FROM dup WHERE a = 2;
 SELECT * FROM dr5;
+-- Names that columns of a new table can't have.
+CREATE TABLE unnamed AS SELECT '';
+CREATE TABLE unnamed AS SELECT 1 AS ' ';
+CREATE TABLE unnamed AS SELECT 1 AS 'x ';

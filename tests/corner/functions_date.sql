@@ -91,3 +91,21 @@ SELECT STR_TO_DATE('2004 54 0','%X %V %w'), STR_TO_DATE('2004 0 1','%X %V %w'), 
 SELECT STR_TO_DATE('2004 42','%X %V'), STR_TO_DATE('2004 42','%Y %U'), STR_TO_DATE('42 1','%U %w'), STR_TO_DATE('2004 1','%Y %w'), STR_TO_DATE('2004 42 1 10','%Y %U %w %H');
 SELECT STR_TO_DATE('3 xyz','%e %#'), STR_TO_DATE('abc3','%@%e'), STR_TO_DATE('..3','%.%e'), STR_TO_DATE('%','%%'), STR_TO_DATE('2003-01-01 extra','%Y-%m-%d'), STR_TO_DATE('1','%w');
 SELECT STR_TO_DATE('10:11 x','%H:%i'), STR_TO_DATE('2003-01-01','');
+-- A time in a format has no day: DATE_FORMAT shows none, TIME_FORMAT has no answer.
+SELECT DATE_FORMAT(TIME '-01:02:03.5', '%H %k %h %i %s %f %p %T %r'), DATE_FORMAT(TIME '100:02:03', '%H %k %h %l %T'), DATE_FORMAT(TIME '10:11:12', '%d %m %Y %y %D %c %e %X'), DATE_FORMAT(TIME '10:11:12', '%W'), DATE_FORMAT(TIME '10:11:12', '%j');
+SELECT TIME_FORMAT('2001-02-03 04:05:06', '%d %T'), TIME_FORMAT('10:11:12', '%Y'), TIME_FORMAT('10:11:12', '%c'), TIME_FORMAT('10:11:12', '%x'), TIME_FORMAT('10:11:12', '%%d %T'), TIME_FORMAT(101112, '%H %i %U');
+-- Names of months and days may be short, if only one begins so.
+SELECT STR_TO_DATE('15 SEPTEMB 2001', '%d %M %Y'), STR_TO_DATE('15 S 2001', '%d %M %Y'), STR_TO_DATE('15 M 2001', '%d %M %Y'), STR_TO_DATE('15 Ju 2001', '%d %M %Y'), STR_TO_DATE('15 Jul 2001', '%d %M %Y'), STR_TO_DATE('15 Sept 2001', '%d %b %Y'), STR_TO_DATE('15 S 2001', '%d %b %Y'), STR_TO_DATE('Sund 15 MAY 2001', '%W %d %b %Y'), STR_TO_DATE('15 Sep2001', '%d %M%Y');
+-- A day alone with a time makes a time; AM and PM want an hour of twelve before them.
+SELECT STR_TO_DATE('02 10', '%d %H'), STR_TO_DATE('2 10:11', '%e %H:%i'), STR_TO_DATE('2nd 10', '%D %H'), STR_TO_DATE('01-02 10', '%m-%d %H');
+SELECT STR_TO_DATE('10:20PM', '%h:%i%p'), STR_TO_DATE('10:20PM', '%I:%i%p'), STR_TO_DATE('10:20:30 PM', '%r');
+-- nowarn
+SELECT STR_TO_DATE('10:20PM', '%H:%i%p'), STR_TO_DATE('PM 10:20', '%p %h:%i'), STR_TO_DATE('10:20:30 PM', '%T %p');
+SET sql_mode = 'TIME_ROUND_FRACTIONAL';
+SELECT SEC_TO_TIME(59.9999999), MAKETIME(0, 0, 0.9999999), FROM_UNIXTIME(980639999.9999999);
+SET sql_mode = DEFAULT;
+SELECT SEC_TO_TIME(59.9999999), MAKETIME(0, 0, 0.9999999), FROM_UNIXTIME(980639999.9999999);
+CREATE TABLE formats (a VARCHAR(30), b VARCHAR(30));
+INSERT INTO formats VALUES ('02 10', '%d %H'), ('10:11', '%H:%i'), ('2001-02-03', '%Y-%m-%d');
+SELECT STR_TO_DATE(a, b) FROM formats;
+SELECT ROUND(TIMESTAMP '9999-12-31 23:59:59.999999'), ROUND(TIMESTAMP '9999-12-31 23:59:59.999999', 3), CEILING(TIMESTAMP '9999-12-31 23:59:59.1');

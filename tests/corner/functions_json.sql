@@ -116,3 +116,11 @@ SELECT json_objectagg(id,n) FROM tj WHERE id < 3;
 SELECT json_arrayagg(id ORDER BY id DESC), json_arrayagg(id ORDER BY id DESC LIMIT 2), json_arrayagg(DISTINCT n ORDER BY n) FROM tj;
 SELECT json_arrayagg(json_array(id)), json_objectagg('a',json_object('b',1)) FROM tj WHERE id = 1;
 SELECT json_arrayagg(id), json_objectagg(id,1) FROM tj WHERE id > 100;
+-- JSON_NORMALIZE: equal keys by their values, first the kind, then the length.
+SELECT JSON_NORMALIZE('{"b":2,"a":1,"b":1,"b":3}'), JSON_NORMALIZE('{"a":5,"a":123,"a":-1,"a":10,"a":1e1}'), JSON_NORMALIZE('{"a":"b","a":"B","a":"aa","a":"a"}');
+SELECT JSON_NORMALIZE('{"a":null,"a":true,"a":false,"a":123,"a":"string","a":[1],"a":{}}'), JSON_NORMALIZE('{"a":{"x":1,"y":2},"a":{"z":1},"a":{"b":3},"a":{},"a":[1,2],"a":[3],"a":[0,5]}'), JSON_NORMALIZE('{"a":{"x":1},"a":{"x":0},"a":{"b":9}}'), JSON_NORMALIZE('{"a":[2],"a":[1],"a":["z"],"a":["a"]}');
+SELECT JSON_EQUALS('{"a":1,"a":2}', '{"a":2,"a":1}'), JSON_EQUALS('{"a":1,"a":2}', '{"a":2,"a":3}');
+-- Half of a character is none.
+SELECT JSON_VALID('"\\ud83d\\ude00"'), JSON_UNQUOTE('"\\ud83d\\ude00"');
+-- nowarn
+SELECT JSON_VALID('"\\ud800"'), JSON_VALID('"\\udc00"'), JSON_VALID('"\\ud800\\u0041"'), JSON_VALID('"\\ud83dx"'), JSON_VALID('["\\udfff"]'), JSON_EXTRACT('["\\udc00"]', '$[0]'), JSON_UNQUOTE('"\\udc00"');

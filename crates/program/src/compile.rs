@@ -815,7 +815,8 @@ impl<'a> Compiler<'a> {
                 from,
                 to,
             } => {
-                let (from, to) = (self.calc(from)?, self.calc(to)?);
+                let bound = Some((ColumnType::bigint(), ""));
+                let (from, to) = (self.single(from, bound)?, self.single(to, bound)?);
                 let slot = self.names.declare(&variable, ColumnType::bigint(), false)?;
                 let last = self.names.hidden("last", ColumnType::bigint());
                 let repeat = Repeat::Range {
@@ -982,7 +983,18 @@ impl<'a> Compiler<'a> {
                 let (ty, name) = to.unwrap_or((ColumnType::bigint(), ""));
                 Ok(Calc::Broken(no_single(ty, name)))
             }
-            _ => self.calc(e),
+            // `0x41` and `b'1'` are numbers where one is wanted.
+            bits @ Expr::Literal(Literal::Hex(_) | Literal::Bit(_))
+                if to.is_some_and(|(ty, _)| ty.is_numeric()) =>
+            {
+                e.expr = Expr::Binary {
+                    op: BinaryOp::Add,
+                    left: Box::new(bits),
+                    right: Box::new(Expr::Literal(Literal::Number("0".into()))),
+                };
+                self.calc(e)
+            }
+            expr => self.calc(Expression { expr, ..e }),
         }
     }
 

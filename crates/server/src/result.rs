@@ -242,6 +242,8 @@ fn no_room(e: &io::Error) -> SqlError {
 fn in_charset(v: &ValueRef<'_>, from: Charset, to: Charset) -> Option<Vec<u8>> {
     match v {
         ValueRef::Str(s) if s.is_ascii() && to.keeps_ascii() => None,
+        // A literal may have what is no character of the set. It goes back as it came.
+        ValueRef::Str(_) if from == to && to == Charset::Utf8mb3 => None,
         ValueRef::Str(s) => {
             let text = String::from_utf8_lossy(s);
             let text = if from == to {

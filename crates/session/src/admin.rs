@@ -6,7 +6,7 @@ use crate::replica::{ChangeMaster, StartWhat, Threads};
 pub(crate) use crate::show::filter::Filter;
 use crate::words::ExplainConnection;
 use crate::words::{BackupLock, BackupWords, PluginWords, SqlPrepared, XaStatement};
-use narwal_engine::Isolation;
+use narwal_engine::{Isolation, TableDef};
 pub(crate) use narwal_syntax::ast::TableName as TableRef;
 use narwal_syntax::ast::admin::BinlogText;
 pub(crate) use narwal_syntax::ast::admin::{Operand, Scope as SetScope, SetItem, SetValue};
@@ -533,7 +533,7 @@ pub(crate) enum Admin {
     Maintain {
         op: Maintenance,
         /// PERSISTENT FOR.
-        persistent: bool,
+        persistent: Option<Persistent>,
         tables: Vec<TableRef>,
     },
     /// CACHE INDEX.
@@ -564,6 +564,49 @@ pub(crate) enum Admin {
     Plugin(PluginWords),
     /// SHUTDOWN.
     Shutdown,
+}
+
+/// What PERSISTENT FOR names; `None` for all.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Persistent {
+    pub(crate) columns: Option<Vec<String>>,
+    pub(crate) indexes: Option<Vec<String>>,
+}
+
+/// The places of names in a list, or of all; `None` if one is not there.
+fn places<'a>(
+    names: Option<&Vec<String>>,
+    list: impl ExactSizeIterator<Item = &'a str> + Clone,
+) -> Option<Vec<usize>> {
+    match names {
+        None => Some((0..list.len()).collect()),
+        Some(names) => names
+            .iter()
+            .map(|n| list.clone().position(|l| l.eq_ignore_ascii_case(n)))
+            .collect(),
+    }
+}
+
+impl Persistent {
+    pub(crate) fn all_columns(&self) -> bool {
+        self.columns.is_none()
+    }
+
+    /// The columns that are meant; `None` if one of them is not there.
+    pub(crate) fn columns_of(&self, table: &TableDef) -> Option<Vec<usize>> {
+        places(
+            self.columns.as_ref(),
+            table.columns.iter().map(|c| c.name.as_str()),
+        )
+    }
+
+    /// The indexes that are meant; `None` if one of them is not there.
+    pub(crate) fn indexes_of(&self, table: &TableDef) -> Option<Vec<usize>> {
+        places(
+            self.indexes.as_ref(),
+            table.indexes.iter().map(|i| i.name.as_str()),
+        )
+    }
 }
 
 /// The columns of HELP, which finds nothing: there are no help texts.

@@ -140,10 +140,10 @@ impl ClientSession {
                 op,
                 persistent,
                 tables,
-            } => self.maintain(*op, *persistent, tables)?.into(),
+            } => self.maintain(*op, persistent.as_ref(), tables)?.into(),
             Admin::CacheIndex { cache, tables } => {
                 self.instance.key_caches.must_be(cache)?;
-                self.maintain(Maintenance::AssignToKeycache, false, tables)?
+                self.maintain(Maintenance::AssignToKeycache, None, tables)?
                     .into()
             }
             Admin::Binlog(b) => self.binlog_statement(b)?.into(),

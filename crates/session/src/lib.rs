@@ -116,6 +116,7 @@ mod system_schemas;
 mod system_tables;
 mod system_thread;
 mod table_locks;
+mod table_statistics;
 mod text_plans;
 mod time_zones;
 mod track;

@@ -1,12 +1,13 @@
 //! CHECK, ANALYZE, OPTIMIZE and REPAIR TABLE.
 
 use crate::acl;
-use crate::admin::{Maintenance, TableRef};
+use crate::admin::{Maintenance, Persistent, TableRef};
 use crate::information_schema::{Definitions, is_view, system_table};
 use crate::privileges::PrivilegeSet;
 use crate::rows::Grid;
 use crate::session::ClientSession;
 use crate::system_schemas::{MYSQL, is_information_schema, is_shown};
+use crate::table_statistics::Refused;
 use narwal_engine::{Isolation, Table, Transaction, ViewDef};
 use narwal_sql::{VirtualTables, view};
 use narwal_types::errors::codes;
@@ -57,7 +58,7 @@ impl ClientSession {
     pub(crate) fn maintain(
         &mut self,
         op: Maintenance,
-        persistent: bool,
+        persistent: Option<&Persistent>,
         tables: &[TableRef],
     ) -> SqlResult<Grid> {
         let name = match op {
@@ -151,7 +152,7 @@ impl ClientSession {
     fn maintain_table(
         &mut self,
         op: Maintenance,
-        persistent: bool,
+        persistent: Option<&Persistent>,
         table: &Arc<Table>,
         report: &mut Report<'_>,
     ) {
@@ -172,12 +173,7 @@ impl ClientSession {
                 Err(e) => report.failed(&e.message),
             },
             Maintenance::Analyze => match self.analyze_table(table) {
-                Ok(()) => {
-                    if persistent {
-                        report.line("status", "Engine-independent statistics collected");
-                    }
-                    report.ok();
-                }
+                Ok(()) => self.report_statistics(persistent, table, report),
                 Err(e) => report.failed(&e.message),
             },
             Maintenance::Optimize => {
@@ -194,6 +190,34 @@ impl ClientSession {
                     &format!("The storage engine for the table doesn't support {op}"),
                 );
             }
+        }
+    }
+
+    /// The last of ANALYZE: statistics that are kept in tables, where they are wanted.
+    fn report_statistics(
+        &self,
+        persistent: Option<&Persistent>,
+        table: &Table,
+        report: &mut Report<'_>,
+    ) {
+        let all = Persistent::default();
+        let wanted = persistent.or_else(|| self.always_collects().then_some(&all));
+        // Of its own tables the server keeps none.
+        let kept = !table.temporary && table.def.db != MYSQL;
+        let Some(wanted) = wanted.filter(|_| kept) else {
+            return report.ok();
+        };
+        report.line("status", "Engine-independent statistics collected");
+        match self.collect_statistics(table, wanted) {
+            Ok(too_long) => {
+                for column in too_long {
+                    let why = "Engine-independent statistics are not collected for column";
+                    report.line("Warning", &format!("{why} '{column}'"));
+                }
+                report.ok();
+            }
+            Err(Refused::Unknown) => report.line("error", "Invalid argument"),
+            Err(Refused::Sql(e)) => report.failed(&e.message),
         }
     }
 

@@ -256,6 +256,7 @@ impl ClientSession {
             || s.time_zone != self.env.time_zone
             || s.collation != self.env.collation
             || s.div_precision != self.env.div_precision
+            || s.regex_options != self.env.regex_options
         {
             self.plan_generation += 1;
         }

@@ -168,6 +168,8 @@ pub(crate) struct Settings {
     pub auto_increment: Steps,
     /// `div_precision_increment`.
     pub div_precision: u8,
+    /// `default_regex_flags`.
+    pub regex_options: u32,
     /// `check_constraint_checks`.
     pub check_constraints: bool,
     pub foreign_key_checks: bool,
@@ -214,6 +216,7 @@ impl Default for Settings {
             notes: true,
             auto_increment: Steps::default(),
             div_precision: DIV_PRECISION_INCREMENT,
+            regex_options: 0,
             check_constraints: true,
             foreign_key_checks: true,
             track: Tracking::default(),
@@ -237,6 +240,7 @@ impl Settings {
         env.notes = self.notes;
         env.auto_increment = self.auto_increment;
         env.div_precision = self.div_precision;
+        env.regex_options = self.regex_options;
         env.check_constraints = self.check_constraints;
         env.foreign_key_checks = self.foreign_key_checks;
         env.max_memory = (self.memory / ROWS_SHARE).max(LEAST_MEMORY);

@@ -721,12 +721,16 @@ impl ClientSession {
             return answer;
         }
         let earlier = self.take_inherited();
+        let follow = self.before_definition(ddl);
         let done = self
             .rights
             .count_update()
             .and_then(|()| self.ddl(ddl, text));
         if done.is_ok() {
             self.leave_inherited(earlier);
+            if let Some(f) = follow {
+                self.after_definition(&f);
+            }
         }
         match done {
             Ok(Outcome::Done { affected, info, .. }) => {

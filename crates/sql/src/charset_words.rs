@@ -68,22 +68,7 @@ fn conflict(
 
 /// A collation by name, or why not; `uca1400_*` is one of this character set.
 pub(crate) fn of_charset(name: &str, set: Charset) -> SqlResult<Collation> {
-    if let Some(c) = Collation::of_charset(name, set) {
-        return Ok(c);
-    }
-    if Collation::is_missing(name) {
-        return Err(SqlError::unsupported(format!("collation {name}")));
-    }
-    Err(errors::UNKNOWN_COLLATION.with([&name]))
-}
-
-/// The default collation of a character set.
-pub(crate) fn default_of(set: Charset) -> SqlResult<Collation> {
-    let c = set.default_collation();
-    if !c.is_here() {
-        return Err(SqlError::unsupported(format!("collation {}", c.name())));
-    }
-    Ok(c)
+    Collation::of_charset(name, set).ok_or_else(|| errors::UNKNOWN_COLLATION.with([&name]))
 }
 
 /// Error 1253: the collation is one of another character set.
@@ -222,7 +207,9 @@ impl CharsetWords {
         let c = match (&self.collate, set) {
             (None, None) if self.binary => return Ok(Some(own.charset().bin_collation())),
             (None, None) => return Ok(None),
-            (None | Some(CollateWord::Default), set) => default_of(set.unwrap_or(own.charset()))?,
+            (None | Some(CollateWord::Default), set) => {
+                set.unwrap_or(own.charset()).default_collation()
+            }
             (Some(CollateWord::Named(c)), Some(set)) if c.charset() != set => {
                 return Err(mismatch(&c.name(), set));
             }

@@ -319,6 +319,8 @@ pub struct SessionEnv {
     pub insert_id: Arc<AtomicU64>,
     /// `div_precision_increment`: digits that a division adds.
     pub div_precision: u8,
+    /// `default_regex_flags`, as options of the regular expressions' library.
+    pub regex_options: u32,
     /// `check_constraint_checks`.
     pub check_constraints: bool,
     /// `foreign_key_checks`.
@@ -368,6 +370,7 @@ impl SessionEnv {
             auto_increment: Steps::default(),
             insert_id: Arc::default(),
             div_precision: DIV_PRECISION_INCREMENT,
+            regex_options: 0,
             check_constraints: true,
             foreign_key_checks: true,
             max_allowed_packet: 16 << 20,

@@ -283,6 +283,8 @@ impl<'a> RowReader<'a> {
             return Ok(false);
         };
         match b {
+            // The enclosing byte stands for itself, also where it is one of these letters.
+            b if Some(b) == self.format.quote => out.push(b),
             b'0' => out.push(0),
             b'b' => out.push(8),
             b'n' => out.push(b'\n'),
@@ -316,6 +318,16 @@ mod tests {
 
     fn row(fields: &[Option<&str>]) -> Vec<Option<String>> {
         fields.iter().map(|f| f.map(String::from)).collect()
+    }
+
+    #[test]
+    fn a_letter_that_encloses_is_not_a_control_character_behind_the_escape() {
+        let format = FileFormat {
+            quote: Some(b'r'),
+            ..FileFormat::default()
+        };
+        let read = rows(&format, b"r1r\tr\\r.\\n\\rr\n");
+        assert_eq!(read, [[Some("1".to_string()), Some("r.\nr".to_string())]]);
     }
 
     #[test]

@@ -59,6 +59,7 @@ mod zone;
 
 pub use crate::exec::outcome::Outcome;
 pub use crate::exec::returning::Returned;
+pub use crate::expr::functions::regex_options;
 pub use crate::lower::{lower, parse_expression, parse_statement};
 pub use crate::planner::statistics::analyze;
 pub use crate::prepared::{Prepared, evaluate, evaluate_typed, execute, explain, kept_collation};

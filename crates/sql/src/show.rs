@@ -376,9 +376,10 @@ pub fn show_key(table: &Table, column: usize) -> &'static str {
     }
     // Without a primary key the first unique key without NULL plays its part.
     if !table.def.indexes.iter().any(|i| i.name == "PRIMARY")
-        && let Some(i) = show_indexes(table)
-            .first()
-            .filter(|i| index_rank(i, &table.def.columns) == 1)
+        && let Some(i) = show_indexes(table).iter().find(|i| {
+            let whole = i.columns.iter().all(|c| c.prefix.is_none());
+            whole && index_rank(i, &table.def.columns) == 1
+        })
         && i.columns.iter().any(|c| c.column == column)
     {
         return "PRI";

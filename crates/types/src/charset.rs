@@ -232,6 +232,18 @@ impl Charset {
             .into()
     }
 
+    /// The same with as many question marks for a character as it has bytes: it came as bytes, not as text.
+    pub(crate) fn replaced_bytes(self, s: &str) -> String {
+        let mut out = String::with_capacity(s.len());
+        for c in s.chars() {
+            match self.has(c) {
+                true => out.push(c),
+                false => out.extend(std::iter::repeat_n('?', c.len_utf8())),
+            }
+        }
+        out
+    }
+
     /// UTF-8 of text that a client sent in this character set: a question mark for what is no character of it. What is not
     /// UTF-8 in a set that is stays as it is.
     pub fn from_client(self, s: &[u8]) -> Cow<'_, [u8]> {

@@ -161,6 +161,29 @@ fn longest_stored(s: &[u8], ty: &ColumnType, max: usize) -> usize {
     s.len()
 }
 
+/// What lies between the first byte of a character of four bytes and a byte that begins no character in UTF-8.
+const MARK: u8 = 8;
+
+/// A text of utf8mb3 with characters of four bytes, which are none of that set, as bytes that are no UTF-8: a column takes
+/// each byte of such a character for a question mark, also where its own set has the character.
+pub fn ill_formed_utf8mb3(text: &str) -> Vec<u8> {
+    let mark = |b: u8| if b >= 0xf0 { b + MARK } else { b };
+    text.bytes().map(mark).collect()
+}
+
+/// The beginning of bytes without the marks of [`ill_formed_utf8mb3`], for a message.
+fn as_sent(s: &[u8]) -> Vec<u8> {
+    let mut out: Vec<u8> = s.iter().take(12).copied().collect();
+    for at in 0..out.len() {
+        let behind = out.iter().skip(at + 1).take(3);
+        let marked = (0xf0 + MARK..=0xf4 + MARK).contains(&out[at]);
+        if marked && behind.filter(|b| **b & 0xc0 == 0x80).count() == 3 {
+            out[at] -= MARK;
+        }
+    }
+    out
+}
+
 /// The column's character set has all characters of the text.
 #[inline]
 fn in_charset(s: &[u8], ty: &ColumnType) -> bool {
@@ -687,19 +710,18 @@ impl Store<'_> {
                 &owned
             }
             ValueRef::Bytes(s) => match std::str::from_utf8(s) {
-                Ok(_) => s,
+                Ok(_) if charset.fitting(s) == s.len() => s,
+                Ok(t) => {
+                    let bad = charset::shown(&s[charset.fitting(s)..]);
+                    let code = codes::TRUNCATED_WRONG_VALUE_FOR_FIELD;
+                    problem = Some(self.incorrect(code, "string", &bad));
+                    owned.extend_from_slice(charset.replaced_bytes(t).as_bytes());
+                    &owned
+                }
                 Err(e) => {
-                    let bad = &s[e.valid_up_to()..];
-                    let mut shown: String =
-                        bad.iter().take(6).map(|b| format!("\\x{b:02X}")).collect();
-                    if bad.len() > 6 {
-                        shown.push_str("...");
-                    }
-                    problem = Some(self.incorrect(
-                        codes::TRUNCATED_WRONG_VALUE_FOR_FIELD,
-                        "string",
-                        &shown,
-                    ));
+                    let bad = charset::shown(&as_sent(&s[e.valid_up_to()..]));
+                    let code = codes::TRUNCATED_WRONG_VALUE_FOR_FIELD;
+                    problem = Some(self.incorrect(code, "string", &bad));
                     // A question mark for each byte that belongs to no character.
                     for part in s.utf8_chunks() {
                         owned.extend_from_slice(part.valid().as_bytes());

@@ -1240,6 +1240,8 @@ errors! {
         "Aggregate specific instruction(FETCH GROUP NEXT ROW) missing from the aggregate function";
     INVISIBLE_NOT_NULL_WITHOUT_DEFAULT: 1 = 4108, b"HY000", "ER_INVISIBLE_NOT_NULL_WITHOUT_DEFAULT",
         "Invisible column {} must have a default value";
+    UPDATED_COLUMN_ONLY_ONCE: 2 = 4140, b"HY000", "ER_UPDATED_COLUMN_ONLY_ONCE",
+        "The column `{}`.`{}` cannot be changed more than once in a single UPDATE statement";
     EMPTY_ROW_IN_TVC: 0 = 4141, b"HY000", "ER_EMPTY_ROW_IN_TVC",
         "Row with no elements is not allowed in table value constructor in this context";
     BACKUP_LOCK_IS_ACTIVE: 0 = 4145, b"HY000", "ER_BACKUP_LOCK_IS_ACTIVE",

@@ -1,7 +1,9 @@
 //! FLUSH, RESET, BACKUP, and what keeps tables in order.
 
 use super::replication;
-use crate::admin::{Admin, BinlogStatement, Flush, Maintenance, ReplicaStatement, TableRef};
+use crate::admin::{
+    Admin, BinlogStatement, Flush, Maintenance, Persistent, ReplicaStatement, TableRef,
+};
 use crate::words::{BackupLock, BackupWords};
 use narwal_syntax::ast::admin as ast;
 use narwal_types::{SqlError, SqlResult};
@@ -42,7 +44,7 @@ pub(super) fn flush(item: ast::Flush) -> SqlResult<Flush> {
 pub(super) fn cache(op: Maintenance, tables: Vec<ast::CacheTable>) -> Admin {
     Admin::Maintain {
         op,
-        persistent: false,
+        persistent: None,
         tables: self::tables(tables),
     }
 }
@@ -106,6 +108,14 @@ pub(super) fn backup(given: ast::Backup) -> Admin {
     Admin::Backup(words)
 }
 
+/// The names of COLUMNS or INDEXES; `None` for all.
+fn named(given: ast::AnalyzeColumns) -> Option<Vec<String>> {
+    match given {
+        ast::AnalyzeColumns::All => None,
+        ast::AnalyzeColumns::Some(names) => Some(names),
+    }
+}
+
 pub(super) fn maintain(m: ast::Maintain) -> SqlResult<Admin> {
     let (op, name) = match m.op {
         ast::Maintenance::Check => (Maintenance::Check, "CHECK"),
@@ -121,8 +131,10 @@ pub(super) fn maintain(m: ast::Maintain) -> SqlResult<Admin> {
     }
     Ok(Admin::Maintain {
         op,
-        // There is one kind of statistics, of the keys of all indexes.
-        persistent: m.persistent.is_some(),
+        persistent: m.persistent.map(|(columns, indexes)| Persistent {
+            columns: named(columns),
+            indexes: named(indexes),
+        }),
         tables: m.tables,
     })
 }

@@ -264,7 +264,7 @@ impl VariableDef {
     fn collation_numbered(&self, given: &str) -> SqlResult<Accepted> {
         let id = given.parse().ok();
         let found = id.and_then(Collation::from_id);
-        let found = found.filter(|c| Some(c.id()) == id && c.is_here());
+        let found = found.filter(|c| Some(c.id()) == id);
         match (self.kind, found) {
             (Kind::Collation, Some(c)) => ok(VarValue::text(c.name())),
             (Kind::Collation, None) => Err(errors::UNKNOWN_COLLATION.with([&given])),

@@ -222,6 +222,22 @@ pub(super) static ROWS: &[VariableDef] = &[
         "2",
         "MariaDB's search for join orders.",
     ),
+    row(
+        "histogram_size",
+        Both,
+        UInt(0, 255, 1),
+        "254",
+        Live,
+        "Bytes of the histograms that ANALYZE TABLE keeps; 0: none. The planner asks none.",
+    ),
+    row(
+        "histogram_type",
+        Both,
+        Enum(&["SINGLE_PREC_HB", "DOUBLE_PREC_HB", "JSON_HB"]),
+        "DOUBLE_PREC_HB",
+        Live,
+        "Kind of the histograms that ANALYZE TABLE keeps.",
+    ),
     inert(
         "optimizer_search_depth",
         Both,
@@ -235,6 +251,20 @@ pub(super) static ROWS: &[VariableDef] = &[
         Flags(OPTIMIZER_SWITCHES),
         OPTIMIZER_SWITCH,
         "MariaDB's switches of its optimizer.",
+    ),
+    row(
+        "use_stat_tables",
+        Both,
+        Enum(&[
+            "NEVER",
+            "COMPLEMENTARY",
+            "PREFERABLY",
+            "COMPLEMENTARY_FOR_QUERIES",
+            "PREFERABLY_FOR_QUERIES",
+        ]),
+        "PREFERABLY_FOR_QUERIES",
+        Live,
+        "COMPLEMENTARY, PREFERABLY: ANALYZE TABLE keeps statistics without PERSISTENT FOR too. The planner asks none.",
     ),
     inert(
         "preload_buffer_size",

@@ -66,6 +66,23 @@ pub(super) static ROWS: &[VariableDef] = &[
     )
     .null(),
     row(
+        "default_regex_flags",
+        Both,
+        Kind::Set(&[
+            "DOTALL",
+            "DUPNAMES",
+            "EXTENDED",
+            "EXTENDED_MORE",
+            "EXTRA",
+            "MULTILINE",
+            "UNGREEDY",
+        ]),
+        "",
+        Live,
+        "How regular expressions are meant that do not say it; EXTRA means nothing.",
+    )
+    .session(|s, v| s.regex_options = narwal_sql::regex_options(&v.show())),
+    row(
         "default_week_format",
         Both,
         UInt(0, 7, 1),

@@ -25,11 +25,11 @@ use crate::expr::types::bool_ty;
 use crate::expr::value::rounds;
 use crate::lower::{charset, mismatched_collation};
 use crate::privilege::{ColumnUses, Needs, Privilege};
-use narwal_syntax::Kw;
 use narwal_syntax::ast::{
     self, BinaryOp, Call, CastType, Expr as Ast, FormatKind, FunctionSchema, IsTest, Literal,
     Qualified, Special, SystemVar, TableName, TemporalKind, TrimSide, UnaryOp, VarScope,
 };
+use narwal_syntax::{Kw, SqlMode};
 use narwal_types::errors;
 use narwal_types::errors::codes;
 use narwal_types::temporal_parse::{DateRules, parse_datetime, parse_time};
@@ -176,8 +176,19 @@ impl Expr {
     }
 
     /// On its way into a column: text goes into a binary one as the bytes of its character set, not as the UTF-8 that it is
-    /// computed in.
+    /// computed in. A literal of utf8mb3 that is no such text is bytes for a column of text, which refuses them.
     pub fn as_stored(self, to: &ColumnType) -> Expr {
+        if let ExprKind::Literal(Value::Str(s)) = &self.kind
+            && self.ty.ty.collation.charset() == Charset::Utf8mb3
+            && matches!(
+                to.kind,
+                TypeKind::Char(_) | TypeKind::VarChar(_) | TypeKind::Text(_)
+            )
+            && to.collation.charset().stores_utf8()
+            && Charset::Utf8mb3.fitting(s.as_bytes()) < s.len()
+        {
+            return Expr::literal(Value::bytes(narwal_types::convert::ill_formed_utf8mb3(s)));
+        }
         if !to.is_binary_string() || self.ty.ty.collation.charset().stores_utf8() {
             return self;
         }
@@ -609,12 +620,31 @@ impl Binder<'_> {
 
     pub(super) fn text_in_connection(&self, mut e: Expr) -> Expr {
         e.ty = self.localized(e.ty, &[]);
+        let set = self.scope.env.collation.charset();
         if let ExprKind::Literal(Value::Str(s)) = &mut e.kind
-            && let Cow::Owned(t) = self.scope.env.collation.charset().replaced(s)
+            && let Cow::Owned(t) = set.replaced(s)
+            && !(set == Charset::Utf8mb3 && self.client_speaks_utf8mb3())
         {
             *s = t.into();
         }
         e
+    }
+
+    /// The default database's.
+    fn collation_of_database(&self) -> Collation {
+        let said = (self.scope.env).system_variable(VariableScope::Session, "collation_database");
+        match said {
+            Ok(Value::Str(name)) => Collation::from_name(&name).unwrap_or_default(),
+            _ => Collation::default(),
+        }
+    }
+
+    /// Literals come as the client sent them: not even a character of four bytes, which is none of utf8mb3, becomes a
+    /// question mark before it goes into a column ([`Expr::as_stored`]).
+    fn client_speaks_utf8mb3(&self) -> bool {
+        let of_client =
+            (self.scope.env).system_variable(VariableScope::Session, "character_set_client");
+        matches!(of_client, Ok(Value::Str(s)) if &*s == Charset::Utf8mb3.name())
     }
 
     fn value(&self, v: &Literal) -> SqlResult<Expr> {
@@ -628,8 +658,7 @@ impl Binder<'_> {
         });
         let e = match (v, &e.kind) {
             (Literal::National(s), _) => {
-                let set = Charset::Utf8mb3;
-                return introduced(Expr::literal(Value::str(set.replaced(s))), set);
+                return introduced(Expr::literal(Value::str(&**s)), Charset::Utf8mb3);
             }
             (Literal::NullText, _) => {
                 let set = self.scope.env.collation.charset();
@@ -1584,6 +1613,9 @@ impl Binder<'_> {
             let longest = Locale::of(self.scope.env).longest().max(ty.chars());
             ty = ExprType::string(longest, ty.ty.collation, ty.coercibility, ty.nullable);
         }
+        if func.name() == "chr" {
+            ty.ty.collation = self.collation_of_database();
+        }
         // A text that is cut is NULL in strict mode, so any text may be.
         let strict = self.scope.env.sql_mode.strict();
         if strict && func.results.is_none() && ty.ty.is_string() && func.name() != "version" {
@@ -1887,7 +1919,8 @@ fn misplaced(name: &str) -> SqlError {
 
 /// Error 1300: bytes that are no text of a character set.
 fn invalid(set: Charset, bytes: &[u8]) -> SqlError {
-    let shown: String = bytes.iter().map(|b| format!("{b:02X}")).collect();
+    let bad = bytes.get(set.well_formed(bytes)..).unwrap_or(bytes);
+    let shown: String = bad.iter().take(3).map(|b| format!("{b:02X}")).collect();
     errors::INVALID_CHARACTER_STRING.with([&set.name(), &shown])
 }
 
@@ -1913,6 +1946,13 @@ fn introduced(e: Expr, set: Charset) -> SqlResult<Expr> {
         },
         _ => match std::str::from_utf8(bytes) {
             Ok(t) if set.fitting(t.as_bytes()) == t.len() => t.to_string(),
+            // As in any literal of utf8mb3.
+            Ok(t)
+                if set == Charset::Utf8mb3
+                    && matches!(e.kind, ExprKind::Literal(Value::Str(_))) =>
+            {
+                t.to_string()
+            }
             _ => return Err(invalid(set, bytes)),
         },
     };
@@ -2178,17 +2218,33 @@ fn temporal_literal(kind: TemporalKind, text: &str, env: &StatementEnv) -> SqlRe
         rounds: rounds(env),
         ..DateRules::default()
     };
+    // A minus that is no sign stands between the parts of a date.
+    let has_date = text
+        .trim_start()
+        .get(1..)
+        .is_some_and(|rest| rest.contains('-'));
+    // A literal's date is looked at as the modes want it, whatever the statement does with it.
+    let allowed = |d: &narwal_types::Date, micros: u64| {
+        let of = |mode, bad: bool| env.sql_mode.has(mode) && bad;
+        let no_day = d.year == 0 && d.month == 0 && d.day == 0;
+        let in_date = !no_day && (d.month == 0 || d.day == 0);
+        !of(SqlMode::NO_ZERO_DATE, no_day && micros == 0) && !of(SqlMode::NO_ZERO_IN_DATE, in_date)
+    };
     let v = match kind {
         TemporalKind::Date => match parse_datetime(text.as_bytes(), rules) {
-            Some(p) if !p.garbage && !p.has_time => Value::Date(p.value.date),
+            Some(p) if !p.garbage && !p.has_time && allowed(&p.value.date, 0) => {
+                Value::Date(p.value.date)
+            }
             _ => return Err(bad("DATE")),
         },
         TemporalKind::Time => match parse_time(text.as_bytes(), rules.rounds) {
-            Some(p) if !p.garbage && p.value.in_range() => Value::Time(p.value),
+            Some(p) if !p.garbage && p.value.in_range() && !has_date => Value::Time(p.value),
             _ => return Err(bad("TIME")),
         },
         TemporalKind::Timestamp => match parse_datetime(text.as_bytes(), rules) {
-            Some(p) if !p.garbage => Value::DateTime(p.value),
+            Some(p) if !p.garbage && allowed(&p.value.date, p.value.micros) => {
+                Value::DateTime(p.value)
+            }
             _ => return Err(bad("DATETIME")),
         },
     };

@@ -781,7 +781,9 @@ impl Run<'_> {
                 continue;
             }
             let one = std::slice::from_ref(spec);
-            let made = constraint::checks(one, &d.def.checks, &d.old.name)?;
+            let columns = d.def.columns.iter().filter(|c| c.check.is_some());
+            let columns = columns.map(|c| c.name.as_str());
+            let made = constraint::checks(one, &d.def.checks, columns, &d.old.name)?;
             d.def.checks.extend(made);
         }
         Ok(())

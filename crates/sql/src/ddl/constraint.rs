@@ -35,10 +35,12 @@ impl Clause {
     }
 }
 
-/// Names the CHECK constraints of a statement; `taken` are those that the table has.
-pub(super) fn checks(
+/// Names the CHECK constraints of a statement; `taken` are those that the table has. `columns`: those with a
+/// CHECK of their own, which has their name.
+pub(super) fn checks<'c>(
     specs: &[CheckSpec],
     taken: &[CheckDef],
+    columns: impl Iterator<Item = &'c str> + Clone,
     table: &str,
 ) -> SqlResult<Vec<CheckDef>> {
     let mut out: Vec<CheckDef> = Vec::with_capacity(specs.len());
@@ -64,14 +66,20 @@ pub(super) fn checks(
                 };
                 (1..)
                     .map(of_number)
-                    .find(|n| !is_taken(n, &out) && !named(n))
+                    .find(|n| {
+                        let mut columns = columns.clone();
+                        !is_taken(n, &out)
+                            && !named(n)
+                            && !columns.any(|c| c.eq_ignore_ascii_case(n))
+                    })
                     .unwrap_or_else(|| format!("CONSTRAINT_{i}"))
             }
         };
         if is_taken(&name, &out) && narwal_types::face::is_mysql() {
             return Err(errors::CHECK_CONSTRAINT_DUP_NAME.with([&name]));
         }
-        if is_taken(&name, &out) {
+        let own = |column: &str| column.eq_ignore_ascii_case(&name);
+        if is_taken(&name, &out) || columns.clone().any(own) {
             return Err(errors::DUP_CONSTRAINT_NAME
                 .text(format!("Duplicate CHECK constraint name '{name}'")));
         }

@@ -12,12 +12,20 @@ use crate::ddl::run::{Run, db_of, unknown_database};
 use crate::ddl::table_options::{self, Fit};
 use crate::ddl::whole;
 use crate::show::index_rank;
-use narwal_engine::{CatalogChange, ColumnDef, DefaultDef, FillRows, IndexDef, TableDef};
+use narwal_engine::{CatalogChange, CheckDef, ColumnDef, DefaultDef, FillRows, IndexDef, TableDef};
 use narwal_syntax::ast::TableName;
 use narwal_types::errors;
 use narwal_types::errors::codes;
 use narwal_types::face::is_mysql;
 use narwal_types::{Collation, SqlError, SqlResult};
+
+/// The CHECK constraints of a new table.
+fn checks_of(c: &CreateTable, table: &str) -> SqlResult<Vec<CheckDef>> {
+    let columns = c.elements.columns.iter();
+    let with_own = columns.filter(|c| c.check.is_some());
+    let names = with_own.map(|c| c.def.name.as_str());
+    constraint::checks(&c.elements.checks, &[], names, table)
+}
 
 impl Run<'_> {
     pub(super) fn create_table(&self, c: &CreateTable) -> SqlResult<u64> {
@@ -212,7 +220,7 @@ impl Run<'_> {
             auto_increment_start: c.options.auto_increment.unwrap_or(0),
             engine,
             created: u64::from(env.timestamp()),
-            checks: constraint::checks(&c.elements.checks, &[], name)?,
+            checks: checks_of(c, name)?,
             foreign_keys: Vec::new(),
             sequence: false,
             options: table_options::kept(&[], &c.options.kept),

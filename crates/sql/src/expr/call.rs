@@ -283,11 +283,16 @@ impl<'a> Call<'a, '_> {
 
     /// Character set of an argument's type.
     pub(crate) fn charset(&self, i: usize) -> Charset {
+        self.collation_of(i).charset()
+    }
+
+    /// Collation of an argument.
+    pub(crate) fn collation_of(&self, i: usize) -> Collation {
         match &self.expr.kind {
             crate::expr::node::ExprKind::Func { args, .. } => args
                 .get(i)
-                .map_or(Charset::Utf8mb4, |a| a.ty.ty.collation.charset()),
-            _ => Charset::Utf8mb4,
+                .map_or(Collation::default(), |a| a.ty.ty.collation),
+            _ => Collation::default(),
         }
     }
 

@@ -57,7 +57,18 @@ impl Expr {
             }
             // Zero has no sign.
             TypeKind::Double => Val::Ref(ValueRef::Double(self.fixed_double(r, env) + 0.0)),
-            TypeKind::Float => Val::Ref(ValueRef::Float(to_f64(r, &mut Warn(env)) as f32 + 0.0)),
+            TypeKind::Float => {
+                let given = to_f64(r, &mut Warn(env));
+                let mut x = given as f32;
+                if x.is_infinite() {
+                    x = f32::MAX.copysign(x);
+                    env.note(
+                        codes::WARN_DATA_OUT_OF_RANGE,
+                        format!("Out of range value for column '{self}' at row 1"),
+                    );
+                }
+                Val::Ref(ValueRef::Float(x + 0.0))
+            }
             TypeKind::Date | TypeKind::DateTime(_) | TypeKind::Timestamp(_) => {
                 date(r, ty.kind, env)
             }

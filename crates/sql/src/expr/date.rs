@@ -446,6 +446,8 @@ pub fn format_chars(fmt: &str) -> u64 {
 pub fn format_kind(fmt: &str) -> TypeKind {
     let mut it = fmt.chars();
     let (mut date, mut time, mut frac) = (false, false, false);
+    // Of a day alone with a time, a time is made.
+    let mut more_than_days = false;
     while let Some(c) = it.next() {
         if c == '%' {
             match it.next() {
@@ -456,7 +458,10 @@ pub fn format_kind(fmt: &str) -> TypeKind {
                 Some('H' | 'k' | 'h' | 'I' | 'l' | 'i' | 'p' | 'r' | 'S' | 's' | 'T') => {
                     time = true
                 }
-                Some(c) if c.is_ascii_alphabetic() => date = true,
+                Some(c) if c.is_ascii_alphabetic() => {
+                    date = true;
+                    more_than_days |= !matches!(c, 'd' | 'e' | 'D');
+                }
                 _ => {}
             }
         }
@@ -465,6 +470,7 @@ pub fn format_kind(fmt: &str) -> TypeKind {
     match (date, time) {
         (_, false) => TypeKind::Date,
         (false, true) => TypeKind::Time(fsp),
+        (true, true) if !more_than_days => TypeKind::Time(fsp),
         (true, true) => TypeKind::DateTime(fsp),
     }
 }
@@ -533,16 +539,24 @@ fn take_number(s: &mut &str, max: usize) -> Option<u64> {
     Some(v)
 }
 
-/// Takes one of these names, or their first letters, and gives its place from 1.
+/// Takes one of these names, or of their first letters, and gives its place from 1. As many letters of it are enough as no
+/// other has.
 fn take_name(s: &mut &str, names: &[&str], letters: Option<usize>) -> Option<u64> {
-    for (i, n) in names.iter().enumerate() {
-        let n = letters.map_or(*n, |l| &n[..l]);
-        if s.get(..n.len()).is_some_and(|p| p.eq_ignore_ascii_case(n)) {
-            *s = &s[n.len()..];
-            return Some(i as u64 + 1);
-        }
+    let n = s.bytes().take_while(u8::is_ascii_alphabetic).count();
+    let (word, rest) = s.split_at(n);
+    let begins = |name: &str| {
+        let name = &name[..letters.unwrap_or(name.len())];
+        n > 0 && name.get(..n).is_some_and(|p| p.eq_ignore_ascii_case(word))
+    };
+    let mut found = names.iter().enumerate().filter(|(_, name)| begins(name));
+    let (place, name) = found.next()?;
+    // "Ma" may be March or May, "May" is not March.
+    let whole = letters.unwrap_or(name.len()) == n;
+    if !whole && found.next().is_some() {
+        return None;
     }
-    None
+    *s = rest;
+    Some(place as u64 + 1)
 }
 
 /// A year of two digits.
@@ -585,6 +599,8 @@ impl Read {
                 self.micros = v * 10u64.pow(6 - (before - s.len()) as u32);
             }
             'p' => {
+                // It belongs to an hour of twelve that stands before it.
+                self.pm?;
                 self.pm = Some(match s.get(..2)?.to_ascii_uppercase().as_str() {
                     "AM" => false,
                     "PM" => true,
@@ -646,7 +662,10 @@ impl Read {
             rules.allows(&Date { day, ..*d }) || rules.allows(d)
         };
         match kind {
-            TypeKind::Time(fsp) => Some(Value::Time(Time::from_micros(micros as i64, fsp))),
+            TypeKind::Time(fsp) => {
+                let days = self.day * 24 * 3600 * SECOND as u64;
+                Some(Value::Time(Time::from_micros((days + micros) as i64, fsp)))
+            }
             TypeKind::Date => allowed(&date).then_some(Value::Date(date)),
             kind => {
                 let fsp = match kind {

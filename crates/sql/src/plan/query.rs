@@ -3,7 +3,7 @@
 //! These types name each other (a table may be a query), so they stand in one file. How they come about stands in
 //! `planner/`, how they run in `exec/`.
 
-use crate::expr::node::{Aggregate, Expr, ExprType, SubqueryUse};
+use crate::expr::node::{Aggregate, Coercibility, Expr, ExprType, SubqueryUse};
 use crate::expr::window::WindowCall;
 use crate::plan::access::{Access, Lookup};
 use crate::plan::index_rows::{GroupPrefix, IndexRows, entry_width};
@@ -303,6 +303,8 @@ pub struct SelectPlan {
     pub items: Vec<Out>,
     /// Output columns.
     pub columns: Arc<[ResultColumn]>,
+    /// How readily the collation of each gives way to another's, in a union say.
+    pub coercibility: Vec<Coercibility>,
     /// Grouping, if any.
     pub group: Option<GroupPlan>,
     /// Window functions, computed of the rows or of the groups. Their plan has the ORDER BY then.

@@ -27,11 +27,11 @@ use crate::planner::zero_date::null_is_zero;
 use crate::privilege::Privilege;
 use crate::query_walk::for_each_table;
 use narwal_engine::{DefaultDef, Table};
-use narwal_syntax::LiteralRows;
 use narwal_syntax::ast::{
     Assignment, Delete, Expr as AstExpr, From, Insert, InsertSource, Literal, OrderItem, Select,
     SelectItem, SetValue, TableRef, Update,
 };
+use narwal_syntax::{LiteralRows, SqlMode};
 use narwal_types::convert::{NoWarnings, default_input, fits, implicit_default, store};
 use narwal_types::errors;
 use narwal_types::{Charset, ColumnType, Decimal, Member, SqlError, SqlResult, TypeKind, Value};
@@ -235,7 +235,22 @@ impl Resolver<'_> {
                 };
                 Ok(SetPlan { column, value })
             })
-            .collect()
+            .collect::<SqlResult<Vec<_>>>()
+            .and_then(|sets| self.once_each(written, sets))
+    }
+
+    /// Assignments that all see the row as it was set a column once: error 4140.
+    fn once_each(&self, written: &Written, sets: Vec<SetPlan>) -> SqlResult<Vec<SetPlan>> {
+        if self.env.sql_mode.has(SqlMode::SIMULTANEOUS_ASSIGNMENT)
+            && let Some((_, twice)) = (sets.iter().enumerate())
+                .find(|(i, s)| sets[..*i].iter().any(|earlier| earlier.column == s.column))
+        {
+            let def = &written.table().def;
+            return Err(
+                errors::UPDATED_COLUMN_ONLY_ONCE.with([&def.name, &def.columns[twice.column].name])
+            );
+        }
+        Ok(sets)
     }
 
     pub(super) fn on_update(table: &Table, sets: &[SetPlan]) -> Vec<(usize, u8)> {

@@ -64,6 +64,7 @@ impl Resolver<'_> {
         let by_access = table.as_ref().is_some_and(|t| {
             t.is_stored() && t.access.ordered && wanted_order(&l).is_some() && !l.order.is_empty()
         });
+        let coercibility = l.items.iter().map(|e| e.ty.coercibility).collect();
         let mut computed = settle(
             Clauses {
                 items: &mut l.items,
@@ -119,6 +120,7 @@ impl Resolver<'_> {
             computed,
             items,
             columns: l.columns.into(),
+            coercibility,
             group: l.group,
             windows,
             sort,

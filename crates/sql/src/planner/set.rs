@@ -147,9 +147,16 @@ pub(super) fn check_names(cte: &Cte, columns: usize) -> SqlResult<()> {
     Err(errors::WITH_COL_WRONG_LIST.plain())
 }
 
-/// The type that a column brings into a union. What is computed has no fixed length.
-fn united(c: &ResultColumn) -> ExprType {
+/// The type that a column brings into a union. What is computed has no fixed length, and a literal's collation gives way to a
+/// column's.
+fn united(part: &SelectPlan, column: usize) -> ExprType {
+    let c = &part.columns[column];
     let mut ty = column_type(c);
+    if ty.ty.is_character()
+        && let Some(k) = part.coercibility.get(column)
+    {
+        ty.coercibility = *k;
+    }
     if let TypeKind::Char(n) = ty.ty.kind
         && c.org_name.is_empty()
     {
@@ -178,7 +185,7 @@ pub(super) fn unified<'p>(
     }
     let types = (0..columns.len())
         .map(|i| {
-            let of: Vec<ExprType> = parts.iter().map(|p| united(&p.columns[i])).collect();
+            let of: Vec<ExprType> = parts.iter().map(|p| united(p, i)).collect();
             match of.as_slice() {
                 [one] => Ok(*one),
                 _ => Ok(in_connection(types::unify(&of, "UNION")?, env)),

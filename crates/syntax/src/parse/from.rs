@@ -67,9 +67,9 @@ impl Parser<'_> {
             return if natural { Err(self.error()) } else { Ok(None) };
         };
         let kind = match k {
-            Kw::STRAIGHT_JOIN if !natural => {
+            Kw::STRAIGHT_JOIN => {
                 self.bump();
-                return Ok(Some((JoinKind::Inner, false, true)));
+                return Ok(Some((JoinKind::Inner, natural, true)));
             }
             Kw::JOIN => JoinKind::Inner,
             Kw::INNER => {
@@ -132,7 +132,7 @@ impl Parser<'_> {
                     }
                     Kw::NATURAL => natural = true,
                     // It has no ON.
-                    Kw::JOIN if std::mem::take(&mut natural) => {}
+                    Kw::JOIN | Kw::STRAIGHT_JOIN if std::mem::take(&mut natural) => {}
                     Kw::JOIN if before == Tok::Word(Kw::FOR) => {}
                     Kw::JOIN | Kw::STRAIGHT_JOIN => {
                         open += 1;

@@ -64,14 +64,17 @@ impl Parser<'_> {
             return Err(self.error_at(self.set_operation_at));
         }
         let calc_found_rows = std::mem::take(&mut first.calc_found_rows);
-        // INTERSECT binds tighter than the others.
+        // INTERSECT binds tighter than the others, but for Oracle.
+        let tighter = !self.oracle();
         let mut groups: Vec<(SetOp, Group)> = vec![(UNION_ALL, (first, Vec::new()))];
         let mut op = Some(op);
         while let Some(o) = op {
             let term = self.select_term()?.0;
             options_belong_here(&term)?;
             match groups.last_mut() {
-                Some((_, group)) if o.kind == SetKind::Intersect => group.1.push((o, term)),
+                Some((_, group)) if tighter && o.kind == SetKind::Intersect => {
+                    group.1.push((o, term));
+                }
                 _ => groups.push((o, (term, Vec::new()))),
             }
             op = self.set_operation()?;
@@ -79,8 +82,12 @@ impl Parser<'_> {
         let mut groups = groups.into_iter();
         let (mut first, mut rest) = groups.next().map(|(_, g)| g).ok_or_else(|| self.error())?;
         for (op, (term, inner)) in groups {
-            // Those of the first group are all that can be among the rest, and are its first.
-            if matches!(rest.first(), Some((o, _)) if o.kind == SetKind::Intersect) {
+            // INTERSECT stands beside no other kind: what comes before a change is one operand.
+            let intersects = |o: &SetOp| o.kind == SetKind::Intersect;
+            if rest
+                .first()
+                .is_some_and(|(o, _)| intersects(o) != intersects(&op))
+            {
                 first = self.around(first, std::mem::take(&mut rest));
             }
             let term = if inner.is_empty() {

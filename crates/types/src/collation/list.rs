@@ -33,8 +33,6 @@ pub(super) enum Rule {
     Czech(Czech),
     /// Vowels and marks of tis620 in the order in which they are spoken.
     Thai,
-    /// A collation of MariaDB that Narwal does not have.
-    Missing,
 }
 
 /// What there is to know about a collation.
@@ -251,9 +249,7 @@ impl Collation {
 
     /// All collations.
     pub fn all() -> impl Iterator<Item = Collation> {
-        (0..COUNT as u16)
-            .map(Collation)
-            .filter(|c| !matches!(c.info().rule, Rule::Missing))
+        (0..COUNT as u16).map(Collation)
     }
 
     /// Id in the client protocol and in row metadata.
@@ -362,25 +358,14 @@ impl Collation {
     /// The same, where `uca1400_` is one of this character set.
     pub fn of_charset(given: &str, charset: Charset) -> Option<Self> {
         match Self::place_by_name(given, charset) {
-            Some(c) => Some(c).filter(|c| c.is_here()),
+            Some(c) => Some(c),
             None => Self::of_mysql_name(given),
         }
     }
 
     /// A collation by the name that it has under MariaDB's face.
     pub(super) fn of_own_name(name: &str) -> Option<Self> {
-        Self::place_by_name(name, Charset::Utf8mb4).filter(|c| c.is_here())
-    }
-
-    /// MariaDB has a collation of this name, but Narwal does not.
-    pub fn is_missing(given: &str) -> bool {
-        Self::place_by_name(given, Charset::Utf8mb4)
-            .is_some_and(|c| matches!(c.info().rule, Rule::Missing))
-    }
-
-    /// Narwal can compare by it.
-    pub fn is_here(self) -> bool {
-        !matches!(self.info().rule, Rule::Missing)
+        Self::place_by_name(name, Charset::Utf8mb4)
     }
 
     /// A collation by id; that of one that only MySQL has leads to the one that stands for it.
@@ -393,6 +378,9 @@ impl Collation {
 const fn plain(version: u8) -> Rule {
     Rule::Uca(Uca::new(version, "", &[0]))
 }
+
+/// Thai, with accents.
+const THAI_520: Rule = Rule::Uca(Uca::new(3, "thai", &[0, 1]));
 
 const fn language(name: &'static str) -> Rule {
     let version = match name.as_bytes() {
@@ -560,7 +548,7 @@ collations! {
     Utf8mb3GeneralMysql500Ci 223 "utf8mb3_general_mysql500_ci" Utf8mb3 Rule::General500, true 1;
     Utf8mb3CroatianCi 576 "utf8mb3_croatian_ci" Utf8mb3 language("croatian"), true 8;
     Utf8mb3MyanmarCi 577 "utf8mb3_myanmar_ci" Utf8mb3 language("myanmar"), true 8;
-    Utf8mb3Thai520W2 578 "utf8mb3_thai_520_w2" Utf8mb3 Rule::Missing, true 4;
+    Utf8mb3Thai520W2 578 "utf8mb3_thai_520_w2" Utf8mb3 THAI_520, true 4;
     Utf8mb3GeneralNopadCi 1057 "utf8mb3_general_nopad_ci" Utf8mb3 Rule::General, false 1;
     Utf8mb3NopadBin 1107 "utf8mb3_nopad_bin" Utf8mb3 Rule::Bytes, false 1;
     Utf8mb3UnicodeNopadCi 1216 "utf8mb3_unicode_nopad_ci" Utf8mb3 plain(0), false 8;
@@ -594,7 +582,7 @@ collations! {
     Ucs2GeneralMysql500Ci 159 "ucs2_general_mysql500_ci" Ucs2 Rule::General500, true 1;
     Ucs2CroatianCi 640 "ucs2_croatian_ci" Ucs2 language("croatian"), true 8;
     Ucs2MyanmarCi 641 "ucs2_myanmar_ci" Ucs2 language("myanmar"), true 8;
-    Ucs2Thai520W2 642 "ucs2_thai_520_w2" Ucs2 Rule::Missing, true 4;
+    Ucs2Thai520W2 642 "ucs2_thai_520_w2" Ucs2 THAI_520, true 4;
     Ucs2GeneralNopadCi 1059 "ucs2_general_nopad_ci" Ucs2 Rule::General, false 1;
     Ucs2NopadBin 1114 "ucs2_nopad_bin" Ucs2 Rule::Bytes, false 1;
     Ucs2UnicodeNopadCi 1152 "ucs2_unicode_nopad_ci" Ucs2 plain(0), false 8;
@@ -653,7 +641,7 @@ collations! {
     Utf8mb4VietnameseCi 247 "utf8mb4_vietnamese_ci" Utf8mb4 language("vietnamese"), true 8;
     Utf8mb4CroatianCi 608 "utf8mb4_croatian_ci" Utf8mb4 language("croatian"), true 8;
     Utf8mb4MyanmarCi 609 "utf8mb4_myanmar_ci" Utf8mb4 language("myanmar"), true 8;
-    Utf8mb4Thai520W2 610 "utf8mb4_thai_520_w2" Utf8mb4 Rule::Missing, true 4;
+    Utf8mb4Thai520W2 610 "utf8mb4_thai_520_w2" Utf8mb4 THAI_520, true 4;
     Utf8mb4GeneralNopadCi 1069 "utf8mb4_general_nopad_ci" Utf8mb4 Rule::General, false 1;
     Utf8mb4NopadBin 1070 "utf8mb4_nopad_bin" Utf8mb4 Rule::Bytes, false 1;
     Utf8mb4UnicodeNopadCi 1248 "utf8mb4_unicode_nopad_ci" Utf8mb4 plain(0), false 8;
@@ -693,7 +681,7 @@ collations! {
     Utf16VietnameseCi 124 "utf16_vietnamese_ci" Utf16 language("vietnamese"), true 8;
     Utf16CroatianCi 672 "utf16_croatian_ci" Utf16 language("croatian"), true 8;
     Utf16MyanmarCi 673 "utf16_myanmar_ci" Utf16 language("myanmar"), true 8;
-    Utf16Thai520W2 674 "utf16_thai_520_w2" Utf16 Rule::Missing, true 4;
+    Utf16Thai520W2 674 "utf16_thai_520_w2" Utf16 THAI_520, true 4;
     Utf16GeneralNopadCi 1078 "utf16_general_nopad_ci" Utf16 Rule::General, false 1;
     Utf16NopadBin 1079 "utf16_nopad_bin" Utf16 Rule::Bytes, false 1;
     Utf16UnicodeNopadCi 1125 "utf16_unicode_nopad_ci" Utf16 plain(0), false 8;
@@ -739,7 +727,7 @@ collations! {
     Utf32VietnameseCi 183 "utf32_vietnamese_ci" Utf32 language("vietnamese"), true 8;
     Utf32CroatianCi 736 "utf32_croatian_ci" Utf32 language("croatian"), true 8;
     Utf32MyanmarCi 737 "utf32_myanmar_ci" Utf32 language("myanmar"), true 8;
-    Utf32Thai520W2 738 "utf32_thai_520_w2" Utf32 Rule::Missing, true 4;
+    Utf32Thai520W2 738 "utf32_thai_520_w2" Utf32 THAI_520, true 4;
     Utf32GeneralNopadCi 1084 "utf32_general_nopad_ci" Utf32 Rule::General, false 1;
     Utf32NopadBin 1085 "utf32_nopad_bin" Utf32 Rule::Bytes, false 1;
     Utf32UnicodeNopadCi 1184 "utf32_unicode_nopad_ci" Utf32 plain(0), false 8;

@@ -23,8 +23,11 @@ enum Version {
     V1400,
 }
 
-/// The tables before any language.
+/// The tables that `data/uca.bin` has.
 const VERSIONS: [Version; 3] = [Version::V400, Version::V520, Version::V1400];
+
+/// The tables before any language: those, and 5.2.0 with accents, which only a language has ([`Table::with_accents`]).
+const BASES: usize = VERSIONS.len() + 1;
 
 /// Languages that weigh some characters their own way with every table, in the order of the ids of their collations.
 const SHARED: [&str; 20] = [
@@ -79,9 +82,12 @@ const OLD: [&str; 24] = with_shared(
 /// The languages with 14.0.0.
 const NEW: [&str; 22] = with_shared(0, &["vietnamese", "croatian"]);
 
+/// The language with the accents of 5.2.0.
+const ACCENTED: [&str; 1] = ["thai"];
+
 /// All languages, in the order of `data/tailorings.bin`.
-const LANGUAGES: [&[&str]; 2] = [&OLD, &NEW];
-const TABLES: usize = VERSIONS.len() + LANGUAGES[0].len() + LANGUAGES[1].len();
+const LANGUAGES: [&[&str]; 3] = [&OLD, &NEW, &ACCENTED];
+const TABLES: usize = BASES + LANGUAGES[0].len() + LANGUAGES[1].len() + LANGUAGES[2].len();
 
 /// A table and the levels that count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,17 +107,23 @@ const fn same(a: &[u8], b: &[u8]) -> bool {
 }
 
 impl Uca {
-    /// Version 0, 1 or 2 of the table, the language (empty: none) and the levels that count.
+    /// Table 0, 1, 2 or 3 (5.2.0 with accents), the language (empty: none) and the levels that count.
     pub(super) const fn new(version: u8, language: &str, levels: &'static [u8]) -> Self {
         let mut table = version as usize;
         if !language.is_empty() {
-            let new = (version == 2) as usize;
-            let list = LANGUAGES[new];
+            let wanted = version.saturating_sub(1) as usize;
+            table = BASES;
+            let mut before = 0;
+            while before < wanted {
+                table += LANGUAGES[before].len();
+                before += 1;
+            }
+            let list = LANGUAGES[wanted];
             let mut at = 0;
             while !same(list[at].as_bytes(), language.as_bytes()) {
                 at += 1;
             }
-            table = VERSIONS.len() + new * LANGUAGES[0].len() + at;
+            table += at;
         }
         Uca {
             table: table as u8,
@@ -125,6 +137,9 @@ type Place = u32;
 
 /// Its weights follow from the character.
 const IMPLICIT: Place = u32::MAX;
+
+/// Weight on the second level of a character without an accent.
+const NO_ACCENT: u16 = 0x20;
 
 /// One version's weights, or one language's.
 #[derive(Clone)]
@@ -216,6 +231,29 @@ impl Table {
         }
     }
 
+    /// A table of one level with a second one: an accent of no consequence for each weight.
+    fn with_accents(&self) -> Self {
+        let mut t = Table {
+            levels: 2,
+            lists: Vec::with_capacity(self.lists.len() * 2),
+            ..self.clone()
+        };
+        let place = |lists: &mut Vec<u16>, old: Place| {
+            let (new, own) = (lists.len(), self.own(old, 0));
+            lists.extend([own.len() as u16, own.len() as u16]);
+            lists.extend_from_slice(own);
+            lists.resize(lists.len() + own.len(), NO_ACCENT);
+            new as Place
+        };
+        for p in t.blocks.iter_mut().flatten().filter(|p| **p != IMPLICIT) {
+            *p = place(&mut t.lists, *p);
+        }
+        for p in t.sequences.values_mut() {
+            *p = place(&mut t.lists, *p);
+        }
+        t
+    }
+
     fn take_lists(&mut self, b: &mut Bytes<'_>) -> Place {
         let place = self.lists.len();
         let mut weights = Vec::new();
@@ -253,7 +291,7 @@ impl Table {
                 let base = self.base(c) + (c >> 15) as u16;
                 ([base, (c & 0x7fff) as u16 | 0x8000], 2)
             }
-            1 => ([0x20, 0], 1),
+            1 => ([NO_ACCENT, 0], 1),
             _ => ([0x02, 0], 1),
         }
     }
@@ -312,13 +350,19 @@ fn inflated(packed: &[u8]) -> Vec<u8> {
     data
 }
 
-fn versions() -> &'static [Table; 3] {
-    static TABLES: OnceLock<[Table; 3]> = OnceLock::new();
+fn versions() -> &'static [Table; VERSIONS.len()] {
+    static TABLES: OnceLock<[Table; VERSIONS.len()]> = OnceLock::new();
     TABLES.get_or_init(|| {
         let data = inflated(include_bytes!("../../data/uca.bin"));
         let mut b = Bytes(&data);
         VERSIONS.map(|v| Table::read(&mut b, v, if v == Version::V1400 { 3 } else { 1 }))
     })
+}
+
+/// 5.2.0 with accents, before any language.
+fn accented() -> &'static Table {
+    static TABLE: OnceLock<Table> = OnceLock::new();
+    TABLE.get_or_init(|| versions()[1].with_accents())
 }
 
 /// The table of a language: its version's with what the language has of its own.
@@ -331,7 +375,10 @@ fn tailored(number: usize) -> Table {
         b.0 = b.0.get(name..).unwrap_or_default();
         let version = b.number(1) as usize;
         // Entries of other languages must be read to know where they end.
-        let base = versions().get(version).unwrap_or(&versions()[0]);
+        let base = match version == VERSIONS.len() {
+            true => accented(),
+            false => versions().get(version).unwrap_or(&versions()[0]),
+        };
         let mut t = Table {
             blocks: vec![[IMPLICIT; 256]],
             pages: vec![0; 0x1100],
@@ -353,7 +400,8 @@ fn tailored(number: usize) -> Table {
 fn table(number: u8) -> &'static Table {
     static TAILORED: [OnceLock<Table>; TABLES] = [const { OnceLock::new() }; TABLES];
     let number = usize::from(number);
-    match number.checked_sub(VERSIONS.len()) {
+    match number.checked_sub(BASES) {
+        None if number == VERSIONS.len() => accented(),
         None => &versions()[number],
         Some(language) => TAILORED[number].get_or_init(|| tailored(language)),
     }
@@ -444,6 +492,20 @@ fn compare_level(
 impl Uca {
     fn table(self) -> &'static Table {
         table(self.table)
+    }
+
+    /// Version of the table: 0 for 4.0.0, 1 for 5.2.0, 2 for 14.0.0.
+    pub(super) const fn version(self) -> u8 {
+        // Myanmar is the one old language with 5.2.0.
+        const MYANMAR: u8 = (BASES + OLD.len() - 1) as u8;
+        const NEW_FROM: u8 = (BASES + OLD.len()) as u8;
+        const THAI: u8 = (TABLES - 1) as u8;
+        match self.table {
+            0 => 0,
+            1 | 3 | MYANMAR | THAI => 1,
+            2 | NEW_FROM.. => 2,
+            _ => 0,
+        }
     }
 
     fn weights(self, s: &[u8], level: u8) -> Weights<'_> {

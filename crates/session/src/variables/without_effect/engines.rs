@@ -84,9 +84,6 @@ pub(in super::super) static ROWS: &[VariableDef] = rows![
     "ft_max_word_len" Global UInt(10, 84, 1), "84" Startup "MariaDB's full text maximal word len.";
     "ft_query_expansion_limit" Global UInt(0, 1000, 1), "20" Startup "MariaDB's full text query expansion limit.";
     "ft_stopword_file" Global Text, "(built-in)" Startup "MariaDB's full text stopword file.";
-    "histogram_size" Both UInt(0, 255, 1), "254" Inert "MariaDB's histogram size.";
-    "histogram_type" Both Enum(&["SINGLE_PREC_HB", "DOUBLE_PREC_HB", "JSON_HB"]), "DOUBLE_PREC_HB" Inert
-        "MariaDB's histogram type.";
     "keep_files_on_create" Both Bool, "OFF" Inert "MariaDB's keep files on create.";
     "key_cache_age_threshold" Global UInt(100, 4_294_967_295, 100), "300" Inert "MariaDB's key cache age threshold.";
     "key_cache_block_size" Global UInt(512, 16_384, 512), "1024" Inert "MariaDB's key cache block size.";
@@ -108,9 +105,6 @@ pub(in super::super) static ROWS: &[VariableDef] = rows![
         "MyISAM: stats method.";
     "myisam_use_mmap" Global Bool, "OFF" Inert "MyISAM: use mmap.";
     "sync_frm" Global Bool, "ON" Inert "MariaDB's sync definition.";
-    "use_stat_tables" Both Enum(&["NEVER", "COMPLEMENTARY", "PREFERABLY", "COMPLEMENTARY_FOR_QUERIES",
-        "PREFERABLY_FOR_QUERIES"]), "PREFERABLY_FOR_QUERIES" Inert
-        "MariaDB's use stat tables.";
 ];
 
 const MAX: u64 = u64::MAX;

@@ -11,9 +11,6 @@ pub(in super::super) static ROWS: &[VariableDef] = rows![
     "alter_algorithm" Both Enum(&["DEFAULT", "COPY", "INPLACE", "NOCOPY", "INSTANT"]), "DEFAULT" Inert
         "MariaDB's alter algorithm.";
     "debug_no_thread_alarm" Global Bool, "OFF" Startup "MariaDB's debug no thread alarm.";
-    "default_regex_flags" Both Set(&["DOTALL", "DUPNAMES", "EXTENDED", "EXTENDED_MORE", "EXTRA", "MULTILINE",
-        "UNGREEDY"]), "" Fixed
-        "MariaDB's default regex flags.";
     "encrypt_tmp_disk_tables" Global Bool, "OFF" Fixed "MariaDB's encrypt tmp disk tables.";
     "encrypt_tmp_files" Global Bool, "OFF" Startup "MariaDB's encrypt tmp files.";
     "expensive_subquery_limit" Both UInt(0, MAX, 1), "100" Inert "MariaDB's expensive subquery limit.";

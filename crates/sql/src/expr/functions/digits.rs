@@ -41,7 +41,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "n",
         "The character of this number.",
         |_| Ok(ExprType::text(1, true)),
-        |c| checked_text(c, bytes_of(c, 0), "utf8mb4"),
+        |c| text_in(c, bytes_of(c, 0), c.expr.ty.ty.collation.charset()),
     )
     .takes_numbers(),
     &Function::new(
@@ -128,21 +128,25 @@ fn char_using<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     let out = bytes_from(c, 1);
     match c.text(0).as_str() {
         "binary" => Ok(Val::Owned(Value::bytes(out))),
-        name if Charset::from_name(name).is_some_and(|s| !s.stores_utf8()) => {
-            let set = Charset::from_name(name).unwrap_or_default();
-            Ok(match set.text_of(&out) {
-                Ok(t) => Val::text(t.into_owned()),
-                Err(_) => {
-                    let good = set.well_formed(&out);
-                    let shown = hex_text(&out[good..out.len().min(good + 6)], true);
-                    let told = format!("Invalid {name} character string: '{shown}'");
-                    c.ctx.env.warn(codes::INVALID_CHARACTER_STRING, told);
-                    Val::NULL
-                }
-            })
-        }
-        name => checked_text(c, out, if name == "utf8" { "utf8mb3" } else { name }),
+        name => text_in(c, out, Charset::from_name(name).unwrap_or_default()),
     }
+}
+
+/// Bytes as text in a character set, or NULL with warning 1300.
+fn text_in<'a>(c: &Call<'a, '_>, bytes: Vec<u8>, set: Charset) -> SqlResult<Val<'a>> {
+    if set.stores_utf8() {
+        return checked_text(c, bytes, set.name());
+    }
+    Ok(match set.text_of(&bytes) {
+        Ok(t) => Val::text(t.into_owned()),
+        Err(_) => {
+            let good = set.well_formed(&bytes);
+            let shown = hex_text(&bytes[good..bytes.len().min(good + 6)], true);
+            let told = format!("Invalid {} character string: '{shown}'", set.name());
+            c.ctx.env.warn(codes::INVALID_CHARACTER_STRING, told);
+            Val::NULL
+        }
+    })
 }
 
 /// Bytes as text, or NULL with warning 1300.
@@ -166,7 +170,11 @@ fn conv<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     if !bases.contains(&from.unsigned_abs()) || !bases.contains(&to.unsigned_abs()) {
         return Ok(Val::NULL);
     }
-    let t = c.text(0);
+    let t = match c.v(0) {
+        // Its number, not the bytes.
+        ValueRef::Bits(b) => b.value.to_string(),
+        _ => c.text(0),
+    };
     if t.is_empty() {
         return Ok(Val::NULL);
     }

@@ -9,7 +9,7 @@ use crate::expr::value::Val;
 use crate::expr::value::Warn;
 use narwal_types::convert::{no_moment, to_decimal};
 use narwal_types::errors::{self, codes};
-use narwal_types::temporal::SECOND;
+use narwal_types::temporal::{DAY, SECOND};
 use narwal_types::{Date, DateTime, Decimal, TypeKind, Value, Zone};
 use narwal_types::{SqlResult, ValueRef};
 
@@ -191,6 +191,10 @@ fn names_of(c: &Call<'_, '_>) -> &'static Locale {
 }
 
 fn date_format<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    // A time is shown as one, of no day.
+    if matches!(c.v(0), ValueRef::Time(_)) {
+        return formatted_time(c, &c.text(1));
+    }
     let Some(t) = c.datetime(0) else {
         return Ok(Val::NULL);
     };
@@ -201,12 +205,34 @@ fn date_format<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
 }
 
 fn time_format<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    match c.text(1) {
+        format if asks_for_date(&format) => Ok(Val::NULL),
+        format => formatted_time(c, &format),
+    }
+}
+
+/// A format has something that a time has not: a day, a month, a year or a week.
+fn asks_for_date(format: &str) -> bool {
+    let mut rest = format.chars();
+    while let Some(c) = rest.next() {
+        if c == '%'
+            && rest
+                .next()
+                .is_some_and(|f| "abcdejmuvwxyDMUVWXY".contains(f))
+        {
+            return true;
+        }
+    }
+    false
+}
+
+fn formatted_time<'a>(c: &Call<'a, '_>, format: &str) -> SqlResult<Val<'a>> {
     let Some(t) = c.time(0) else {
         return Ok(Val::NULL);
     };
     let sign = if t.micros < 0 { "-" } else { "" };
     let time = (&Date::default(), t.micros.unsigned_abs());
-    formatted(c, time, &c.text(1), sign)
+    formatted(c, time, format, sign)
 }
 
 fn str_to_date<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
@@ -235,7 +261,11 @@ fn str_to_date<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
 fn as_datetime(v: Value) -> Value {
     let (date, micros) = match v {
         Value::Date(date) => (date, 0),
-        Value::Time(t) => (Date::default(), t.micros.unsigned_abs()),
+        // Of a day and a time.
+        Value::Time(t) => {
+            let (micros, day) = (t.micros.unsigned_abs(), DAY as u64);
+            (Date::new(0, 0, (micros / day) as u8), micros % day)
+        }
         Value::DateTime(t) => (t.date, t.micros),
         v => return v,
     };
@@ -273,7 +303,7 @@ fn from_unixtime_type(t: &Typing<'_>) -> SqlResult<ExprType> {
 fn from_unixtime<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     let env = c.ctx.env;
     let seconds = to_decimal(c.v(0), &mut Warn(env));
-    let us = micros_of(&seconds).filter(|us| in_timestamp(*us, 0));
+    let us = micros_of(&seconds, c.ctx.env).filter(|us| in_timestamp(*us, 0));
     let local = us.and_then(|us| DateTime::from_unix_micros(env.time_zone.local(us), 6));
     let Some(t) = local else {
         return Ok(Val::NULL);

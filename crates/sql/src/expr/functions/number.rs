@@ -468,6 +468,8 @@ fn rounded_moment<'a>(c: &Call<'a, '_>, way: Rounding) -> Option<Val<'a>> {
                 .round(0),
                 _ => Some(cut),
             };
+            // Behind the last moment there is none.
+            let r = r.or((t.date.year == 9999).then_some(cut));
             match r {
                 Some(r) => ValueRef::DateTime(DateTime { fsp: shown, ..r }),
                 None => return Some(Val::NULL),

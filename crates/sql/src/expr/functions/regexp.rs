@@ -23,8 +23,8 @@ pub(in crate::expr) static REGEXP: Function = Function::new(
     int,
     |c| {
         let collation = compare_collation(c.exprs(), "regexp")?;
-        let found = matches(c.ctx.env, c.v(0), c.v(1), collation)?;
-        Ok(Val::int(found.into()))
+        let found = matches(c.ctx.env, c.v(0), c.v(1), collation);
+        of_row(c, found.map(|found| Val::int(found.into())))
     },
 )
 .predicate();
@@ -35,14 +35,14 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "text, pattern[, from, occurrence, behind, how]",
         "Where an expression first matches, counted from 1; 0 if nowhere. More than two arguments are MySQL's.",
         instr_type,
-        instr,
+        |c| of_row(c, instr(c)),
     ),
     &Function::new(
         "regexp_like",
         "text, pattern[, how]",
         "Whether an expression matches a part of the text; `i` and `c` say how case counts, `m` and `n` what ends a line. MySQL's.",
         int,
-        like,
+        |c| of_row(c, like(c)),
     ),
     &Function::new(
         "regexp_replace",
@@ -52,7 +52,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
             mysqls_arguments(t, 3)?;
             t.string_of(0..3, 1 << 24, true)
         },
-        replace,
+        |c| of_row(c, replace(c)),
     ),
     &Function::new(
         "regexp_substr",
@@ -62,16 +62,17 @@ pub(super) static FUNCTIONS: &[&Function] = &[
             mysqls_arguments(t, 2)?;
             t.string_of(0..2, t.chars(0), true)
         },
-        substr,
+        |c| of_row(c, substr(c)),
     ),
 ];
 
-fn mode_of(c: Collation) -> Mode {
+fn mode_of(c: Collation, env: &StatementEnv) -> Mode {
     Mode {
         // In MariaDB also under uca1400_*_cs.
         caseless: c.name().ends_with("_ci") || c.expands(),
         utf: c != Collation::Binary,
         broken: false,
+        options: env.regex_options,
     }
 }
 
@@ -122,6 +123,18 @@ fn compile_for(text: &[u8], pattern: &str, mut mode: Mode) -> SqlResult<Rc<Regex
     compile(pattern, mode)
 }
 
+/// What a function found. An expression that is another one for each row may be none in some: there it finds NULL.
+fn of_row<'a>(c: &Call<'_, '_>, found: SqlResult<Val<'a>>) -> SqlResult<Val<'a>> {
+    match found {
+        Err(e)
+            if e.code == codes::REGEXP_ERROR && c.exprs().get(1).is_some_and(|p| !p.is_const()) =>
+        {
+            Ok(Val::NULL)
+        }
+        found => found,
+    }
+}
+
 /// `text REGEXP pattern`.
 fn matches(
     env: &StatementEnv,
@@ -130,7 +143,7 @@ fn matches(
     collation: Collation,
 ) -> SqlResult<bool> {
     with_text(text, |t| {
-        let r = compile_for(t, &pattern.to_text(), mode_of(collation))?;
+        let r = compile_for(t, &pattern.to_text(), mode_of(collation, env))?;
         search(env, &r, t, 0)
     })
 }
@@ -198,7 +211,8 @@ fn start(text: &[u8], from: i64, utf: bool) -> SqlResult<usize> {
 /// Collation of the text and the pattern of a call.
 fn call_mode(c: &Call<'_, '_>) -> SqlResult<Mode> {
     let both = c.exprs().iter().take(2);
-    Ok(mode_of(compare_collation(both, c.func.name())?))
+    let collation = compare_collation(both, c.func.name())?;
+    Ok(mode_of(collation, c.ctx.env))
 }
 
 /// Characters in front of a byte, from 1.

@@ -34,6 +34,22 @@ pub(super) struct Mode {
     pub(super) utf: bool,
     /// But this one is not.
     pub(super) broken: bool,
+    /// Options of the session.
+    pub(super) options: u32,
+}
+
+/// The library's options that `default_regex_flags` names. PCRE2 has no EXTRA.
+pub fn options_named(names: &str) -> u32 {
+    let one = |name: &str| match name {
+        "DOTALL" => sys::PCRE2_DOTALL,
+        "DUPNAMES" => sys::PCRE2_DUPNAMES,
+        "EXTENDED" => sys::PCRE2_EXTENDED,
+        "EXTENDED_MORE" => sys::PCRE2_EXTENDED_MORE,
+        "MULTILINE" => sys::PCRE2_MULTILINE,
+        "UNGREEDY" => sys::PCRE2_UNGREEDY,
+        _ => 0,
+    };
+    names.split(',').fold(0, |all, name| all | one(name))
 }
 
 /// Why there is no answer.
@@ -178,7 +194,7 @@ fn message(code: i32) -> String {
 impl Regex {
     /// Compiles an expression; the error is what is wrong with it.
     pub(super) fn new(pattern: &str, mode: Mode) -> Result<Regex, String> {
-        let mut options = sys::PCRE2_USE_OFFSET_LIMIT;
+        let mut options = sys::PCRE2_USE_OFFSET_LIMIT | mode.options;
         if mode.caseless {
             options |= sys::PCRE2_CASELESS;
         }
@@ -334,6 +350,7 @@ mod tests {
         caseless: false,
         utf: true,
         broken: false,
+        options: 0,
     };
 
     fn first(pattern: &str, text: &str) -> Option<(usize, usize)> {

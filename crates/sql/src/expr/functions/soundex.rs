@@ -14,9 +14,14 @@ fn code(c: char) -> Option<u8> {
     })
 }
 
+/// Beyond ASCII all characters from here on are letters.
+const FIRST_LETTER: char = 'À';
+
 /// SOUNDEX(text).
 pub(super) fn soundex(text: &str) -> String {
-    let mut letters = text.chars().filter(|c| c.is_alphabetic() || !c.is_ascii());
+    let mut letters = text
+        .chars()
+        .filter(|c| c.is_ascii_alphabetic() || *c >= FIRST_LETTER);
     let Some(first) = letters.next() else {
         return String::new();
     };

@@ -478,22 +478,6 @@ fn locate<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     c.locate(0, 1, from as usize - 1)
 }
 
-/// A character in upper or lower case; one whose other case is several characters stays.
-fn in_case(c: char, upper: bool) -> char {
-    fn lone(c: char, mut it: impl Iterator<Item = char>) -> char {
-        match (it.next(), it.next()) {
-            (Some(other), None) => other,
-            _ => c,
-        }
-    }
-    match upper {
-        _ if c.is_ascii() && upper => c.to_ascii_uppercase(),
-        _ if c.is_ascii() => c.to_ascii_lowercase(),
-        true => lone(c, c.to_uppercase()),
-        false => lone(c, c.to_lowercase()),
-    }
-}
-
 fn change_case<'a>(c: &Call<'a, '_>, upper: bool) -> SqlResult<Val<'a>> {
     if c.is_bytes(0) {
         return Ok(c.args[0].clone());
@@ -503,11 +487,12 @@ fn change_case<'a>(c: &Call<'a, '_>, upper: bool) -> SqlResult<Val<'a>> {
         return c.string(ascii_in_case(t.as_bytes(), upper));
     }
     let set = c.charset(0);
-    // One character each, as general_ci's case tables have it.
+    let collation = c.collation_of(0);
+    // One character each, as the collation's case tables have it.
     let mut work = Work::default();
     let mut out = String::with_capacity(t.len());
     for ch in t.chars().take_while(|_| !work.stops(1)) {
-        out.push(match in_case(ch, upper) {
+        out.push(match collation.in_case(ch, upper) {
             // Latin1 has it, but not in its case tables.
             '\u{178}' if set == Charset::Latin1 => ch,
             other if set.has(other) => other,

@@ -1,10 +1,12 @@
 //! Times: sums, differences, and times made of numbers.
 
 use super::typing::{bigint_or_null, kind};
+use crate::env::StatementEnv;
 use crate::expr::cast::note_digits;
 use crate::expr::node::{Call, Expr, ExprType, Function, Typing};
 use crate::expr::value::Val;
 use crate::expr::value::Warn;
+use crate::expr::value::rounds;
 use narwal_types::convert::{no_moment, number_parts, to_decimal};
 use narwal_types::errors::{abridged, codes};
 use narwal_types::temporal::{SECOND, TIME_MAX};
@@ -251,8 +253,12 @@ fn clipped_time<'a>(c: &Call<'a, '_>, us: i64) -> SqlResult<Val<'a>> {
 }
 
 /// An argument's seconds in microseconds; `None` if they are too many to count.
-pub(super) fn micros_of(d: &Decimal) -> Option<i64> {
-    let micros = d.truncate(6).checked_mul(&Decimal::from(SECOND))?;
+pub(super) fn micros_of(d: &Decimal, env: &StatementEnv) -> Option<i64> {
+    let kept = match rounds(env) {
+        true => d.round(6),
+        false => d.truncate(6),
+    };
+    let micros = kept.checked_mul(&Decimal::from(SECOND))?;
     micros.to_i64()
 }
 
@@ -269,13 +275,13 @@ fn seconds_type(t: &Typing<'_>, seconds: usize) -> SqlResult<ExprType> {
 fn sec_to_time<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     let d = to_decimal(c.v(0), &mut Warn(c.ctx.env));
     let most = if d.is_negative() { i64::MIN } else { i64::MAX };
-    clipped_time(c, micros_of(&d).unwrap_or(most))
+    clipped_time(c, micros_of(&d, c.ctx.env).unwrap_or(most))
 }
 
 fn maketime<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     let (h, m) = (c.int(0), c.int(1));
     let seconds = to_decimal(c.v(2), &mut Warn(c.ctx.env));
-    let us = micros_of(&seconds).unwrap_or(-1);
+    let us = micros_of(&seconds, c.ctx.env).unwrap_or(-1);
     if !(0..60).contains(&m) || !(0..60 * SECOND).contains(&us) {
         return Ok(Val::NULL);
     }

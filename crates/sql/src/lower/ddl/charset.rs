@@ -5,7 +5,6 @@ use narwal_syntax::ast::ddl::CharsetOption;
 use narwal_types::errors;
 use narwal_types::{Charset, Collation, SqlError, SqlResult};
 
-pub(super) use crate::charset_words::default_of;
 pub(crate) use crate::charset_words::of_charset as collation_of;
 
 /// A character set by name, or why not.
@@ -25,11 +24,7 @@ pub(crate) fn mismatched_collation(collation: Collation, charset: Charset) -> Sq
 pub(super) fn add(option: &CharsetOption, words: &mut CharsetWords) -> SqlResult<()> {
     match option {
         CharsetOption::Charset(None) => words.add_charset(None),
-        CharsetOption::Charset(Some(name)) => {
-            let set = charset(name)?;
-            default_of(set)?;
-            words.add_charset(Some(set))
-        }
+        CharsetOption::Charset(Some(name)) => words.add_charset(Some(charset(name)?)),
         CharsetOption::Collate(None) => words.add_collate(CollateWord::Default),
         CharsetOption::Collate(Some(name)) => words.add_collate(CollateWord::of(name)?),
     }

@@ -1,6 +1,6 @@
 //! Data types.
 
-use super::charset::{charset, default_of};
+use super::charset::charset;
 use super::refuse::unsupported;
 use narwal_syntax::SqlMode;
 use narwal_syntax::ast::ddl::{DataType, TypeAttribute, TypeName};
@@ -91,7 +91,7 @@ pub(super) fn data_type(
                 zerofill = true;
             }
             TypeAttribute::Charset(name) => {
-                ty.collation = Some(default_of(charset(name)?)?);
+                ty.collation = Some(charset(name)?.default_collation());
             }
             TypeAttribute::Binary => ty.bin = true,
             TypeAttribute::Ascii => ty.collation = Some(Collation::Latin1SwedishCi),
@@ -152,7 +152,7 @@ fn kind(t: &DataType, column: &str, sql_mode: SqlMode, ty: &mut Type) -> SqlResu
         N::Binary => TypeKind::Binary(fixed_length(t, column)?),
         N::VarBinary => TypeKind::VarBinary(varying(t, column, 65532)?),
         N::TinyText => TypeKind::Text(BlobSize::Tiny),
-        N::Text | N::Blob if t.length.is_some_and(|n| n > u32::MAX.into()) => {
+        N::Text | N::Blob if t.length.is_some_and(|n| n > u64::from(u32::MAX)) => {
             return Err(too_wide(column, u32::MAX));
         }
         N::Text => TypeKind::Text(sized(t.length, 4)),
@@ -226,16 +226,20 @@ fn too_precise(column: &str, max: u32) -> SqlError {
     errors::TOO_BIG_PRECISION.with([&column, &max])
 }
 
+fn too_big_scale(column: &str, max: u32) -> SqlError {
+    errors::TOO_BIG_SCALE.text(format!(
+        "Too big scale specified for '{column}'. Maximum is {max}"
+    ))
+}
+
 fn decimal(t: &DataType, column: &str) -> SqlResult<TypeKind> {
     let s = t.scale.unwrap_or(0);
     let p = t.length.filter(|p| *p > 0).unwrap_or(10);
+    if s > 38 {
+        return Err(too_big_scale(column, 38));
+    }
     if p > 65 {
         return Err(too_precise(column, 65));
-    }
-    if s > 38 {
-        return Err(errors::TOO_BIG_SCALE.text(format!(
-            "Too big scale specified for '{column}'. Maximum is 38"
-        )));
     }
     if s > p || t.length == Some(0) && s > 0 {
         return Err(errors::M_BIGGER_THAN_D.with([&column]));
@@ -257,8 +261,11 @@ fn digits_of_real(t: &DataType, column: &str) -> SqlResult<Option<(u8, u8)>> {
         (0, 0) => return Ok(None),
         digits => digits,
     };
-    if d > m || d > 30 {
+    if d > m {
         return Err(errors::M_BIGGER_THAN_D.with([&column]));
+    }
+    if d > 30 {
+        return Err(too_big_scale(column, 30));
     }
     match u8::try_from(m) {
         Ok(m) => Ok(Some((m, d as u8))),

@@ -3,6 +3,7 @@
 
 use narwal_types::work::{Work, stopped};
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::ops::Range;
 
 /// Nesting up to here is accepted: an array in an array is 2.
@@ -39,6 +40,11 @@ pub enum Fault {
     Character(usize),
     /// Nested too deeply.
     Depth(usize),
+}
+
+/// The first of several comparisons that tells two apart.
+fn first_difference(mut orders: impl Iterator<Item = Ordering>) -> Ordering {
+    orders.find(|o| o.is_ne()).unwrap_or(Ordering::Equal)
 }
 
 impl<'t> Node<'t> {
@@ -212,10 +218,41 @@ impl<'t> Node<'t> {
                     .iter()
                     .map(|(k, v)| (Cow::Owned(k.to_string()), v.normalize()))
                     .collect();
-                list.sort_by(|a, b| a.0.cmp(&b.0));
+                list.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1.normal_order(&b.1)));
                 Kind::Object(list)
             }
         })
+    }
+
+    /// The order of normalized values behind equal keys, as JSON_NORMALIZE has it: by kind, then the shorter ones first.
+    fn normal_order(&self, other: &Node<'_>) -> Ordering {
+        let kind = |n: &Node<'_>| match &n.kind {
+            Kind::Object(_) => 0,
+            Kind::Array(_) => 1,
+            Kind::Scalar(s) => match s.as_bytes().first() {
+                Some(b'"') => 2,
+                Some(b't') => 4,
+                Some(b'f') => 5,
+                Some(b'n') => 6,
+                _ => 3,
+            },
+        };
+        kind(self)
+            .cmp(&kind(other))
+            .then_with(|| match (&self.kind, &other.kind) {
+                (Kind::Scalar(a), Kind::Scalar(b)) => a.len().cmp(&b.len()).then_with(|| a.cmp(b)),
+                (Kind::Array(a), Kind::Array(b)) => a.len().cmp(&b.len()).then_with(|| {
+                    let pairs = a.iter().zip(b);
+                    first_difference(pairs.map(|(a, b)| a.normal_order(b)))
+                }),
+                (Kind::Object(a), Kind::Object(b)) => a.len().cmp(&b.len()).then_with(|| {
+                    let pairs = a.iter().zip(b);
+                    first_difference(
+                        pairs.map(|(a, b)| a.0.cmp(&b.0).then_with(|| a.1.normal_order(&b.1))),
+                    )
+                }),
+                _ => Ordering::Equal,
+            })
     }
 
     /// A copy that borrows nothing.
@@ -494,6 +531,7 @@ impl<'t> Parser<'t> {
                                     Some(_) => return Err(Fault::Syntax(self.at + i)),
                                 }
                             }
+                            self.surrogates()?;
                             self.at += 5;
                         }
                         _ => self.at += self.char_len(),
@@ -502,6 +540,29 @@ impl<'t> Parser<'t> {
                 b if b < 0x20 => return Err(Fault::Character(self.at + 1)),
                 _ => self.at += 1,
             }
+        }
+    }
+
+    /// At the `u` of four digits: half of a character stands before the other half only. Goes on to the other one's `u`.
+    fn surrogates(&mut self) -> Result<(), Fault> {
+        let unit = |at: usize| {
+            let digits = self.text.get(at + 1..at + 5)?;
+            u16::from_str_radix(digits, 16).ok()
+        };
+        match unit(self.at) {
+            Some(0xdc00..=0xdfff) => return Err(Fault::Character(self.at + 5)),
+            Some(0xd800..=0xdbff) => {}
+            _ => return Ok(()),
+        }
+        if self.text.get(self.at + 5..self.at + 7) != Some("\\u") {
+            return Err(Fault::Syntax(self.at + 5));
+        }
+        match unit(self.at + 6) {
+            Some(0xdc00..=0xdfff) => {
+                self.at += 6;
+                Ok(())
+            }
+            _ => Err(Fault::Character(self.at + 11)),
         }
     }
 
