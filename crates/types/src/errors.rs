@@ -225,6 +225,8 @@ errors! {
         "Can't find record in '{}'";
     NOT_KEYFILE: 0 = 1034, b"HY000", "ER_NOT_KEYFILE",
         "An index has an entry without a row";
+    OPEN_AS_READONLY: 1 = 1036, b"HY000", "ER_OPEN_AS_READONLY",
+        "Table '{}' is read only";
     CON_COUNT_ERROR: 0 = 1040, b"08004", "ER_CON_COUNT_ERROR",
         "Too many connections";
     OUT_OF_RESOURCES: 0 = 1041, b"HY000", "ER_OUT_OF_RESOURCES",
@@ -394,6 +396,8 @@ errors! {
         "Incorrect column name '{100}'";
     WRONG_KEY_COLUMN: 2 = 1167, b"42000", "ER_WRONG_KEY_COLUMN",
         "The storage engine {} can't index column `{}`";
+    WRONG_MRG_TABLE: 0 = 1168, b"HY000", "ER_WRONG_MRG_TABLE",
+        "Unable to open underlying table which is differently defined or of non-MyISAM type or doesn't exist";
     BLOB_KEY_WITHOUT_LENGTH: 1 = 1170, b"42000", "ER_BLOB_KEY_WITHOUT_LENGTH",
         "BLOB/TEXT column '{}' used in key specification without a key length";
     PRIMARY_CANT_HAVE_NULL: 0 = 1171, b"42000", "ER_PRIMARY_CANT_HAVE_NULL",
@@ -773,6 +777,8 @@ errors! {
         "String '{70...}' is too long for {} (should be no longer than {})";
     NON_INSERTABLE_TABLE: 2 = 1471, b"HY000", "ER_NON_INSERTABLE_TABLE",
         "The target table {100} of the {} is not insertable-into";
+    ADMIN_WRONG_MRG_TABLE: 1 = 1472, b"HY000", "ER_ADMIN_WRONG_MRG_TABLE",
+        "Table '{}' is differently defined or of non-MyISAM type or doesn't exist";
     TOO_HIGH_LEVEL_OF_NESTING_FOR_SELECT: 1 = 1473, b"HY000", "ER_TOO_HIGH_LEVEL_OF_NESTING_FOR_SELECT",
         "Too high level of nesting for select; at most {} are possible";
     NAME_BECOMES_EMPTY: 1 = 1474, b"HY000", "ER_NAME_BECOMES_EMPTY",
@@ -973,6 +979,8 @@ errors! {
         "Cannot define foreign key with {} clause on a generated column";
     WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN: 2 = 1906, b"HY000", "ER_WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN",
         "The value specified for generated column '{}' in table '{}' has been ignored";
+    UNSUPPORTED_ENGINE_FOR_VIRTUAL_COLUMNS: 1 = 1910, b"HY000", "ER_UNSUPPORTED_ENGINE_FOR_VIRTUAL_COLUMNS",
+        "{} storage engine does not support generated columns";
     UNKNOWN_OPTION: 1 = 1911, b"HY000", "ER_UNKNOWN_OPTION",
         "Unknown option '{64}'";
     DATA_OVERFLOW: 1 = 1916, b"HY000", "ER_DATA_OVERFLOW",

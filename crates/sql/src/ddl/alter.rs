@@ -14,6 +14,7 @@ use crate::ddl::comment::{Commented, comment};
 use crate::ddl::constraint;
 use crate::ddl::functional;
 use crate::ddl::index::{Limit, cant_drop, index_def, method_of_unique, note_twice, prefix_of};
+use crate::ddl::merge;
 use crate::ddl::rebuild::Looks;
 use crate::ddl::run::engine_name;
 use crate::ddl::run::{Run, db_of};
@@ -295,6 +296,7 @@ impl Run<'_> {
     fn is_in_place(&self, draft: &Draft<'_>, copied: bool) -> bool {
         let (old, def) = (draft.old, &draft.def);
         same_rows(old, def)
+            && old.merge.is_some() == def.merge.is_some()
             && draft.columns.iter().enumerate().all(|(i, c)| {
                 c.from == Some(i)
                     && (c.def.nullable || !old.columns[i].nullable)
@@ -421,6 +423,7 @@ impl Run<'_> {
         self.add_foreign_keys(&mut d.def, &d.foreign)?;
         check_auto_increment(&d.def.columns, &d.def.indexes)?;
         check_row_size(&d.def.columns)?;
+        merge::refuse_generated(&d.def)?;
         if d.def != *d.old {
             constraint::check_expressions(&mut d.def)?;
             follow_cascades(&mut d.def)?;
@@ -432,6 +435,7 @@ impl Run<'_> {
         if let Some(e) = &o.engine {
             d.def.engine = engine_name(Some(e), &d.old.name, self.env)?;
         }
+        d.def.merge = merge::of_options(d.def.merge.take(), &d.def.engine, o, self.env)?;
         if let Some(c) = &o.comment {
             d.def.comment = comment(c, Commented::Table, &d.old.name, self.env)?;
         }

@@ -7,10 +7,13 @@ use crate::ast::{CreateTable, SequenceOptions};
 use crate::ddl::comment::{Commented, comment};
 use crate::ddl::constraint;
 use crate::ddl::index::{index_def, note_twice};
+use crate::ddl::merge;
 use crate::ddl::run::engine_name;
 use crate::ddl::run::{Run, db_of, unknown_database};
 use crate::ddl::table_options::{self, Fit};
+use crate::engine_name::is_merge;
 use crate::show::index_rank;
+use crate::view_def::wrong_kind;
 use narwal_engine::{CatalogChange, ColumnDef, DefaultDef, FillRows, IndexDef, TableDef};
 use narwal_syntax::ast::TableName;
 use narwal_types::errors;
@@ -42,6 +45,9 @@ impl Run<'_> {
             return Ok(0);
         };
         if c.select.is_some() {
+            if c.options.engine.as_deref().is_some_and(is_merge) {
+                return Err(wrong_kind(db, &c.table.name, "BASE TABLE"));
+            }
             return self.create_select(c, db, default, changes);
         }
         let def = match &c.like {
@@ -139,6 +145,7 @@ impl Run<'_> {
         let name = &c.table.name;
         table_name(name)?;
         let engine = engine_name(c.options.engine.as_deref(), name, env)?;
+        let merge = merge::of_options(None, &engine, &c.options, env)?;
         let collation = c.options.collation.collation(default, default)?;
         let collation = collation.unwrap_or(default);
         if c.elements.columns.is_empty() {
@@ -213,6 +220,7 @@ impl Run<'_> {
             checks: constraint::checks(&c.elements.checks, &[], name)?,
             foreign_keys: Vec::new(),
             sequence: false,
+            merge,
             options: table_options::kept(&[], &c.options.kept),
         };
         let of = match &c.options.engine {
@@ -220,6 +228,10 @@ impl Run<'_> {
             _ => Fit::New,
         };
         table_options::fit(&mut def.options, db, name, env, of)?;
+        if def.merge.is_some() && !c.elements.foreign_keys.is_empty() {
+            return Err(SqlError::unsupported("foreign keys of MERGE tables"));
+        }
+        merge::refuse_generated(&def)?;
         constraint::check_expressions(&mut def)?;
         self.add_foreign_keys(&mut def, &c.elements.foreign_keys)?;
         self.fits_children(&def)?;
@@ -244,6 +256,7 @@ fn bare_table(db: &str, name: &str, collation: Collation, columns: Vec<ColumnDef
         checks: Vec::new(),
         foreign_keys: Vec::new(),
         sequence: false,
+        merge: None,
         options: Vec::new(),
     }
 }

@@ -89,6 +89,7 @@ impl Run<'_> {
         ignore: bool,
         looks: Looks,
     ) -> SqlResult<u64> {
+        let from = self.copied_from(table, &def)?;
         let mut verifier = (looks.parents).then(|| self.db.begin(self.options.clone()));
         let (db, name) = (def.db.clone(), def.name.clone());
         let change = CatalogChange::RebuildTable {
@@ -109,9 +110,11 @@ impl Run<'_> {
             let mut copy = Copy::new(self, &old, fill.new_table(&db, &name)?, sources, ignore)?;
             copy.verifier = verifier.as_mut();
             copy.asks_checks = looks.checks;
-            fill.each_row(&old, &mut |fill, row| {
-                copy.row(fill, &|i| old.layout.column(row, i))
-            })?;
+            for source in &from {
+                fill.each_row(source, &mut |fill, row| {
+                    copy.row(fill, &|i| old.layout.column(row, i))
+                })?;
+            }
             (rows, duplicates) = (copy.rows - copy.duplicates, copy.duplicates);
             Ok(())
         };

@@ -5,6 +5,7 @@ use crate::ast::SequenceOptions;
 use crate::ddl::comment::{Commented, comment};
 use crate::ddl::run::engine_name;
 use crate::ddl::run::{Run, db_of, unknown_database};
+use crate::engine_name::is_merge;
 use crate::planner::resolve::no_such_table;
 use crate::quote::quote_ident;
 use narwal_engine::{
@@ -143,6 +144,9 @@ impl Run<'_> {
             Some(changes) => changes,
             None => return Ok(0),
         };
+        if options.table.engine.as_deref().is_some_and(is_merge) {
+            return Err(SqlError::unsupported("a MERGE table as a sequence"));
+        }
         let row = row_of(options, None).ok_or_else(|| out_of_range(db, &name.name))?;
         let def = TableDef {
             id: 0,
@@ -164,6 +168,7 @@ impl Run<'_> {
             checks: Vec::new(),
             foreign_keys: Vec::new(),
             sequence: true,
+            merge: None,
             options: Vec::new(),
         };
         self.put_sequence(def, &row, changes)

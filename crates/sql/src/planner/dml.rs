@@ -266,8 +266,11 @@ impl Resolver<'_> {
         if let Some(def) = self.view_named(t) {
             return self.written_view(&def, t, verb, columns, subqueries);
         }
-        let table = self.stored(&db, &t.name.name, verb.privilege())?;
+        let mut table = self.stored(&db, &t.name.name, verb.privilege())?;
         let name = t.alias.as_deref().unwrap_or(&t.name.name);
+        if table.def.merge.is_some() {
+            table = self.table_written(&table, verb)?;
+        }
         Ok(Written::table_only(Source::new(name, table)))
     }
 
@@ -658,6 +661,7 @@ impl Resolver<'_> {
             check: written.check,
             sets,
             subqueries: subqueries.into_plans(),
+            behind: Vec::new(),
         })
     }
 
@@ -683,6 +687,7 @@ impl Resolver<'_> {
             returning: self.returning(&d.returning, &d.table, &d.subqueries)?,
             reads_target: subqueries.read(written.table()),
             subqueries: subqueries.into_plans(),
+            behind: Vec::new(),
         })
     }
 }

@@ -250,6 +250,9 @@ impl Resolver<'_> {
             }
         };
         let (table, _) = leaves.swap_remove(at);
+        if matches!(table.rows, Rows::Merge(_)) {
+            return Err(SqlError::unsupported("writing a view of a MERGE table"));
+        }
         if !matches!(table.rows, Rows::Stored) {
             return Err(not_writable(alias, verb));
         }
