@@ -170,6 +170,8 @@ pub(crate) struct Settings {
     pub div_precision: u8,
     /// `check_constraint_checks`.
     pub check_constraints: bool,
+    /// `default_storage_engine`, if it is not the store itself.
+    pub default_engine: Option<&'static str>,
     pub foreign_key_checks: bool,
     pub track: Tracking,
     pub timeouts: SessionTimeouts,
@@ -215,6 +217,7 @@ impl Default for Settings {
             auto_increment: Steps::default(),
             div_precision: DIV_PRECISION_INCREMENT,
             check_constraints: true,
+            default_engine: None,
             foreign_key_checks: true,
             track: Tracking::default(),
             timeouts: SessionTimeouts {
@@ -238,6 +241,7 @@ impl Settings {
         env.auto_increment = self.auto_increment;
         env.div_precision = self.div_precision;
         env.check_constraints = self.check_constraints;
+        env.default_engine = self.default_engine;
         env.foreign_key_checks = self.foreign_key_checks;
         env.max_memory = (self.memory / ROWS_SHARE).max(LEAST_MEMORY);
         env.sort_memory = self.sort_memory;

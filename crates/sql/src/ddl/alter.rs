@@ -225,7 +225,9 @@ impl Run<'_> {
         let temporary = table.temporary
             && !(actions.iter())
                 .all(|a| matches!(a, AlterAction::RenameTo(_) | AlterAction::KeysNoOp));
-        let copied = retyped || ignore || temporary || copies_rows(old, &draft.def, actions);
+        let merges = old.merge.is_some() != draft.def.merge.is_some();
+        let copied =
+            retyped || ignore || temporary || merges || copies_rows(old, &draft.def, actions);
         let in_place = !temporary && self.is_in_place(&draft, copied);
         let fills = draft.def.indexes.iter().any(|i| i.id == 0);
         if asked.lock_none && (!in_place || fills) && self.db.table_rows(table) > 0 {
@@ -421,7 +423,17 @@ impl Run<'_> {
         let checks = self.env.foreign_key_checks;
         after_alter(self.catalog, old, &mut d.def, &sources, checks)?;
         self.add_foreign_keys(&mut d.def, &d.foreign)?;
-        check_auto_increment(&d.def.columns, &d.def.indexes)?;
+        let said = actions.iter().rev().find_map(|a| match a {
+            AlterAction::Options(o) => o.engine.as_deref(),
+            _ => None,
+        });
+        let said = said.unwrap_or(&old.engine);
+        check_auto_increment(
+            &d.def.columns,
+            &d.def.indexes,
+            Some(said),
+            &mut d.def.engine,
+        )?;
         check_row_size(&d.def.columns)?;
         merge::refuse_generated(&d.def)?;
         if d.def != *d.old {

@@ -144,7 +144,7 @@ impl Run<'_> {
         let env = self.env;
         let name = &c.table.name;
         table_name(name)?;
-        let engine = engine_name(c.options.engine.as_deref(), name, env)?;
+        let mut engine = engine_name(c.options.engine.as_deref(), name, env)?;
         let merge = merge::of_options(None, &engine, &c.options, env)?;
         let collation = c.options.collation.collation(default, default)?;
         let collation = collation.unwrap_or(default);
@@ -200,7 +200,8 @@ impl Run<'_> {
             return Err(errors::TOO_MANY_KEYS.text("Too many keys specified; max 64 keys allowed"));
         }
         indexes.sort_by_key(|i| index_rank(i, &columns));
-        check_auto_increment(&columns, &indexes)?;
+        let said = c.options.engine.as_deref().or(env.default_engine);
+        check_auto_increment(&columns, &indexes, said, &mut engine)?;
         check_row_size(&columns)?;
         let mut def = TableDef {
             id: 0,

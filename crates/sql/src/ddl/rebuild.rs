@@ -176,6 +176,11 @@ impl<'a> Copy<'a> {
                     }
                 }
                 None if matches!(c.default, DefaultDef::Expr(_)) => Maker::Later,
+                None if c.auto_increment && new.numbered_in.is_some() => {
+                    return Err(SqlError::unsupported(
+                        "a new AUTO_INCREMENT column that counts in groups of rows",
+                    ));
+                }
                 None if c.auto_increment => Maker::Number,
                 None => match first_value(run, &new, i, &mode) {
                     Ok(v) => Maker::Const(v),

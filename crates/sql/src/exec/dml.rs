@@ -1035,6 +1035,9 @@ impl InsertPlan {
             RowSource::Literals(rows) => rows.len() > 1,
             RowSource::Select(_) => true,
         };
+        for other in &self.numbered_with {
+            txn.number_behind(&self.table, other);
+        }
         let mut ins = self.inserter(ctx, several);
         // LIMIT ROWS EXAMINED has ended the SELECT: the rows before that stay.
         let mut cut = None;
@@ -1291,7 +1294,23 @@ impl<'p> Inserter<'p> {
                 Some(given) if !auto_null => given,
                 _ => Cell::Ref(ValueRef::Null),
             };
-            cells[c] = Some(self.auto_increment(txn, c, given)?);
+            let number = {
+                // The row without its number, which tells the group.
+                let so_far = || {
+                    let refs: SmallVec<[ValueRef<'_>; 12]> = (cells.iter().enumerate())
+                        .map(|(i, v)| match v {
+                            Some(v) => v.as_ref(),
+                            None if i == c => ValueRef::Int(0),
+                            None => ValueRef::Null,
+                        })
+                        .collect();
+                    let mut image = Vec::with_capacity(RowLayout::room(&refs));
+                    table.layout.encode(&refs, &mut image)?;
+                    Ok(image)
+                };
+                self.auto_increment(txn, c, given, &so_far)?
+            };
+            cells[c] = Some(number);
         }
         let refs: SmallVec<[ValueRef<'_>; 12]> = (cells.iter())
             .map(|c| c.as_ref().map_or(ValueRef::Null, Cell::as_ref))
@@ -1410,7 +1429,7 @@ impl<'p> Inserter<'p> {
             let now = now.column(0, c)?.to_value();
             let unset = draw && matches!(now, Value::Int(0) | Value::UInt(0));
             let given = if unset { Value::Null } else { now };
-            let number = self.auto_increment(txn, c, Cell::Own(given))?;
+            let number = self.auto_increment(txn, c, Cell::Own(given), &|| Ok(image.clone()))?;
             image = patched(layout, &image, &[(c, number)])?;
         }
         storer.finish(image)
@@ -1422,6 +1441,7 @@ impl<'p> Inserter<'p> {
         txn: &mut Transaction,
         column: usize,
         v: Cell<'v>,
+        row: &dyn Fn() -> SqlResult<Vec<u8>>,
     ) -> SqlResult<Cell<'v>> {
         let table = &self.plan.table;
         let no_zero = self.ctx.env.sql_mode.has(SqlMode::NO_AUTO_VALUE_ON_ZERO);
@@ -1442,7 +1462,9 @@ impl<'p> Inserter<'p> {
             };
             return Ok(v);
         }
-        if self.reserved.left == 0 {
+        if table.numbered_in.is_some() {
+            self.reserve_in_group(txn, row)?;
+        } else if self.reserved.left == 0 {
             self.reserve(txn);
         }
         let n = self.reserved.next;
@@ -1496,6 +1518,34 @@ impl<'p> Inserter<'p> {
         };
         self.reserved.next = txn.reserve_auto_increment(&self.plan.table, n, steps);
         self.reserved.left = n;
+    }
+
+    /// Takes the next value of the group that the row belongs to: `insert_id`'s for the first row.
+    #[cold]
+    fn reserve_in_group(
+        &mut self,
+        txn: &mut Transaction,
+        row: &dyn Fn() -> SqlResult<Vec<u8>>,
+    ) -> SqlResult<()> {
+        let env = self.ctx.env;
+        let steps = env.auto_increment;
+        let forced = match env.insert_id.load(Ordering::Relaxed) {
+            0 => 0,
+            _ => env.insert_id.swap(0, Ordering::Relaxed),
+        };
+        self.reserved.step = steps.step;
+        self.reserved.left = 1;
+        self.reserved.next = forced;
+        if forced == 0 {
+            let row = row()?;
+            let plan = self.plan;
+            let mut largest = txn.largest_in_group(&plan.table, &row)?;
+            for other in &plan.numbered_with {
+                largest = largest.max(txn.largest_in_group(other, &row)?);
+            }
+            self.reserved.next = steps.first_from(largest.saturating_add(1));
+        }
+        Ok(())
     }
 
     fn insert(&mut self, txn: &mut Transaction, image: Vec<u8>) -> SqlResult<()> {

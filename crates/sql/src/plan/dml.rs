@@ -82,6 +82,8 @@ pub struct InsertPlan {
     pub check: Option<ViewCheck>,
     /// RETURNING.
     pub returning: Option<ReturningPlan>,
+    /// The other tables behind a MERGE table, whose AUTO_INCREMENT values are not given again.
+    pub numbered_with: Vec<Arc<Table>>,
     /// Subqueries of its expressions.
     pub subqueries: Vec<SubPlan>,
     /// Those of ON DUPLICATE KEY UPDATE or VALUES run for each row.

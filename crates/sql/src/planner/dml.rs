@@ -266,10 +266,14 @@ impl Resolver<'_> {
         if let Some(def) = self.view_named(t) {
             return self.written_view(&def, t, verb, columns, subqueries);
         }
-        let mut table = self.stored(&db, &t.name.name, verb.privilege())?;
+        let table = self.stored(&db, &t.name.name, verb.privilege())?;
         let name = t.alias.as_deref().unwrap_or(&t.name.name);
         if table.def.merge.is_some() {
-            table = self.table_written(&table, verb)?;
+            let (table, others) = self.table_written(&table, verb)?;
+            return Ok(Written {
+                others,
+                ..Written::table_only(Source::new(name, table))
+            });
         }
         Ok(Written::table_only(Source::new(name, table)))
     }
@@ -366,6 +370,10 @@ impl Resolver<'_> {
             on_update,
             row_wise: on_duplicate_runs || values_run,
             subqueries: subqueries.into_plans(),
+            numbered_with: match table.auto_increment {
+                Some(_) => written.others,
+                None => Vec::new(),
+            },
             table,
             check: written.check,
             returning,

@@ -55,22 +55,28 @@ impl Resolver<'_> {
     }
 
     /// The table behind a MERGE table that a statement writes; with none behind it, the table itself, which has no rows.
-    pub fn table_written(&self, table: &Arc<Table>, verb: Verb) -> SqlResult<Arc<Table>> {
-        let behind = tables_behind(table, self.catalog, self.env)?;
+    /// Gives the others, too.
+    pub fn table_written(
+        &self,
+        table: &Arc<Table>,
+        verb: Verb,
+    ) -> SqlResult<(Arc<Table>, Vec<Arc<Table>>)> {
+        let mut behind = tables_behind(table, self.catalog, self.env)?;
         let at = match verb {
             Verb::Insert => table_for_inserts(table, &behind)?,
             _ => self.written_merge.borrow().as_ref().map_or(0, |w| w.at),
         };
-        let Some(found) = behind.get(at) else {
-            return Ok(table.clone());
-        };
+        if at >= behind.len() {
+            return Ok((table.clone(), behind));
+        }
+        let found = behind.remove(at);
         let mut names = table.columns().iter().zip(found.columns());
         if names.any(|(a, b)| !a.name.eq_ignore_ascii_case(&b.name)) {
             return Err(SqlError::unsupported(
                 "writing a MERGE table whose columns have other names than those of its tables",
             ));
         }
-        Ok(found.clone())
+        Ok((found, behind))
     }
 
     /// How many tables are behind a table: one, if it is no MERGE table.
