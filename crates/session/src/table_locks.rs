@@ -92,6 +92,7 @@ impl ClientSession {
         let Some(locked) = self.locks.tables.take() else {
             return;
         };
+        self.tx.reader = None;
         *self.vars.held_tables.lock() = None;
         *self.vars.locked_names.lock() = None;
         let all = &self.instance.locked_tables;
@@ -198,6 +199,8 @@ impl ClientSession {
             *self.vars.held_tables.lock() = Some(locked.held.clone());
             *self.vars.locked_names.lock() = self.all_locked(&locked);
             self.locks.tables = Some(locked);
+            // It does not know what is held now, and would wait for it.
+            self.tx.reader = None;
             return Ok(());
         }
     }
