@@ -313,6 +313,8 @@ pub struct TableOptions {
     pub auto_increment: Option<u64>,
     /// UNION=.
     pub union: Option<Vec<TableName>>,
+    /// SEQUENCE=.
+    pub sequence: Option<bool>,
     /// INSERT_METHOD=.
     pub insert_method: Option<narwal_engine::MergeInsert>,
     /// Options that are only kept, as they were said: names in upper case and their values, `None` for one that says what
@@ -554,6 +556,8 @@ pub enum DdlStmt {
     },
     /// DROP SEQUENCE.
     DropSequence {
+        /// TEMPORARY.
+        temporary: bool,
         /// IF EXISTS.
         if_exists: bool,
         /// Sequences.

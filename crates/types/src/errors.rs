@@ -392,6 +392,10 @@ errors! {
         "Got an error reading communication packets";
     NET_ERROR_ON_WRITE: 0 = 1160, b"08S01", "ER_NET_ERROR_ON_WRITE",
         "Got an error writing communication packets";
+    TABLE_CANT_HANDLE_BLOB: 1 = 1163, b"42000", "ER_TABLE_CANT_HANDLE_BLOB",
+        "Storage engine {} doesn't support BLOB/TEXT columns";
+    TABLE_CANT_HANDLE_AUTO_INCREMENT: 1 = 1164, b"42000", "ER_TABLE_CANT_HANDLE_AUTO_INCREMENT",
+        "Storage engine {} doesn't support AUTO_INCREMENT columns";
     WRONG_COLUMN_NAME: 1 = 1166, b"42000", "ER_WRONG_COLUMN_NAME",
         "Incorrect column name '{100}'";
     WRONG_KEY_COLUMN: 2 = 1167, b"42000", "ER_WRONG_KEY_COLUMN",
@@ -410,6 +414,8 @@ errors! {
          uses a KEY column";
     KEY_DOES_NOT_EXISTS: 2 = 1176, b"42000", "ER_KEY_DOES_NOT_EXISTS",
         "Key '{}' doesn't exist in table '{}'";
+    CHECK_NOT_IMPLEMENTED: 1 = 1178, b"42000", "ER_CHECK_NOT_IMPLEMENTED",
+        "The storage engine for the table doesn't support {}";
     CANT_DO_THIS_DURING_AN_TRANSACTION: 0 = 1179, b"25000", "ER_CANT_DO_THIS_DURING_AN_TRANSACTION",
         "You are not allowed to execute this command in a transaction";
     NEW_ABORTING_CONNECTION: 1 = 1184, b"08S01", "ER_NEW_ABORTING_CONNECTION",
@@ -944,6 +950,8 @@ errors! {
         "Unknown LOCK type '{}'";
     COL_COUNT_DOESNT_MATCH_CORRUPTED: 4 = 1805, b"HY000", "ER_COL_COUNT_DOESNT_MATCH_CORRUPTED_V2",
         "Column count of {}.{} is wrong. Expected {}, found {}. The table is probably corrupted";
+    INTERNAL_ERROR: 1 = 1815, b"HY000", "ER_INTERNAL_ERROR",
+        "Internal error: {}";
     NOT_VALID_PASSWORD: 1 = 1819, b"HY000", "ER_NOT_VALID_PASSWORD",
         "Your password does not satisfy the current policy requirements ({})";
     MUST_CHANGE_PASSWORD: 0 = 1820, b"HY000", "ER_MUST_CHANGE_PASSWORD",

@@ -250,6 +250,11 @@ impl Table {
         }
     }
 
+    /// A sequence's numbers that were taken and not handed out are lost, as in MariaDB when the table is closed.
+    pub fn forget_numbers(&self) {
+        self.counters.sequence.forget();
+    }
+
     /// The table map with so much metadata (`binlog_row_metadata`).
     #[inline]
     pub(crate) fn template(&self, metadata: RowMetadata) -> &TableMapTemplate {

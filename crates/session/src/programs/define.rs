@@ -562,6 +562,12 @@ impl ClientSession {
             None if kind == Stored::Event => {}
             None => self.need_alter_routine(&def, "alter routine")?,
         }
+        if let Some(t) = &def.trigger {
+            self.close_handlers_on(&TableName {
+                db: Some(db.clone()),
+                name: t.table.clone(),
+            });
+        }
         let mut changes = vec![def.delete()];
         if kind == Stored::Package {
             let body = definition::find(&catalog, Stored::PackageBody, &db, &d.name.name)?;

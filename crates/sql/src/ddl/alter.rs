@@ -12,13 +12,16 @@ use crate::ast::{
 use crate::charset_words::CharsetWords;
 use crate::ddl::comment::{Commented, comment};
 use crate::ddl::constraint;
+use crate::ddl::engine_limits;
 use crate::ddl::functional;
 use crate::ddl::index::{Limit, cant_drop, index_def, method_of_unique, note_twice, prefix_of};
 use crate::ddl::merge;
 use crate::ddl::rebuild::Looks;
 use crate::ddl::run::engine_name;
 use crate::ddl::run::{Run, db_of};
+use crate::ddl::sequence::check_structure;
 use crate::ddl::table_options::{self, Fit};
+use crate::engine_name as names;
 use crate::exec::dml::duplicate_entry;
 use crate::quote::quote_ident;
 use crate::show::index_rank;
@@ -94,6 +97,14 @@ struct Asked {
     no_copy: bool,
     /// LOCK=NONE.
     lock_none: bool,
+}
+
+/// The last engine that is named.
+fn named_engine(actions: &[AlterAction]) -> Option<&str> {
+    actions.iter().rev().find_map(|a| match a {
+        AlterAction::Options(o) => o.engine.as_deref(),
+        _ => None,
+    })
 }
 
 /// The last ALGORITHM that is named.
@@ -206,7 +217,7 @@ impl Run<'_> {
             )
         };
         if old.sequence && actions.iter().any(about_rows) {
-            return Err(super::sequence::wrong_structure(table));
+            return Err(super::sequence::wrong_structure(&table.def));
         }
         let draft = self.draft(old, actions)?;
         let asked = self.asked(old, actions)?;
@@ -225,9 +236,21 @@ impl Run<'_> {
         let temporary = table.temporary
             && !(actions.iter())
                 .all(|a| matches!(a, AlterAction::RenameTo(_) | AlterAction::KeysNoOp));
-        let merges = old.merge.is_some() != draft.def.merge.is_some();
+        let said_sequence =
+            (actions.iter()).any(|a| matches!(a, AlterAction::Options(o) if o.sequence.is_some()));
+        if said_sequence && asked.no_copy {
+            return Err(errors::ALTER_OPERATION_NOT_SUPPORTED_REASON.text(format!(
+                "ALGORITHM={} is not supported. Reason: SEQUENCE. Try ALGORITHM=COPY",
+                algorithm(actions)
+            )));
+        }
+        let another =
+            old.merge.is_some() != draft.def.merge.is_some() || old.sequence != draft.def.sequence;
+        if draft.def.sequence && !old.sequence {
+            self.has_one_row(table)?;
+        }
         let copied =
-            retyped || ignore || temporary || merges || copies_rows(old, &draft.def, actions);
+            retyped || ignore || temporary || another || copies_rows(old, &draft.def, actions);
         let in_place = !temporary && self.is_in_place(&draft, copied);
         let fills = draft.def.indexes.iter().any(|i| i.id == 0);
         if asked.lock_none && (!in_place || fills) && self.db.table_rows(table) > 0 {
@@ -299,6 +322,7 @@ impl Run<'_> {
         let (old, def) = (draft.old, &draft.def);
         same_rows(old, def)
             && old.merge.is_some() == def.merge.is_some()
+            && old.sequence == def.sequence
             && draft.columns.iter().enumerate().all(|(i, c)| {
                 c.from == Some(i)
                     && (c.def.nullable || !old.columns[i].nullable)
@@ -423,11 +447,7 @@ impl Run<'_> {
         let checks = self.env.foreign_key_checks;
         after_alter(self.catalog, old, &mut d.def, &sources, checks)?;
         self.add_foreign_keys(&mut d.def, &d.foreign)?;
-        let said = actions.iter().rev().find_map(|a| match a {
-            AlterAction::Options(o) => o.engine.as_deref(),
-            _ => None,
-        });
-        let said = said.unwrap_or(&old.engine);
+        let said = named_engine(actions).unwrap_or(&old.engine);
         check_auto_increment(
             &d.def.columns,
             &d.def.indexes,
@@ -435,7 +455,12 @@ impl Run<'_> {
             &mut d.def.engine,
         )?;
         check_row_size(&d.def.columns)?;
-        merge::refuse_generated(&d.def)?;
+        // An engine that a later statement does not name is not known any more.
+        let merge = d.def.merge.as_ref().map(|_| names::MERGE);
+        engine_limits::check(merge.or(named_engine(actions)), &d.def)?;
+        if d.def.sequence && !old.sequence {
+            check_structure(&d.def)?;
+        }
         if d.def != *d.old {
             constraint::check_expressions(&mut d.def)?;
             follow_cascades(&mut d.def)?;
@@ -447,6 +472,7 @@ impl Run<'_> {
         if let Some(e) = &o.engine {
             d.def.engine = engine_name(Some(e), &d.old.name, self.env)?;
         }
+        d.def.sequence = o.sequence.unwrap_or(d.def.sequence);
         d.def.merge = merge::of_options(d.def.merge.take(), &d.def.engine, o, self.env)?;
         if let Some(c) = &o.comment {
             d.def.comment = comment(c, Commented::Table, &d.old.name, self.env)?;

@@ -2,7 +2,8 @@
 
 use super::column::{check_auto_increment, check_row_size, column_def, some_are_visible};
 use super::database::reserved_schema;
-use super::sequence::{out_of_range, row_of};
+use super::engine_limits;
+use super::sequence::{check_structure, out_of_range, row_of, wrong_structure};
 use crate::ast::{CreateTable, SequenceOptions};
 use crate::ddl::comment::{Commented, comment};
 use crate::ddl::constraint;
@@ -45,7 +46,9 @@ impl Run<'_> {
             return Ok(0);
         };
         if c.select.is_some() {
-            if c.options.engine.as_deref().is_some_and(is_merge) {
+            // MariaDB takes any table with UNION for a MERGE table here.
+            let merge = c.options.engine.as_deref().is_some_and(is_merge);
+            if merge || c.options.union.is_some() {
                 return Err(wrong_kind(db, &c.table.name, "BASE TABLE"));
             }
             return self.create_select(c, db, default, changes);
@@ -229,14 +232,28 @@ impl Run<'_> {
             _ => Fit::New,
         };
         table_options::fit(&mut def.options, db, name, env, of)?;
-        if def.merge.is_some() && !c.elements.foreign_keys.is_empty() {
-            return Err(SqlError::unsupported("foreign keys of MERGE tables"));
-        }
-        merge::refuse_generated(&def)?;
+        self.becomes(c, &mut def)?;
         constraint::check_expressions(&mut def)?;
         self.add_foreign_keys(&mut def, &c.elements.foreign_keys)?;
         self.fits_children(&def)?;
         Ok(def)
+    }
+
+    /// What the statement's engine and SEQUENCE make of a definition, or refuse in it.
+    fn becomes(&self, c: &CreateTable, def: &mut TableDef) -> SqlResult<()> {
+        if def.merge.is_some() && !c.elements.foreign_keys.is_empty() {
+            return Err(SqlError::unsupported("foreign keys of MERGE tables"));
+        }
+        let said = c.options.engine.as_deref().or(self.env.default_engine);
+        engine_limits::check(said, def)?;
+        if c.options.sequence == Some(true) {
+            if c.select.is_some() {
+                return Err(wrong_structure(def));
+            }
+            check_structure(def)?;
+            def.sequence = true;
+        }
+        Ok(())
     }
 }
 

@@ -37,14 +37,6 @@ pub(super) fn of_options(
     Ok(Some(merge))
 }
 
-/// Error 1910: there are no rows that the value of a generated column could stand in.
-pub(super) fn refuse_generated(def: &TableDef) -> SqlResult<()> {
-    match def.merge.is_some() && def.columns.iter().any(|c| c.generated.is_some()) {
-        true => Err(errors::UNSUPPORTED_ENGINE_FOR_VIRTUAL_COLUMNS.with([&engine_name::MERGE])),
-        false => Ok(()),
-    }
-}
-
 impl Run<'_> {
     /// The tables whose rows ALTER TABLE copies into a new one. A table that becomes a MERGE table loses its own.
     pub(super) fn copied_from(
@@ -54,7 +46,15 @@ impl Run<'_> {
     ) -> SqlResult<Vec<Arc<Table>>> {
         match (&table.def.merge, &new.merge) {
             (_, Some(_)) => Ok(Vec::new()),
-            (Some(_), None) => tables_behind(table, self.base, self.env),
+            (Some(_), None) => {
+                let behind = tables_behind(table, self.base, self.env)?;
+                match behind.iter().any(|t| t.temporary) {
+                    true => Err(SqlError::unsupported(
+                        "ALTER TABLE that copies the rows of temporary tables behind a MERGE table",
+                    )),
+                    false => Ok(behind),
+                }
+            }
             (None, None) => Ok(vec![table.clone()]),
         }
     }

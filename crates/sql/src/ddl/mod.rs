@@ -8,6 +8,7 @@ mod create_select;
 mod create_table;
 mod database;
 mod drop;
+mod engine_limits;
 mod foreign;
 mod functional;
 mod index;
@@ -138,6 +139,9 @@ pub fn ddl_needs(stmt: &DdlStmt, env: &StatementEnv) -> SqlResult<Vec<Needs>> {
             name, or_replace, ..
         } => replacing(name, Privilege::Create, *or_replace)?,
         DdlStmt::AlterSequence { name, .. } => vec![on(name, Privilege::Alter)?],
+        DdlStmt::DropSequence {
+            temporary: true, ..
+        } => Vec::new(),
         DdlStmt::DropSequence { names, .. } => each(names, Privilege::Drop)?,
         DdlStmt::Truncate(t) => vec![on(t, Privilege::Drop)?],
         DdlStmt::CreateDatabase {
@@ -335,7 +339,14 @@ impl Run<'_> {
                 name,
                 options,
             } => self.alter_sequence(*if_exists, name, options),
-            DdlStmt::DropSequence { if_exists, names } => self.drop_sequences(*if_exists, names),
+            DdlStmt::DropSequence {
+                temporary: true,
+                if_exists,
+                names,
+            } => self.drop_temporary_sequences(*if_exists, names),
+            DdlStmt::DropSequence {
+                if_exists, names, ..
+            } => self.drop_sequences(*if_exists, names),
         }
     }
 }

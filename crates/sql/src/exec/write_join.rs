@@ -39,27 +39,28 @@ impl WriteJoinPlan {
     /// Runs it.
     pub fn run(&self, txn: &mut Transaction, ctx: &RunCtx<'_>) -> SqlResult<Outcome> {
         let env = ctx.env;
-        let mut found = self.no_rows();
-        self.find(txn, ctx, &mut found)?;
-        let mut all = vec![(self, found)];
-        for other in &self.behind {
-            let mut found = other.no_rows();
-            // Rows of the other targets are changed once, whichever table behind the MERGE table they were joined with.
-            let shared = |n: usize| self.targets[n].table.def.id == other.targets[n].table.def.id;
-            let first = &mut all[0].1;
-            (0..found.len())
-                .filter(|n| shared(*n))
-                .for_each(|n| std::mem::swap(&mut found[n], &mut first[n]));
-            other.find(txn, ctx, &mut found)?;
-            let first = &mut all[0].1;
-            (0..found.len())
-                .filter(|n| shared(*n))
-                .for_each(|n| std::mem::swap(&mut found[n], &mut first[n]));
-            all.push((other, found));
+        // Rows of a table are changed once, whichever tables behind a MERGE table they were joined with.
+        let mut all: Vec<(&Self, usize, Found)> = Vec::new();
+        for plan in std::iter::once(self).chain(&self.behind) {
+            let same = |(p, t, _): &&mut (&Self, usize, Found), n: usize| {
+                *t == n && p.targets[n].table.def.id == plan.targets[n].table.def.id
+            };
+            let mut found: Vec<Found> = Vec::with_capacity(plan.targets.len());
+            for n in 0..plan.targets.len() {
+                let before = all.iter_mut().find(|a| same(a, n));
+                found.push(before.map_or_else(Found::default, |a| std::mem::take(&mut a.2)));
+            }
+            plan.find(txn, ctx, &mut found)?;
+            for (n, found) in found.into_iter().enumerate() {
+                match all.iter_mut().find(|a| same(a, n)) {
+                    Some(a) => a.2 = found,
+                    None => all.push((plan, n, found)),
+                }
+            }
         }
         let mut tally = Tally::default();
-        for (plan, found) in all {
-            plan.write(txn, ctx, found, &mut tally)?;
+        for (plan, target, found) in all {
+            plan.write(txn, ctx, &plan.targets[target], found, &mut tally)?;
         }
         let Tally {
             matched,
@@ -82,10 +83,6 @@ impl WriteJoinPlan {
                 )
             },
         })
-    }
-
-    fn no_rows(&self) -> Vec<Found> {
-        self.targets.iter().map(|_| Found::default()).collect()
     }
 
     /// Runs the join.
@@ -115,45 +112,44 @@ impl WriteJoinPlan {
         env.check_refused()
     }
 
-    /// Changes what the join found.
+    /// Changes what the join found of a table.
     fn write(
         &self,
         txn: &mut Transaction,
         ctx: &RunCtx<'_>,
-        found: Vec<Found>,
+        target: &Target,
+        found: Found,
         tally: &mut Tally,
     ) -> SqlResult<()> {
         let env = ctx.env;
         let codec = ValueBytes::default();
         let mode = store_mode(env, self.ignore, true);
-        for (target, found) in self.targets.iter().zip(found) {
-            let Found { seen, mut rows } = found;
-            seen.finish(env, &mut |row| {
-                rows.push(row, env.table_room(), env).map(|()| true)
-            })?;
-            rows.finish()?;
-            let mut new: Vec<Value> = Vec::new();
-            rows.each(env, &mut |mut row| {
-                tally.matched += 1;
-                let pk = take_bytes(&mut row)?;
-                new.clear();
-                while !row.is_empty() {
-                    new.push(codec.take(&mut row)?.to_value());
-                }
-                match self.one(txn, ctx, target, &mode, tally.matched, pk, &new) {
-                    Ok(c) => tally.changed += u64::from(c),
-                    Err(e) if self.ignore && ignorable(&e) => {
-                        // As MariaDB, which does not tell of duplicates here.
-                        if e.code != codes::DUP_ENTRY {
-                            tally.skipped += 1;
-                            env.warn_error(&e);
-                        }
+        let Found { seen, mut rows } = found;
+        seen.finish(env, &mut |row| {
+            rows.push(row, env.table_room(), env).map(|()| true)
+        })?;
+        rows.finish()?;
+        let mut new: Vec<Value> = Vec::new();
+        rows.each(env, &mut |mut row| {
+            tally.matched += 1;
+            let pk = take_bytes(&mut row)?;
+            new.clear();
+            while !row.is_empty() {
+                new.push(codec.take(&mut row)?.to_value());
+            }
+            match self.one(txn, ctx, target, &mode, tally.matched, pk, &new) {
+                Ok(c) => tally.changed += u64::from(c),
+                Err(e) if self.ignore && ignorable(&e) => {
+                    // As MariaDB, which does not tell of duplicates here.
+                    if e.code != codes::DUP_ENTRY {
+                        tally.skipped += 1;
+                        env.warn_error(&e);
                     }
-                    Err(e) => return Err(e),
                 }
-                Ok(true)
-            })?;
-        }
+                Err(e) => return Err(e),
+            }
+            Ok(true)
+        })?;
         Ok(())
     }
 

@@ -21,11 +21,12 @@ impl Resolver<'_> {
     pub fn merge_table(&self, table: Arc<Table>, alias: String) -> SqlResult<Resolved> {
         let behind = tables_behind(&table, self.catalog, self.env)?;
         if let Some(w) = &*self.written_merge.borrow()
-            && w.in_join.as_ref() == Some(&alias)
-            && let Some(table) = behind.get(w.at)
+            && let Some((_, at)) = w.in_join.iter().find(|(name, _)| *name == alias)
         {
+            // With none behind it, the table itself, which has no rows.
+            let table = behind.get(*at).cloned().unwrap_or(table);
             return Ok(Resolved {
-                source: Source::new(alias, table.clone()),
+                source: Source::new(alias, table),
                 rows: Rows::Stored,
             });
         }
@@ -97,13 +98,12 @@ impl Resolver<'_> {
     fn for_each_behind<T>(
         &self,
         behind: usize,
-        in_join: Option<&str>,
         plan: &mut dyn FnMut() -> SqlResult<T>,
     ) -> SqlResult<(T, Vec<T>)> {
         let mut at = |at| {
             self.written_merge.replace(Some(WrittenMerge {
                 at,
-                in_join: in_join.map(str::to_string),
+                in_join: Vec::new(),
             }));
             plan()
         };
@@ -120,7 +120,7 @@ impl Resolver<'_> {
             return self.update(u);
         }
         unordered(behind, !u.order_by.is_empty() && u.limit.is_some())?;
-        let (mut plan, mut others) = self.for_each_behind(behind, None, &mut || self.update(u))?;
+        let (mut plan, mut others) = self.for_each_behind(behind, &mut || self.update(u))?;
         let all = || std::iter::once(&plan).chain(&others);
         let read = all().any(|p| all().any(|q| reads(&p.subqueries, &q.target.table)));
         others.iter_mut().for_each(|p| p.reads_target = read);
@@ -136,7 +136,7 @@ impl Resolver<'_> {
             return self.delete(d);
         }
         unordered(behind, !d.order_by.is_empty() && d.limit.is_some())?;
-        let (mut plan, mut others) = self.for_each_behind(behind, None, &mut || self.delete(d))?;
+        let (mut plan, mut others) = self.for_each_behind(behind, &mut || self.delete(d))?;
         let all = || std::iter::once(&plan).chain(&others);
         let read = all().any(|p| all().any(|q| reads(&p.subqueries, &q.target.table)));
         others.iter_mut().for_each(|p| p.reads_target = read);
@@ -145,60 +145,57 @@ impl Resolver<'_> {
         Ok(plan)
     }
 
-    /// Plans UPDATE and DELETE of a join, with each table behind a MERGE table that it writes.
+    /// Plans UPDATE and DELETE of a join, with each table behind the MERGE tables that it writes.
     pub fn write_join_each(&mut self, w: &WriteJoin) -> SqlResult<WriteJoinPlan> {
-        let Some((alias, behind)) = self.merge_in_join(w)? else {
+        let merges = self.merges_in_join(w)?;
+        if merges.is_empty() {
             return self.write_join(w);
-        };
-        if behind > 1 && w.select.from.as_ref().is_some_and(has_outer) {
+        }
+        let several = merges.iter().any(|(_, behind)| *behind > 1);
+        if several && w.select.from.as_ref().is_some_and(has_outer) {
             return Err(SqlError::unsupported(
                 "a MERGE table that is written in an outer join",
             ));
         }
-        let mut inside = w.select.clone();
-        let mut again = 0;
-        for_each_table(&mut inside, &mut |t| {
-            again += usize::from(t.alias.as_ref().unwrap_or(&t.name.name) == &alias);
-        });
-        if again > 1 {
-            return Err(SqlError::unsupported(
-                "two tables of the name of a MERGE table that is written",
-            ));
+        named_once(w, &merges)?;
+        // Each table behind the one together with each behind the other.
+        let mut all: Vec<Vec<(String, usize)>> = vec![Vec::new()];
+        for (alias, behind) in &merges {
+            let with = |chosen: &Vec<(String, usize)>, at| {
+                let mut chosen = chosen.clone();
+                chosen.push((alias.clone(), at));
+                chosen
+            };
+            all = (all.iter())
+                .flat_map(|chosen| (0..(*behind).max(1)).map(move |at| with(chosen, at)))
+                .collect();
         }
-        let at = |r: &mut Self, at| {
-            r.written_merge.replace(Some(WrittenMerge {
-                at,
-                in_join: Some(alias.clone()),
-            }));
-            let plan = r.write_join(w);
-            r.written_merge.take();
-            plan
-        };
-        let mut plan = at(self, 0)?;
-        for n in 1..behind {
-            plan.behind.push(at(self, n)?);
+        let mut plans = Vec::with_capacity(all.len());
+        for in_join in all {
+            self.written_merge
+                .replace(Some(WrittenMerge { at: 0, in_join }));
+            let plan = self.write_join(w);
+            self.written_merge.take();
+            plans.push(plan?);
         }
+        let mut plan = plans.remove(0);
+        plan.behind = plans;
         Ok(plan)
     }
 
-    /// The MERGE table that the statement writes, by the name that it has in the join, and how many tables are behind it.
-    fn merge_in_join(&self, w: &WriteJoin) -> SqlResult<Option<(String, usize)>> {
-        let mut found = None;
+    /// The MERGE tables that the statement writes, by the names that they have in the join, and how many tables are behind
+    /// each.
+    fn merges_in_join(&self, w: &WriteJoin) -> SqlResult<Vec<(String, usize)>> {
+        let mut found = Vec::new();
         let mut refs = Vec::new();
         if let Some(from) = &w.select.from {
             tables(from, &mut refs);
         }
         for t in refs {
             let alias = t.alias.as_ref().unwrap_or(&t.name.name);
-            if !self.is_merge(t) || !may_be_written(w, alias) {
-                continue;
+            if self.is_merge(t) && may_be_written(w, alias) {
+                found.push((alias.clone(), self.behind(t)?));
             }
-            if found.is_some() {
-                return Err(SqlError::unsupported(
-                    "several MERGE tables in a statement that writes a join",
-                ));
-            }
-            found = Some((alias.clone(), self.behind(t)?));
         }
         Ok(found)
     }
@@ -215,6 +212,22 @@ impl Resolver<'_> {
                 .table(db, &t.name.name)
                 .is_some_and(|t| merge(t)),
         }
+    }
+}
+
+/// Error 1235: a name of a table that is written means another one, too.
+fn named_once(w: &WriteJoin, merges: &[(String, usize)]) -> SqlResult<()> {
+    let mut all = w.select.clone();
+    let mut names = Vec::new();
+    for_each_table(&mut all, &mut |t| {
+        names.push(t.alias.as_ref().unwrap_or(&t.name.name).clone());
+    });
+    let times = |alias: &str| names.iter().filter(|n| *n == alias).count();
+    match merges.iter().all(|(alias, _)| times(alias) == 1) {
+        true => Ok(()),
+        false => Err(SqlError::unsupported(
+            "two tables of the name of a MERGE table that is written",
+        )),
     }
 }
 

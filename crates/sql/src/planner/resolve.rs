@@ -43,7 +43,7 @@ pub struct Resolver<'a> {
     pub open_views: RefCell<Vec<Open>>,
     /// LIMIT ROWS EXAMINED, wherever in the statement it stands: it is for all of it.
     pub rows_examined: RefCell<Option<Expr>>,
-    /// The MERGE table that the statement writes.
+    /// The MERGE tables that the statement writes.
     pub written_merge: RefCell<Option<WrittenMerge>>,
 }
 
@@ -168,12 +168,12 @@ pub struct JoinCheck {
     pub assigned: Vec<(usize, usize)>,
 }
 
-/// A MERGE table that is written: the statement is planned once for each table behind it.
+/// MERGE tables that are written: the statement is planned once for each table behind them.
 pub struct WrittenMerge {
-    /// Which of the tables stands for it now.
+    /// Which of the tables stands for the target now.
     pub(crate) at: usize,
-    /// What the join calls it that the statement writes.
-    pub(crate) in_join: Option<String>,
+    /// The same of each MERGE table in the join that the statement writes, by what it is called there.
+    pub(crate) in_join: Vec<(String, usize)>,
 }
 
 /// A view whose SELECT is being planned.

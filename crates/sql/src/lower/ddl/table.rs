@@ -77,8 +77,7 @@ pub(super) fn options(list: Vec<TableOption>) -> SqlResult<TableOptions> {
             }
             TableOption::Union(tables) => t.union = Some(tables),
             TableOption::SystemVersioning => return unsupported("WITH SYSTEM VERSIONING"),
-            TableOption::Sequence(true) => return unsupported("table option SEQUENCE"),
-            TableOption::Sequence(false) => {}
+            TableOption::Sequence(yes) => t.sequence = Some(yes),
             TableOption::Known(name, value) => known(name, &value, &mut t)?,
             TableOption::Engines(name, _) => return Err(engine_option(&name)),
         }
