@@ -154,6 +154,7 @@ fn random_table(rng: &mut StdRng, db: &str, name: &str) -> TableDef {
         checks: Vec::new(),
         foreign_keys: Vec::new(),
         sequence: false,
+        merge: None,
         options: Vec::new(),
     };
     let mut add = |rng: &mut StdRng, name: &str, unique: bool, not_null: bool| {

@@ -9,6 +9,7 @@ use crate::session::ClientSession;
 use crate::system_schemas::{MYSQL, is_information_schema, is_shown};
 use crate::table_statistics::Refused;
 use narwal_engine::{Isolation, Table, Transaction, ViewDef};
+use narwal_sql::merge_table::tables_behind;
 use narwal_sql::{VirtualTables, view};
 use narwal_types::errors::codes;
 use narwal_types::{SqlResult, TypeKind, Value};
@@ -157,6 +158,7 @@ impl ClientSession {
         report: &mut Report<'_>,
     ) {
         match op {
+            _ if table.def.merge.is_some() => self.maintain_merge(op, table, report),
             Maintenance::Check => match self.check_table(table) {
                 Ok(problems) if problems.is_empty() => report.ok(),
                 Ok(problems) => {
@@ -218,6 +220,24 @@ impl ClientSession {
             }
             Err(Refused::Unknown) => report.line("error", "Invalid argument"),
             Err(Refused::Sql(e)) => report.failed(&e.message),
+        }
+    }
+
+    /// The same of a MERGE table: the tables behind it fit, or not.
+    fn maintain_merge(&self, op: Maintenance, table: &Table, report: &mut Report<'_>) {
+        if op != Maintenance::Check {
+            let op = report.op;
+            let text = format!("The storage engine for the table doesn't support {op}");
+            report.line("note", &text);
+            return;
+        }
+        let catalog = self.instance.database().catalog();
+        match tables_behind(table, &catalog, &self.env) {
+            Ok(_) => report.ok(),
+            Err(e) => {
+                report.line("Error", &e.message);
+                report.line("error", "Corrupt");
+            }
         }
     }
 

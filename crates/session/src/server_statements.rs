@@ -91,8 +91,22 @@ impl ClientSession {
                 Flush::Tables(tables) if !tables.is_empty() => {
                     self.check_locked_for_write(tables)?;
                     self.rewind_handlers(tables);
+                    let catalog = self.instance.database().catalog();
+                    for t in tables {
+                        let db = t.db.as_deref().or(self.env.db.as_deref()).unwrap_or("");
+                        if let Some(t) = catalog.table(db, &t.name) {
+                            t.forget_numbers();
+                        }
+                    }
                 }
-                Flush::Tables(_) => self.check_all_for_write()?,
+                Flush::Tables(_) => {
+                    self.check_all_for_write()?;
+                    let catalog = self.instance.database().catalog();
+                    for db in catalog.databases() {
+                        let sequences = catalog.tables(&db.name).filter(|t| t.def.sequence);
+                        sequences.for_each(|t| t.forget_numbers());
+                    }
+                }
                 Flush::Nothing => {}
             }
         }

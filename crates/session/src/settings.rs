@@ -172,6 +172,8 @@ pub(crate) struct Settings {
     pub regex_options: u32,
     /// `check_constraint_checks`.
     pub check_constraints: bool,
+    /// `default_storage_engine`, if it is not the store itself.
+    pub default_engine: Option<&'static str>,
     pub foreign_key_checks: bool,
     pub track: Tracking,
     pub timeouts: SessionTimeouts,
@@ -218,6 +220,7 @@ impl Default for Settings {
             div_precision: DIV_PRECISION_INCREMENT,
             regex_options: 0,
             check_constraints: true,
+            default_engine: None,
             foreign_key_checks: true,
             track: Tracking::default(),
             timeouts: SessionTimeouts {
@@ -242,6 +245,7 @@ impl Settings {
         env.div_precision = self.div_precision;
         env.regex_options = self.regex_options;
         env.check_constraints = self.check_constraints;
+        env.default_engine = self.default_engine;
         env.foreign_key_checks = self.foreign_key_checks;
         env.max_memory = (self.memory / ROWS_SHARE).max(LEAST_MEMORY);
         env.sort_memory = self.sort_memory;

@@ -15,6 +15,7 @@ use crate::session_vars::LockedName;
 use crate::system_schemas::{MYSQL, is_shown};
 use narwal_engine::{Catalog, Isolation, TableLocks, TxnOptions, ViewDef};
 use narwal_sql::ast::DdlStmt;
+use narwal_sql::merge_table::tables_behind;
 use narwal_sql::{Needs, Prepared, Privilege};
 use narwal_types::errors;
 use narwal_types::errors::codes;
@@ -91,6 +92,7 @@ impl ClientSession {
         let Some(locked) = self.locks.tables.take() else {
             return;
         };
+        self.tx.reader = None;
         *self.vars.held_tables.lock() = None;
         *self.vars.locked_names.lock() = None;
         let all = &self.instance.locked_tables;
@@ -161,7 +163,16 @@ impl ClientSession {
             match names.iter_mut().find(|(d, n, _)| *d == db && *n == name) {
                 // Under two aliases: once is enough, with the stronger of both.
                 Some(known) => known.2 |= t.write,
-                None => names.push((db, name, t.write)),
+                None => names.push((db.clone(), name.clone(), t.write)),
+            }
+            if let Some(merge) = catalog.table(&db, &name).filter(|t| t.def.merge.is_some()) {
+                for behind in tables_behind(merge, &catalog, &self.env)? {
+                    let (db, name) = (behind.def.db.clone(), behind.def.name.clone());
+                    match names.iter_mut().find(|(d, n, _)| *d == db && *n == name) {
+                        Some(known) => known.2 |= t.write,
+                        None => names.push((db, name, t.write)),
+                    }
+                }
             }
         }
         if of_system > 0 && of_system < tables.len() {
@@ -188,6 +199,8 @@ impl ClientSession {
             *self.vars.held_tables.lock() = Some(locked.all.clone());
             *self.vars.locked_names.lock() = self.all_locked(&locked);
             self.locks.tables = Some(locked);
+            // It does not know what is held now, and would wait for it.
+            self.tx.reader = None;
             return Ok(());
         }
     }
@@ -433,6 +446,11 @@ impl ClientSession {
             if let Some(t) = catalog.table(&n.db, &n.table) {
                 self.process.stage(Stage::WaitingForTableLock);
                 all.wait_for_readable(t.def.id, self.client.id, &self.patience())?;
+                for (db, name) in t.def.merge.iter().flat_map(|m| &m.tables) {
+                    if let Some(t) = catalog.table(db, name) {
+                        all.wait_for_readable(t.def.id, self.client.id, &self.patience())?;
+                    }
+                }
             }
         }
         Ok(())

@@ -311,6 +311,12 @@ pub struct TableOptions {
     pub comment: Option<String>,
     /// AUTO_INCREMENT=.
     pub auto_increment: Option<u64>,
+    /// UNION=.
+    pub union: Option<Vec<TableName>>,
+    /// SEQUENCE=.
+    pub sequence: Option<bool>,
+    /// INSERT_METHOD=.
+    pub insert_method: Option<narwal_engine::MergeInsert>,
     /// Options that are only kept, as they were said: names in upper case and their values, `None` for one that says what
     /// is so without it.
     pub kept: Vec<(&'static str, Option<String>)>,
@@ -550,6 +556,8 @@ pub enum DdlStmt {
     },
     /// DROP SEQUENCE.
     DropSequence {
+        /// TEMPORARY.
+        temporary: bool,
         /// IF EXISTS.
         if_exists: bool,
         /// Sequences.

@@ -7,6 +7,19 @@ pub fn own(name: &str) -> Option<&'static str> {
         .find(|own| own.eq_ignore_ascii_case(name))
 }
 
+/// What MariaDB calls the engine of MERGE tables.
+pub const MERGE: &str = "MRG_MyISAM";
+
+/// True for a name of the engine of MERGE tables: they are what they are in MariaDB.
+pub fn is_merge(name: &str) -> bool {
+    stood_in_for(name) == Some(MERGE)
+}
+
+/// MariaDB's name of an engine that counts AUTO_INCREMENT values in groups of rows.
+pub fn numbers_groups(name: &str) -> Option<&'static str> {
+    stood_in_for(name).filter(|name| ["MyISAM", "Aria", MERGE].contains(name))
+}
+
 /// An engine of MariaDB whose tables are made in Narwal's store, by MariaDB's name of it.
 pub fn stood_in_for(name: &str) -> Option<&'static str> {
     const NAMES: [(&str, &str); 10] = [

@@ -323,6 +323,8 @@ pub struct SessionEnv {
     pub regex_options: u32,
     /// `check_constraint_checks`.
     pub check_constraints: bool,
+    /// `default_storage_engine`, if it is not the store itself.
+    pub default_engine: Option<&'static str>,
     /// `foreign_key_checks`.
     pub foreign_key_checks: bool,
     /// `max_allowed_packet`, bytes: longer strings are not built.
@@ -372,6 +374,7 @@ impl SessionEnv {
             div_precision: DIV_PRECISION_INCREMENT,
             regex_options: 0,
             check_constraints: true,
+            default_engine: None,
             foreign_key_checks: true,
             max_allowed_packet: 16 << 20,
             max_memory: u64::MAX,

@@ -14,6 +14,7 @@
 //! | `charset_words.rs` | what definitions say of character sets and collations |
 //! | `ddl/` | CREATE, DROP, TRUNCATE and so on as catalog changes |
 //! | `engine_name.rs` | names of storage engines |
+//! | `merge_table.rs` | MERGE tables: which tables stand behind one |
 //! | `show.rs` | SHOW CREATE TABLE and the like |
 //! | `shape.rs` | what statements have in common that differ in their literals |
 //! | `user_kind.rs` | what kind of value a user variable has |
@@ -37,6 +38,7 @@ pub mod handlers;
 pub mod like;
 pub mod literal_rows;
 pub mod lower;
+pub mod merge_table;
 mod param_type;
 mod plan;
 mod planner;

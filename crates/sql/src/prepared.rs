@@ -10,6 +10,7 @@ use crate::exec::returning::Returned;
 use crate::exec::select::{Sent, limit_of};
 use crate::exec::value_list::ValueList;
 use crate::expr::node::{Expr, ExprType, NoRow};
+use crate::merge_table::tables_behind;
 use crate::plan::counts::Counts;
 use crate::plan::dml::{ReturningPlan, RowSource};
 use crate::plan::explain;
@@ -312,12 +313,15 @@ fn plan(stmt: &Stmt, r: &mut Resolver<'_>) -> SqlResult<(Plan, usize)> {
         Stmt::Insert(i) => (Plan::Insert(Box::new(r.insert(i)?)), i.params),
         Stmt::Update(u) => match r.update_of_join_view(u)? {
             Some(w) => (Plan::WriteJoin(Box::new(r.write_join(&w)?)), u.params),
-            None => (Plan::Update(Box::new(r.update(u)?)), u.params),
+            None => (Plan::Update(Box::new(r.update_each(u)?)), u.params),
         },
-        Stmt::Delete(d) => (Plan::Delete(Box::new(r.delete(d)?)), d.params),
+        Stmt::Delete(d) => (Plan::Delete(Box::new(r.delete_each(d)?)), d.params),
         Stmt::LoadData(l) => (Plan::Load(Box::new(r.load_data(l)?)), 0),
         Stmt::SelectInto(_) => return Err(SqlError::unsupported("SELECT ... INTO here")),
-        Stmt::WriteJoin(w) => (Plan::WriteJoin(Box::new(r.write_join(w)?)), w.select.params),
+        Stmt::WriteJoin(w) => (
+            Plan::WriteJoin(Box::new(r.write_join_each(w)?)),
+            w.select.params,
+        ),
         Stmt::Do(s) => {
             let plan = r.select(s)?;
             if plan.windows.is_some() {
@@ -337,6 +341,10 @@ fn plan(stmt: &Stmt, r: &mut Resolver<'_>) -> SqlResult<(Plan, usize)> {
             for t in tables {
                 let db = r.db_of(t)?.to_string();
                 let table = r.stored(&db, &t.name, Privilege::Select);
+                let table = table.and_then(|t| match t.def.merge {
+                    Some(_) => tables_behind(&t, r.catalog, r.env),
+                    None => Ok(vec![t]),
+                });
                 out.push((format!("{db}.{}", t.name), table));
             }
             (Plan::Checksum(out), 0)
@@ -460,7 +468,13 @@ fn run_plan(
             let mut rows = Vec::new();
             for (name, table) in tables {
                 let sum = match table {
-                    Ok(t) => Value::Int(checksum(txn, t, ctx)? as i64),
+                    Ok(tables) => {
+                        let mut sum = 0u32;
+                        for t in tables {
+                            sum = sum.wrapping_add(checksum(txn, t, ctx)?);
+                        }
+                        Value::Int(i64::from(sum))
+                    }
                     Err(e) => {
                         let error = crate::WarningLevel::Error;
                         env.push_condition(error, e.code, e.message.clone());

@@ -5,7 +5,9 @@ use crate::expr::{functions, print_mysql};
 use crate::lower::parse_expression;
 pub use crate::quote::quote_ident;
 use crate::quote::with_ansi_quotes;
-use narwal_engine::{ColumnDef, DatabaseDef, DefaultDef, IndexDef, IndexMethod, Table};
+use narwal_engine::{
+    ColumnDef, DatabaseDef, DefaultDef, IndexDef, IndexMethod, MergeDef, MergeInsert, Table,
+};
 use narwal_syntax::ast::ORACLE_SCHEMA;
 use narwal_syntax::sql_mode::SQL_MODE_NAMES;
 use narwal_syntax::{ParseOptions, SqlMode, Tok};
@@ -137,10 +139,31 @@ pub fn show_create_table(table: &Table, auto_increment: u64, mode: SqlMode) -> S
     for (name, value) in &def.options {
         let _ = write!(out, " {name}={value}");
     }
+    if let Some(merge) = &def.merge {
+        push_merge(&mut out, merge, &def.db);
+    }
     if !def.comment.is_empty() {
         let _ = write!(out, " COMMENT={}", quoted(&def.comment));
     }
     in_mode(out, mode)
+}
+
+/// The options of a MERGE table in the database `db`.
+fn push_merge(out: &mut String, merge: &MergeDef, db: &str) {
+    match merge.insert {
+        MergeInsert::No => {}
+        MergeInsert::First => out.push_str(" INSERT_METHOD=FIRST"),
+        MergeInsert::Last => out.push_str(" INSERT_METHOD=LAST"),
+    }
+    if merge.tables.is_empty() {
+        return;
+    }
+    let name = |(of, name): &(String, String)| match of == db {
+        true => quote_ident(name),
+        false => format!("{}.{}", quote_ident(of), quote_ident(name)),
+    };
+    let names: Vec<String> = merge.tables.iter().map(name).collect();
+    let _ = write!(out, " UNION=({})", names.join(","));
 }
 
 /// A mode that shows definitions as other servers take them: without the options of tables.

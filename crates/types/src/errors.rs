@@ -226,6 +226,8 @@ errors! {
         "Can't find record in '{}'";
     NOT_KEYFILE: 0 = 1034, b"HY000", "ER_NOT_KEYFILE",
         "An index has an entry without a row";
+    OPEN_AS_READONLY: 1 = 1036, b"HY000", "ER_OPEN_AS_READONLY",
+        "Table '{}' is read only";
     CON_COUNT_ERROR: 0 = 1040, b"08004", "ER_CON_COUNT_ERROR",
         "Too many connections";
     OUT_OF_RESOURCES: 0 = 1041, b"HY000", "ER_OUT_OF_RESOURCES",
@@ -395,10 +397,16 @@ errors! {
         "Got an error reading communication packets";
     NET_ERROR_ON_WRITE: 0 = 1160, b"08S01", "ER_NET_ERROR_ON_WRITE",
         "Got an error writing communication packets";
+    TABLE_CANT_HANDLE_BLOB: 1 = 1163, b"42000", "ER_TABLE_CANT_HANDLE_BLOB",
+        "Storage engine {} doesn't support BLOB/TEXT columns";
+    TABLE_CANT_HANDLE_AUTO_INCREMENT: 1 = 1164, b"42000", "ER_TABLE_CANT_HANDLE_AUTO_INCREMENT",
+        "Storage engine {} doesn't support AUTO_INCREMENT columns";
     WRONG_COLUMN_NAME: 1 = 1166, b"42000", "ER_WRONG_COLUMN_NAME",
         "Incorrect column name '{100}'";
     WRONG_KEY_COLUMN: 2 = 1167, b"42000", "ER_WRONG_KEY_COLUMN",
         "The storage engine {} can't index column `{}`";
+    WRONG_MRG_TABLE: 0 = 1168, b"HY000", "ER_WRONG_MRG_TABLE",
+        "Unable to open underlying table which is differently defined or of non-MyISAM type or doesn't exist";
     BLOB_KEY_WITHOUT_LENGTH: 1 = 1170, b"42000", "ER_BLOB_KEY_WITHOUT_LENGTH",
         "BLOB/TEXT column '{}' used in key specification without a key length";
     PRIMARY_CANT_HAVE_NULL: 0 = 1171, b"42000", "ER_PRIMARY_CANT_HAVE_NULL",
@@ -411,6 +419,8 @@ errors! {
          uses a KEY column";
     KEY_DOES_NOT_EXISTS: 2 = 1176, b"42000", "ER_KEY_DOES_NOT_EXISTS",
         "Key '{}' doesn't exist in table '{}'";
+    CHECK_NOT_IMPLEMENTED: 1 = 1178, b"42000", "ER_CHECK_NOT_IMPLEMENTED",
+        "The storage engine for the table doesn't support {}";
     CANT_DO_THIS_DURING_AN_TRANSACTION: 0 = 1179, b"25000", "ER_CANT_DO_THIS_DURING_AN_TRANSACTION",
         "You are not allowed to execute this command in a transaction";
     NEW_ABORTING_CONNECTION: 1 = 1184, b"08S01", "ER_NEW_ABORTING_CONNECTION",
@@ -780,6 +790,8 @@ errors! {
         "String '{70...}' is too long for {} (should be no longer than {})";
     NON_INSERTABLE_TABLE: 2 = 1471, b"HY000", "ER_NON_INSERTABLE_TABLE",
         "The target table {100} of the {} is not insertable-into";
+    ADMIN_WRONG_MRG_TABLE: 1 = 1472, b"HY000", "ER_ADMIN_WRONG_MRG_TABLE",
+        "Table '{}' is differently defined or of non-MyISAM type or doesn't exist";
     TOO_HIGH_LEVEL_OF_NESTING_FOR_SELECT: 1 = 1473, b"HY000", "ER_TOO_HIGH_LEVEL_OF_NESTING_FOR_SELECT",
         "Too high level of nesting for select; at most {} are possible";
     NAME_BECOMES_EMPTY: 1 = 1474, b"HY000", "ER_NAME_BECOMES_EMPTY",
@@ -945,6 +957,8 @@ errors! {
         "Unknown LOCK type '{}'";
     COL_COUNT_DOESNT_MATCH_CORRUPTED: 4 = 1805, b"HY000", "ER_COL_COUNT_DOESNT_MATCH_CORRUPTED_V2",
         "Column count of {}.{} is wrong. Expected {}, found {}. The table is probably corrupted";
+    INTERNAL_ERROR: 1 = 1815, b"HY000", "ER_INTERNAL_ERROR",
+        "Internal error: {}";
     NOT_VALID_PASSWORD: 1 = 1819, b"HY000", "ER_NOT_VALID_PASSWORD",
         "Your password does not satisfy the current policy requirements ({})";
     MUST_CHANGE_PASSWORD: 0 = 1820, b"HY000", "ER_MUST_CHANGE_PASSWORD",
@@ -980,6 +994,8 @@ errors! {
         "Cannot define foreign key with {} clause on a generated column";
     WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN: 2 = 1906, b"HY000", "ER_WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN",
         "The value specified for generated column '{}' in table '{}' has been ignored";
+    UNSUPPORTED_ENGINE_FOR_VIRTUAL_COLUMNS: 1 = 1910, b"HY000", "ER_UNSUPPORTED_ENGINE_FOR_VIRTUAL_COLUMNS",
+        "{} storage engine does not support generated columns";
     UNKNOWN_OPTION: 1 = 1911, b"HY000", "ER_UNKNOWN_OPTION",
         "Unknown option '{64}'";
     DATA_OVERFLOW: 1 = 1916, b"HY000", "ER_DATA_OVERFLOW",

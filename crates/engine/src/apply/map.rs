@@ -9,7 +9,7 @@ use crate::catalog::names::Catalog;
 use crate::catalog::table::Table;
 use crate::{EngineError, Result};
 use narwal_binlog::{RowsEvent, RowsKind, TableMap, value_len};
-use narwal_types::errors;
+use narwal_types::{SqlError, errors};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -108,6 +108,10 @@ impl Maps {
             .table(map.db, map.table)
             .ok_or_else(|| EngineError::Sql(errors::NO_SUCH_TABLE.with([&map.db, &map.table])))?
             .clone();
+        if table.def.merge.is_some() {
+            let what = format!("row events of the MERGE table {}.{}", map.db, map.table);
+            return Err(EngineError::Sql(SqlError::unsupported(what)));
+        }
         let count = map.column_count();
         let metas = map.columns().map_err(|e| bad_event(&table, e))?;
         let mut columns = Vec::with_capacity(count);

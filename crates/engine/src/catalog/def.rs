@@ -261,4 +261,28 @@ pub struct TableDef {
     /// order in which SHOW CREATE TABLE has them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<(String, String)>,
+    /// It is a MERGE table: it has no rows of its own, and shows those of others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub merge: Option<MergeDef>,
+}
+
+/// The tables that a MERGE table stands for.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct MergeDef {
+    /// UNION: database and name of each. They may be missing, or of another form: whoever uses the table is told.
+    pub tables: Vec<(String, String)>,
+    /// INSERT_METHOD.
+    pub insert: MergeInsert,
+}
+
+/// Which table of a MERGE table gets new rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub enum MergeInsert {
+    /// None of them.
+    #[default]
+    No,
+    /// The first.
+    First,
+    /// The last.
+    Last,
 }

@@ -60,6 +60,8 @@ pub struct Table {
     pub temporary: bool,
     /// Position of the AUTO_INCREMENT column.
     pub auto_increment: Option<usize>,
+    /// It stands behind other columns of an index, and first in none: each group of rows has numbers of its own.
+    pub numbered_in: Option<NumberedIn>,
     /// With FULL metadata.
     template: TableMapTemplate,
     /// With NO_LOG and MINIMAL metadata, made when first wanted.
@@ -73,6 +75,30 @@ pub struct Table {
     pub has_expressions: bool,
     /// What the layer above has made of the expressions, kept with this version of the table.
     pub expressions: OnceLock<Arc<dyn Any + Send + Sync>>,
+}
+
+/// What tells apart the groups of rows in which an AUTO_INCREMENT column counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NumberedIn {
+    /// Position in [`Table::indexes`].
+    pub index: usize,
+    /// So many of its columns are the same in a group; the next one is the numbers'.
+    pub parts: usize,
+}
+
+impl NumberedIn {
+    fn of(indexes: &[Index], column: usize) -> Option<NumberedIn> {
+        let place = |i: &Index| i.parts.iter().position(|p| p.column == column);
+        let mut found = None;
+        for (index, i) in indexes.iter().enumerate() {
+            match place(i) {
+                Some(0) => return None,
+                Some(parts) if found.is_none() => found = Some(NumberedIn { index, parts }),
+                _ => {}
+            }
+        }
+        found
+    }
 }
 
 /// The columns as table maps tell them.
@@ -195,6 +221,8 @@ impl Table {
             layout: RowLayout::new(&types),
             hidden_pk: pk.is_none(),
             temporary: crate::key::is_temporary(def.hidden_index_id),
+            numbered_in: (def.columns.iter().position(|c| c.auto_increment))
+                .and_then(|c| NumberedIn::of(&indexes, c)),
             auto_increment: def.columns.iter().position(|c| c.auto_increment),
             image: ImageColumns::new(&def),
             indexes,
@@ -220,6 +248,11 @@ impl Table {
             let since = known.map_or(seq, |o| o.since.load(Ordering::Relaxed));
             ix.since.store(since, Ordering::Relaxed);
         }
+    }
+
+    /// A sequence's numbers that were taken and not handed out are lost, as in MariaDB when the table is closed.
+    pub fn forget_numbers(&self) {
+        self.counters.sequence.forget();
     }
 
     /// The table map with so much metadata (`binlog_row_metadata`).

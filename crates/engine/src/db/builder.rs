@@ -51,6 +51,7 @@ impl TableBuilder {
             checks: Vec::new(),
             foreign_keys: Vec::new(),
             sequence: false,
+            merge: None,
             options: Vec::new(),
         };
         TableBuilder { def, error: None }

@@ -383,8 +383,11 @@ impl Database {
         u64::try_from(table.counters.rows.load(Ordering::Relaxed)).unwrap_or(0)
     }
 
-    /// Current AUTO_INCREMENT counter (next value).
+    /// Current AUTO_INCREMENT counter (next value). 1 where each group of rows counts for itself.
     pub fn auto_increment(&self, table: &crate::catalog::table::Table) -> u64 {
+        if table.numbered_in.is_some() {
+            return 1;
+        }
         table.counters.auto_increment.load(Ordering::Relaxed)
     }
 

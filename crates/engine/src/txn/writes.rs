@@ -22,6 +22,8 @@ use crate::txn::savepoint::StatementStart;
 use crate::txn::transaction::Transaction;
 use narwal_binlog::DdlQuery;
 use narwal_binlog::rows_flags;
+use narwal_types::ValueRef;
+use narwal_types::key::encode_from_row;
 use smallvec::SmallVec;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -464,6 +466,41 @@ impl Transaction {
         };
         let before = counter.fetch_update(Ordering::Relaxed, Ordering::Relaxed, further);
         before.map_or(u64::MAX, |at| steps.first_from(at))
+    }
+
+    /// The largest AUTO_INCREMENT value in the group that a new row belongs to ([`Table::numbered_in`]), 0 if there is none.
+    /// Nobody else draws a number of the group until the transaction ends.
+    ///
+    /// # Errors
+    /// Those of reading and of a lock.
+    pub fn largest_in_group(&mut self, table: &Arc<Table>, row: &[u8]) -> Result<u64> {
+        let (Some(group), Some(column)) = (table.numbered_in, table.auto_increment) else {
+            return Ok(0);
+        };
+        self.begin_write(table)?;
+        let index = &table.indexes[group.index];
+        let mut prefix = Vec::new();
+        encode_from_row(&table.layout, row, &index.parts[..group.parts], &mut prefix)?;
+        self.lock_for_write(index.id, &prefix)?;
+        let up = !index.parts[group.parts].desc;
+        let range = KeyRange::prefix(prefix);
+        let mut scan = self.scan(table, group.index, range, up, ReadView::Current, false)?;
+        Ok(match scan.next()? {
+            Some(item) => match table.layout.column(item.row, column)? {
+                ValueRef::Int(v) => u64::try_from(v).unwrap_or(0),
+                ValueRef::UInt(v) => v,
+                ValueRef::Float(v) => v as u64,
+                ValueRef::Double(v) => v as u64,
+                _ => 0,
+            },
+            None => 0,
+        })
+    }
+
+    /// The next AUTO_INCREMENT value of a table is none that `other` has given.
+    pub fn number_behind(&mut self, table: &Table, other: &Table) {
+        let next = other.counters.auto_increment.load(Ordering::Relaxed);
+        (table.counters.auto_increment).fetch_max(next, Ordering::Relaxed);
     }
 
     /// Tells the counter about an explicit value.

@@ -91,6 +91,7 @@ pub fn table_def(name: &str, pk: bool, unique_c: bool) -> TableDef {
         checks: Vec::new(),
         foreign_keys: Vec::new(),
         sequence: false,
+        merge: None,
         options: Vec::new(),
     }
 }

@@ -73,6 +73,7 @@ fn made_here() -> &'static BTreeMap<&'static str, Arc<Table>> {
                     checks: Vec::new(),
                     foreign_keys: Vec::new(),
                     sequence: false,
+                    merge: None,
                     options: Vec::new(),
                 };
                 // The definitions are constants; a test makes them all.

@@ -65,6 +65,7 @@ pub(super) fn made(
             checks: Vec::new(),
             foreign_keys: Vec::new(),
             sequence: false,
+            merge: None,
             options: Vec::new(),
         });
         Some((c.table.name, table.ok()?))

@@ -420,6 +420,11 @@ impl ClientSession {
             }
             return Err(errors::NO_SUCH_TABLE.with([&db, table]));
         }
+        if stored.is_some_and(|t| t.def.merge.is_some()) {
+            return Err(narwal_types::SqlError::unsupported(
+                "triggers of MERGE tables",
+            ));
+        }
         let instance = self.instance.clone();
         let _changing = self.enter_change(&instance, vec![(db.clone(), table.clone())])?;
         let mut def = self.definition(Stored::Trigger, db, &t.name.name, t.definer.as_ref())?;
@@ -556,6 +561,12 @@ impl ClientSession {
             }
             None if kind == Stored::Event => {}
             None => self.need_alter_routine(&def, "alter routine")?,
+        }
+        if let Some(t) = &def.trigger {
+            self.close_handlers_on(&TableName {
+                db: Some(db.clone()),
+                name: t.table.clone(),
+            });
         }
         let mut changes = vec![def.delete()];
         if kind == Stored::Package {

@@ -132,6 +132,7 @@ fn as_table(grid: &Grid) -> SqlResult<(Arc<Table>, Rows)> {
         checks: Vec::new(),
         foreign_keys: Vec::new(),
         sequence: false,
+        merge: None,
         options: Vec::new(),
     })?;
     Ok((table, Arc::new(rows)))

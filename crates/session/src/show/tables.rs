@@ -14,6 +14,7 @@ use crate::show::title;
 use crate::system_schemas::{MYSQL, is_information_schema, is_shown, system_schema};
 use narwal_engine::{Catalog, ColumnDef, Table, ViewDef};
 use narwal_sql::SqlMode;
+use narwal_sql::merge_table::tables_behind;
 use narwal_sql::virtual_tables::{INFORMATION_SCHEMA, PERFORMANCE_SCHEMA};
 use narwal_sql::{show, view};
 use narwal_types::errors;
@@ -68,7 +69,7 @@ impl ClientSession {
                 .ok_or_else(|| errors::UNKNOWN_TABLE.with([&t.name, &"information_schema"]));
         }
         if let Some(table) = self.env.temporary_table(&db, &t.name) {
-            return Ok(table);
+            return self.with_tables_behind(table);
         }
         if command == "SHOW" {
             self.check_locked(&db, &t.name)?;
@@ -102,6 +103,15 @@ impl ClientSession {
             .table(&db, &t.name)
             .cloned()
             .ok_or_else(|| no_table(&db, &t.name))
+            .and_then(|t| self.with_tables_behind(t))
+    }
+
+    /// Error 1168 for a MERGE table without its tables: there is no such table then, also for SHOW.
+    fn with_tables_behind(&self, table: Arc<Table>) -> SqlResult<Arc<Table>> {
+        if table.def.merge.is_some() {
+            tables_behind(&table, &self.instance.database().catalog(), &self.env)?;
+        }
+        Ok(table)
     }
 
     /// A view as a table.

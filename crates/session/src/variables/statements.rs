@@ -56,7 +56,8 @@ pub(super) static ROWS: &[VariableDef] = &[
         "InnoDB",
         Live,
         "Engine that SHOW CREATE TABLE names; both names mean the same store.",
-    ),
+    )
+    .session(|s, v| s.default_engine = narwal_sql::engine_name::stood_in_for(v.as_str())),
     inert(
         "default_tmp_storage_engine",
         Both,

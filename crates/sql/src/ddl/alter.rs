@@ -13,13 +13,17 @@ use crate::ast::{
 use crate::charset_words::CharsetWords;
 use crate::ddl::comment::{Commented, comment};
 use crate::ddl::constraint;
+use crate::ddl::engine_limits;
 use crate::ddl::functional;
 use crate::ddl::index::{Limit, cant_drop, index_def, method_of_unique, note_twice, prefix_of};
+use crate::ddl::merge;
 use crate::ddl::rebuild::Looks;
 use crate::ddl::run::engine_name;
 use crate::ddl::run::{Run, db_of};
+use crate::ddl::sequence::check_structure;
 use crate::ddl::table_options::{self, Fit};
 use crate::ddl::whole;
+use crate::engine_name as names;
 use crate::exec::dml::duplicate_entry;
 use crate::quote::quote_ident;
 use crate::show::index_rank;
@@ -95,6 +99,14 @@ struct Asked {
     no_copy: bool,
     /// LOCK=NONE.
     lock_none: bool,
+}
+
+/// The last engine that is named.
+fn named_engine(actions: &[AlterAction]) -> Option<&str> {
+    actions.iter().rev().find_map(|a| match a {
+        AlterAction::Options(o) => o.engine.as_deref(),
+        _ => None,
+    })
 }
 
 /// The last ALGORITHM that is named.
@@ -207,7 +219,7 @@ impl Run<'_> {
             )
         };
         if old.sequence && actions.iter().any(about_rows) {
-            return Err(super::sequence::wrong_structure(table));
+            return Err(super::sequence::wrong_structure(&table.def));
         }
         let draft = self.draft(old, actions)?;
         let asked = self.asked(old, actions)?;
@@ -226,7 +238,21 @@ impl Run<'_> {
         let temporary = table.temporary
             && !(actions.iter())
                 .all(|a| matches!(a, AlterAction::RenameTo(_) | AlterAction::KeysNoOp));
-        let copied = retyped || ignore || temporary || copies_rows(old, &draft.def, actions);
+        let said_sequence =
+            (actions.iter()).any(|a| matches!(a, AlterAction::Options(o) if o.sequence.is_some()));
+        if said_sequence && asked.no_copy {
+            return Err(errors::ALTER_OPERATION_NOT_SUPPORTED_REASON.text(format!(
+                "ALGORITHM={} is not supported. Reason: SEQUENCE. Try ALGORITHM=COPY",
+                algorithm(actions)
+            )));
+        }
+        let another =
+            old.merge.is_some() != draft.def.merge.is_some() || old.sequence != draft.def.sequence;
+        if draft.def.sequence && !old.sequence {
+            self.has_one_row(table)?;
+        }
+        let copied =
+            retyped || ignore || temporary || another || copies_rows(old, &draft.def, actions);
         let in_place = !temporary && self.is_in_place(&draft, copied);
         let fills = draft.def.indexes.iter().any(|i| i.id == 0);
         if asked.lock_none && (!in_place || fills) && self.db.table_rows(table) > 0 {
@@ -312,6 +338,8 @@ impl Run<'_> {
     fn is_in_place(&self, draft: &Draft<'_>, copied: bool) -> bool {
         let (old, def) = (draft.old, &draft.def);
         same_rows(old, def)
+            && old.merge.is_some() == def.merge.is_some()
+            && old.sequence == def.sequence
             && draft.columns.iter().enumerate().all(|(i, c)| {
                 c.from == Some(i)
                     && (c.def.nullable || !old.columns[i].nullable)
@@ -436,8 +464,20 @@ impl Run<'_> {
         let checks = self.env.foreign_key_checks;
         after_alter(self.catalog, old, &mut d.def, &sources, checks)?;
         self.add_foreign_keys(&mut d.def, &d.foreign)?;
-        check_auto_increment(&d.def.columns, &d.def.indexes)?;
+        let said = named_engine(actions).unwrap_or(&old.engine);
+        check_auto_increment(
+            &d.def.columns,
+            &d.def.indexes,
+            Some(said),
+            &mut d.def.engine,
+        )?;
         check_row_size(&d.def.columns)?;
+        // An engine that a later statement does not name is not known any more.
+        let merge = d.def.merge.as_ref().map(|_| names::MERGE);
+        engine_limits::check(merge.or(named_engine(actions)), &d.def)?;
+        if d.def.sequence && !old.sequence {
+            check_structure(&d.def)?;
+        }
         if d.def != *d.old {
             constraint::check_expressions(&mut d.def, self.env)?;
             follow_cascades(&mut d.def)?;
@@ -450,6 +490,8 @@ impl Run<'_> {
         if let Some(e) = &o.engine {
             d.def.engine = engine_name(Some(e), &d.old.name, self.env)?;
         }
+        d.def.sequence = o.sequence.unwrap_or(d.def.sequence);
+        d.def.merge = merge::of_options(d.def.merge.take(), &d.def.engine, o, self.env)?;
         if let Some(c) = &o.comment {
             d.def.comment = comment(c, Commented::Table, &d.old.name, self.env)?;
         }

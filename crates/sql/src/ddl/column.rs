@@ -4,6 +4,7 @@ use crate::ast::ColumnSpec;
 use crate::charset_words::CharsetWords;
 use crate::ddl::comment::{Commented, comment};
 use crate::ddl::constraint;
+use crate::engine_name;
 use narwal_types::errors;
 use narwal_types::errors::codes;
 
@@ -251,18 +252,36 @@ fn check_members(def: &ColumnDef, of: Members, env: &StatementEnv) -> SqlResult<
     Ok(())
 }
 
-pub(super) fn check_auto_increment(columns: &[ColumnDef], indexes: &[IndexDef]) -> SqlResult<()> {
+/// Looks for the AUTO_INCREMENT column in the indexes. Some engines of MariaDB count in groups of rows, by a column that is
+/// first in none; such a table keeps the engine's name (`said`: as the statement has it), so that its definition is one that
+/// can be run.
+pub(super) fn check_auto_increment(
+    columns: &[ColumnDef],
+    indexes: &[IndexDef],
+    said: Option<&str>,
+    engine: &mut String,
+) -> SqlResult<()> {
     let mut auto = columns.iter().enumerate().filter(|(_, c)| c.auto_increment);
     let Some((at, _)) = auto.next() else {
         return Ok(());
     };
-    let keyed = indexes
-        .iter()
-        .any(|i| i.columns.first().is_some_and(|c| c.column == at));
-    if auto.next().is_some() || !keyed {
+    if auto.next().is_some() {
         return Err(errors::WRONG_AUTO_KEY.plain());
     }
-    Ok(())
+    let first = |i: &IndexDef| i.columns.first().is_some_and(|c| c.column == at);
+    if indexes.iter().any(first) {
+        return Ok(());
+    }
+    let some = indexes
+        .iter()
+        .any(|i| i.columns.iter().any(|c| c.column == at));
+    match said.and_then(engine_name::numbers_groups) {
+        Some(name) if some => {
+            *engine = name.to_string();
+            Ok(())
+        }
+        _ => Err(errors::WRONG_AUTO_KEY.plain()),
+    }
 }
 
 /// MariaDB's limit of a row, counted in MariaDB's in-memory row format, so that a table is refused here if and only if a replica

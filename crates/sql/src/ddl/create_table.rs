@@ -2,16 +2,20 @@
 
 use super::column::{check_auto_increment, check_row_size, column_def, some_are_visible};
 use super::database::reserved_schema;
-use super::sequence::{out_of_range, row_of};
+use super::engine_limits;
+use super::sequence::{check_structure, out_of_range, row_of, wrong_structure};
 use crate::ast::{CreateTable, SequenceOptions};
 use crate::ddl::comment::{Commented, comment};
 use crate::ddl::constraint;
 use crate::ddl::index::{index_def, note_twice};
+use crate::ddl::merge;
 use crate::ddl::run::engine_name;
 use crate::ddl::run::{Run, db_of, unknown_database};
 use crate::ddl::table_options::{self, Fit};
 use crate::ddl::whole;
+use crate::engine_name::is_merge;
 use crate::show::index_rank;
+use crate::view_def::wrong_kind;
 use narwal_engine::{CatalogChange, CheckDef, ColumnDef, DefaultDef, FillRows, IndexDef, TableDef};
 use narwal_syntax::ast::TableName;
 use narwal_types::errors;
@@ -51,6 +55,11 @@ impl Run<'_> {
             return Ok(0);
         };
         if c.select.is_some() {
+            // MariaDB takes any table with UNION for a MERGE table here.
+            let merge = c.options.engine.as_deref().is_some_and(is_merge);
+            if merge || c.options.union.is_some() {
+                return Err(wrong_kind(db, &c.table.name, "BASE TABLE"));
+            }
             return self.create_select(c, db, default, changes);
         }
         let def = match &c.like {
@@ -148,7 +157,8 @@ impl Run<'_> {
         let env = self.env;
         let name = &c.table.name;
         table_name(name)?;
-        let engine = engine_name(c.options.engine.as_deref(), name, env)?;
+        let mut engine = engine_name(c.options.engine.as_deref(), name, env)?;
+        let merge = merge::of_options(None, &engine, &c.options, env)?;
         let collation = c.options.collation.collation(default, default)?;
         let collation = collation.unwrap_or(default);
         if c.elements.columns.is_empty() {
@@ -203,7 +213,8 @@ impl Run<'_> {
             return Err(errors::TOO_MANY_KEYS.text("Too many keys specified; max 64 keys allowed"));
         }
         indexes.sort_by_key(|i| index_rank(i, &columns));
-        check_auto_increment(&columns, &indexes)?;
+        let said = c.options.engine.as_deref().or(env.default_engine);
+        check_auto_increment(&columns, &indexes, said, &mut engine)?;
         check_row_size(&columns)?;
         let mut def = TableDef {
             id: 0,
@@ -223,6 +234,7 @@ impl Run<'_> {
             checks: checks_of(c, name)?,
             foreign_keys: Vec::new(),
             sequence: false,
+            merge,
             options: table_options::kept(&[], &c.options.kept),
         };
         let of = match &c.options.engine {
@@ -230,11 +242,29 @@ impl Run<'_> {
             _ => Fit::New,
         };
         table_options::fit(&mut def.options, db, name, env, of)?;
+        self.becomes(c, &mut def)?;
         constraint::check_expressions(&mut def, env)?;
         self.add_foreign_keys(&mut def, &c.elements.foreign_keys)?;
         whole::check(&def, env)?;
         self.fits_children(&def)?;
         Ok(def)
+    }
+
+    /// What the statement's engine and SEQUENCE make of a definition, or refuse in it.
+    fn becomes(&self, c: &CreateTable, def: &mut TableDef) -> SqlResult<()> {
+        if def.merge.is_some() && !c.elements.foreign_keys.is_empty() {
+            return Err(SqlError::unsupported("foreign keys of MERGE tables"));
+        }
+        let said = c.options.engine.as_deref().or(self.env.default_engine);
+        engine_limits::check(said, def)?;
+        if c.options.sequence == Some(true) {
+            if c.select.is_some() {
+                return Err(wrong_structure(def));
+            }
+            check_structure(def)?;
+            def.sequence = true;
+        }
+        Ok(())
     }
 }
 
@@ -255,6 +285,7 @@ fn bare_table(db: &str, name: &str, collation: Collation, columns: Vec<ColumnDef
         checks: Vec::new(),
         foreign_keys: Vec::new(),
         sequence: false,
+        merge: None,
         options: Vec::new(),
     }
 }

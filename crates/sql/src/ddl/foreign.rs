@@ -459,6 +459,7 @@ pub(super) fn follow_cascades(def: &mut TableDef) -> SqlResult<()> {
     let mut plain = TableDef {
         foreign_keys: Vec::new(),
         sequence: false,
+        merge: None,
         ..def.clone()
     };
     for g in plain

@@ -9,9 +9,11 @@ mod create_select;
 mod create_table;
 mod database;
 mod drop;
+mod engine_limits;
 mod foreign;
 mod functional;
 mod index;
+mod merge;
 mod padding;
 mod rebuild;
 mod rename;
@@ -22,14 +24,15 @@ mod temporary;
 mod view;
 mod whole;
 
-use crate::ast::{AlterAction, CreateTable, DdlStmt, ViewCreation};
+use crate::ast::{AlterAction, CreateTable, DdlStmt, TableOptions, ViewCreation};
 use crate::ddl::run::{InOpen, Run, db_of};
+use crate::engine_name;
 use crate::env::StatementEnv;
 use crate::exec::outcome::Outcome;
 pub use crate::planner::resolve::no_such_table;
 use crate::prepared::Prepared;
 use crate::privilege::{Needs, Privilege};
-use narwal_engine::{Catalog, CatalogChange, Database, Transaction, TxnOptions};
+use narwal_engine::{Catalog, Database, Transaction, TxnOptions};
 use narwal_syntax::ast::TableName;
 use narwal_types::SqlResult;
 use narwal_types::errors;
@@ -74,10 +77,25 @@ fn create_table_needs(c: &CreateTable, env: &StatementEnv) -> SqlResult<Vec<Need
             needs.push(on_table(&c.table, Privilege::Insert, env)?);
         }
     }
+    needs.extend(union_needs(&c.options, env)?);
     if let Some(like) = &c.like
         && env.temporary_table(db_of(like, env)?, &like.name).is_none()
     {
         needs.push(on_table(like, Privilege::Select, env)?);
+    }
+    Ok(needs)
+}
+
+/// What a MERGE table's maker may do with the tables behind it, others may do through it.
+fn union_needs(options: &TableOptions, env: &StatementEnv) -> SqlResult<Vec<Needs>> {
+    let mut needs = Vec::new();
+    let merge = options.engine.as_deref().is_none_or(engine_name::is_merge);
+    for t in options.union.iter().flatten().filter(|_| merge) {
+        if env.temporary_table(db_of(t, env)?, &t.name).is_none() {
+            for privilege in [Privilege::Select, Privilege::Update, Privilege::Delete] {
+                needs.push(on_table(t, privilege, env)?);
+            }
+        }
     }
     Ok(needs)
 }
@@ -124,6 +142,9 @@ pub fn ddl_needs(stmt: &DdlStmt, env: &StatementEnv) -> SqlResult<Vec<Needs>> {
             name, or_replace, ..
         } => replacing(name, Privilege::Create, *or_replace)?,
         DdlStmt::AlterSequence { name, .. } => vec![on(name, Privilege::Alter)?],
+        DdlStmt::DropSequence {
+            temporary: true, ..
+        } => Vec::new(),
         DdlStmt::DropSequence { names, .. } => each(names, Privilege::Drop)?,
         DdlStmt::Truncate(t) => vec![on(t, Privilege::Drop)?],
         DdlStmt::CreateDatabase {
@@ -153,8 +174,10 @@ pub fn ddl_needs(stmt: &DdlStmt, env: &StatementEnv) -> SqlResult<Vec<Needs>> {
         DdlStmt::AlterTable { table, actions, .. } => {
             let mut needs = vec![on(table, Privilege::Alter)?];
             for a in actions {
-                if let AlterAction::RenameTo(to) = a {
-                    needs.extend(renamed(table, to)?);
+                match a {
+                    AlterAction::RenameTo(to) => needs.extend(renamed(table, to)?),
+                    AlterAction::Options(o) => needs.extend(union_needs(o, env)?),
+                    _ => {}
                 }
             }
             needs
@@ -282,16 +305,10 @@ impl Run<'_> {
                 if table.def.sequence {
                     return Err(narwal_engine::not_for_sequences(table).to_sql());
                 }
-                let change = CatalogChange::TruncateTable {
-                    db: table.def.db.clone(),
-                    name: table.def.name.clone(),
-                };
-                self.submit(
-                    self.default_db(),
-                    self.text.to_string(),
-                    vec![change],
-                    false,
-                )?;
+                let changes = self.truncated(table)?;
+                if !changes.is_empty() {
+                    self.submit(self.default_db(), self.text.to_string(), changes, false)?;
+                }
                 Ok(0)
             }
             DdlStmt::CreateIndex {
@@ -325,7 +342,14 @@ impl Run<'_> {
                 name,
                 options,
             } => self.alter_sequence(*if_exists, name, options),
-            DdlStmt::DropSequence { if_exists, names } => self.drop_sequences(*if_exists, names),
+            DdlStmt::DropSequence {
+                temporary: true,
+                if_exists,
+                names,
+            } => self.drop_temporary_sequences(*if_exists, names),
+            DdlStmt::DropSequence {
+                if_exists, names, ..
+            } => self.drop_sequences(*if_exists, names),
         }
     }
 }

@@ -92,6 +92,7 @@ impl Run<'_> {
         ignore: bool,
         looks: Looks,
     ) -> SqlResult<u64> {
+        let from = self.copied_from(table, &def)?;
         let mut verifier = (looks.parents).then(|| self.db.begin(self.options.clone()));
         let (db, name) = (def.db.clone(), def.name.clone());
         let change = CatalogChange::RebuildTable {
@@ -107,9 +108,11 @@ impl Run<'_> {
             let mut copy = Copy::new(self, &old, fill.new_table(&db, &name)?, sources, ignore)?;
             copy.verifier = verifier.as_mut();
             copy.asks_checks = looks.checks;
-            fill.each_row(&old, &mut |fill, row| {
-                copy.row(fill, &|i| old.layout.column(row, i))
-            })?;
+            for source in &from {
+                fill.each_row(source, &mut |fill, row| {
+                    copy.row(fill, &|i| old.layout.column(row, i))
+                })?;
+            }
             (rows, duplicates) = (copy.rows - copy.duplicates, copy.duplicates);
             Ok(())
         };
@@ -173,6 +176,11 @@ impl<'a> Copy<'a> {
                     }
                 }
                 None if matches!(c.default, DefaultDef::Expr(_)) => Maker::Later,
+                None if c.auto_increment && new.numbered_in.is_some() => {
+                    return Err(SqlError::unsupported(
+                        "a new AUTO_INCREMENT column that counts in groups of rows",
+                    ));
+                }
                 None if c.auto_increment => Maker::Number,
                 None => match first_value(run, &new, i, &mode) {
                     Ok(v) => Maker::Const(v),

@@ -62,6 +62,9 @@ pub(crate) fn engine_name(
     if let Some(own) = engine_name::own(name) {
         return Ok(own.to_string());
     }
+    if engine_name::is_merge(name) {
+        return Ok(engine_name::MERGE.to_string());
+    }
     if engine_name::stood_in_for(name).is_none() {
         let text = format!("Unknown storage engine '{name}'");
         if env.sql_mode.has(SqlMode::NO_ENGINE_SUBSTITUTION) {

@@ -5,6 +5,7 @@ use crate::ast::SequenceOptions;
 use crate::ddl::comment::{Commented, comment};
 use crate::ddl::run::engine_name;
 use crate::ddl::run::{Run, db_of, unknown_database};
+use crate::engine_name::is_merge;
 use crate::planner::resolve::no_such_table;
 use crate::quote::quote_ident;
 use narwal_engine::{
@@ -36,8 +37,7 @@ pub fn not_a_sequence(code: u16, table: &Table) -> SqlError {
 }
 
 /// Error 4086: ALTER TABLE of the columns or indexes.
-pub(super) fn wrong_structure(table: &Table) -> SqlError {
-    let def = &table.def;
+pub(super) fn wrong_structure(def: &TableDef) -> SqlError {
     errors::SEQUENCE_INVALID_TABLE_STRUCTURE.text(format!(
         "Sequence '{}.{}' table structure is invalid (Wrong number of columns)",
         def.db, def.name
@@ -83,6 +83,23 @@ fn columns() -> Vec<ColumnDef> {
         ),
         big("cycle_count", "How many cycles have been done"),
     ]
+}
+
+/// A table that SEQUENCE=1 makes a sequence has a sequence's columns and no indexes; otherwise error 4086.
+pub(super) fn check_structure(def: &TableDef) -> SqlResult<()> {
+    let wanted = columns();
+    let alike = |(a, b): (&ColumnDef, &ColumnDef)| {
+        let plain = !a.nullable && !a.auto_increment && a.check.is_none() && a.generated.is_none();
+        a.name.eq_ignore_ascii_case(&b.name) && a.ty == b.ty && plain
+    };
+    match def.columns.len() == wanted.len()
+        && def.columns.iter().zip(&wanted).all(alike)
+        && def.indexes.is_empty()
+        && def.checks.is_empty()
+    {
+        true => Ok(()),
+        false => Err(wrong_structure(def)),
+    }
 }
 
 /// The row after what was said; `old`: the one before.
@@ -143,6 +160,9 @@ impl Run<'_> {
             Some(changes) => changes,
             None => return Ok(0),
         };
+        if options.table.engine.as_deref().is_some_and(is_merge) {
+            return Err(SqlError::unsupported("a MERGE table as a sequence"));
+        }
         let row = row_of(options, None).ok_or_else(|| out_of_range(db, &name.name))?;
         let def = TableDef {
             id: 0,
@@ -164,6 +184,7 @@ impl Run<'_> {
             checks: Vec::new(),
             foreign_keys: Vec::new(),
             sequence: true,
+            merge: None,
             options: Vec::new(),
         };
         self.put_sequence(def, &row, changes)
@@ -230,6 +251,42 @@ impl Run<'_> {
         if let Some(last) = last {
             self.env.variables.keep_last_value(db, &name.name, last);
         }
+        Ok(0)
+    }
+
+    /// Error 1815: a table that becomes a sequence has one row. Error 4085: its numbers do not fit each other.
+    pub(super) fn has_one_row(&self, table: &Arc<Table>) -> SqlResult<()> {
+        let mut txn = self.db.begin(self.options.clone());
+        let all = narwal_engine::KeyRange::all();
+        let view = narwal_engine::ReadView::Current;
+        let mut scan = txn.scan(table, 0, all, false, view, false)?;
+        match scan.next()? {
+            None => {
+                return Err(errors::INTERNAL_ERROR.with([&"Fewer than one row in the table"]));
+            }
+            Some(item) => {
+                let fits = SequenceRow::of(table, item.row).is_ok_and(|r| r.is_valid());
+                if check_structure(&table.def).is_ok() && !fits {
+                    return Err(out_of_range(&table.def.db, &table.def.name));
+                }
+            }
+        }
+        match scan.next()? {
+            Some(_) => Err(errors::INTERNAL_ERROR.with([&"More than one row in the table"])),
+            None => Ok(()),
+        }
+    }
+
+    /// DROP TEMPORARY SEQUENCE: there are none.
+    pub(super) fn drop_temporary_sequences(
+        &self,
+        if_exists: bool,
+        names: &[TableName],
+    ) -> SqlResult<u64> {
+        let full = |t: &TableName| Ok(format!("{}.{}", db_of(t, self.env)?, t.name));
+        let names = names.iter().map(full).collect::<SqlResult<Vec<String>>>()?;
+        self.env
+            .refuse_all(vec![unknown_sequence(&names.join(","))], if_exists)?;
         Ok(0)
     }
 

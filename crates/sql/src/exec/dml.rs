@@ -529,11 +529,67 @@ pub(super) fn ignorable(e: &SqlError) -> bool {
     )
 }
 
+/// What an UPDATE has done so far.
+#[derive(Default)]
+struct Updated {
+    found: u64,
+    changed: u64,
+    /// Rows that IGNORE left as they are.
+    skipped: u64,
+    /// Rows to be written when all are found.
+    pending: RowList,
+}
+
 impl UpdatePlan {
     /// Runs it.
     pub fn run(&self, txn: &mut Transaction, ctx: &RunCtx<'_>) -> SqlResult<Outcome> {
+        let env = ctx.env;
+        let mut tally = Updated::default();
+        if !self.find(txn, ctx, &mut tally)? {
+            return Ok(Outcome::Done {
+                affected: 0,
+                last_insert_id: 0,
+                info: String::new(),
+            });
+        }
+        let mut waiting = vec![(self, std::mem::take(&mut tally.pending))];
+        for other in &self.behind {
+            other.find(txn, ctx, &mut tally)?;
+            waiting.push((other, std::mem::take(&mut tally.pending)));
+        }
+        for (plan, pending) in waiting {
+            plan.write_pending(txn, ctx, pending, &mut tally)?;
+        }
+        let Updated {
+            found,
+            changed,
+            skipped,
+            ..
+        } = tally;
+        Ok(Outcome::Done {
+            affected: if env.client_found_rows {
+                found
+            } else {
+                changed
+            },
+            last_insert_id: 0,
+            info: format!(
+                "Rows matched: {found}  Changed: {changed}  Warnings: {}",
+                // MariaDB does not count the rows that IGNORE skipped.
+                env.warning_count().saturating_sub(skipped)
+            ),
+        })
+    }
+
+    /// Finds the rows and changes them, or only makes the new ones where nothing may be written yet. False for LIMIT 0.
+    fn find(
+        &self,
+        txn: &mut Transaction,
+        ctx: &RunCtx<'_>,
+        tally: &mut Updated,
+    ) -> SqlResult<bool> {
         let subqueries = SubPlan::run_all(&self.subqueries, txn, ctx)?;
-        let taken = std::cell::Cell::new(0);
+        let taken = std::cell::Cell::new(tally.found);
         let run = Running {
             subqueries: &subqueries,
             taken: Some(&taken),
@@ -548,84 +604,78 @@ impl UpdatePlan {
             Some(l) => limit_of(l, ctx)?,
             None => u64::MAX,
         };
-        let mode = store_mode(env, self.ignore, true);
-        let (mut found, mut changed, mut skipped) = (0u64, 0u64, 0u64);
         if limit == 0 {
-            return Ok(Outcome::Done {
-                affected: 0,
-                last_insert_id: 0,
-                info: String::new(),
-            });
+            return Ok(false);
         }
-        let mut pending = RowList::default();
+        if tally.found >= limit {
+            return Ok(true);
+        }
+        let mode = store_mode(env, self.ignore, true);
         let mut record = Vec::new();
-        {
-            let mut on_row = |txn: &mut Transaction, pk: &[u8], old: &Row| -> SqlResult<bool> {
-                found += 1;
-                taken.set(found);
-                let done = self
-                    .image(txn, ctx, &mode, found, old)
-                    .and_then(|new| match new {
-                        Some(new) if self.reads_target => {
-                            record.clear();
-                            put_bytes(pk, &mut record);
-                            put_bytes(old, &mut record);
-                            record.extend_from_slice(&new);
-                            pending.push(&record, env.table_room(), env)?;
-                            Ok(false)
-                        }
-                        Some(new) => self.write(txn, ctx, pk, old, new),
-                        None => Ok(false),
-                    });
-                match done {
-                    Ok(c) => changed += u64::from(c),
-                    Err(e) if self.ignore && ignorable(&e) => {
-                        // MariaDB says nothing of foreign keys here.
-                        if !matches!(
-                            e.code,
-                            codes::ROW_IS_REFERENCED_2 | codes::NO_REFERENCED_ROW_2
-                        ) {
-                            skipped += 1;
-                            env.warn_error(&e);
-                        }
+        let mut on_row = |txn: &mut Transaction, pk: &[u8], old: &Row| -> SqlResult<bool> {
+            tally.found += 1;
+            taken.set(tally.found);
+            let done = self
+                .image(txn, ctx, &mode, tally.found, old)
+                .and_then(|new| match new {
+                    Some(new) if self.reads_target => {
+                        record.clear();
+                        put_bytes(pk, &mut record);
+                        put_bytes(old, &mut record);
+                        record.extend_from_slice(&new);
+                        tally.pending.push(&record, env.table_room(), env)?;
+                        Ok(false)
                     }
-                    Err(e) => return Err(e),
+                    Some(new) => self.write(txn, ctx, pk, old, new),
+                    None => Ok(false),
+                });
+            match done {
+                Ok(c) => tally.changed += u64::from(c),
+                Err(e) if self.ignore && ignorable(&e) => {
+                    // MariaDB says nothing of foreign keys here.
+                    if !matches!(
+                        e.code,
+                        codes::ROW_IS_REFERENCED_2 | codes::NO_REFERENCED_ROW_2
+                    ) {
+                        tally.skipped += 1;
+                        env.warn_error(&e);
+                    }
                 }
-                Ok(found < limit)
-            };
-            if self.order.is_empty() {
-                self.target
-                    .lock(txn, ctx, LockSpec::FOR_WRITE, self.moves, &mut on_row)?;
-            } else {
-                self.target
-                    .lock_sorted(txn, ctx, LockSpec::FOR_WRITE, &self.order, &mut on_row)?;
+                Err(e) => return Err(e),
             }
+            Ok(tally.found < limit)
+        };
+        if self.order.is_empty() {
+            self.target
+                .lock(txn, ctx, LockSpec::FOR_WRITE, self.moves, &mut on_row)?;
+        } else {
+            self.target
+                .lock_sorted(txn, ctx, LockSpec::FOR_WRITE, &self.order, &mut on_row)?;
         }
+        Ok(true)
+    }
+
+    /// Writes the rows that were made before the first was written.
+    fn write_pending(
+        &self,
+        txn: &mut Transaction,
+        ctx: &RunCtx<'_>,
+        mut pending: RowList,
+        tally: &mut Updated,
+    ) -> SqlResult<()> {
+        let env = ctx.env;
         pending.finish()?;
         pending.each(env, &mut |mut record| {
             let (pk, old) = (take_bytes(&mut record)?, take_bytes(&mut record)?);
             match self.write(txn, ctx, pk, &Row::from(old), record.to_vec()) {
-                Ok(c) => changed += u64::from(c),
+                Ok(c) => tally.changed += u64::from(c),
                 Err(e) if self.ignore && ignorable(&e) => {
-                    skipped += 1;
+                    tally.skipped += 1;
                     env.warn_error(&e);
                 }
                 Err(e) => return Err(e),
             }
             Ok(true)
-        })?;
-        Ok(Outcome::Done {
-            affected: if env.client_found_rows {
-                found
-            } else {
-                changed
-            },
-            last_insert_id: 0,
-            info: format!(
-                "Rows matched: {found}  Changed: {changed}  Warnings: {}",
-                // MariaDB does not count the rows that IGNORE skipped.
-                env.warning_count().saturating_sub(skipped)
-            ),
         })
     }
 
@@ -762,8 +812,45 @@ fn safe_updates() -> SqlError {
 impl DeletePlan {
     /// Runs it.
     pub fn run(&self, txn: &mut Transaction, ctx: &RunCtx<'_>) -> SqlResult<Outcome> {
+        let mut affected = 0u64;
+        let mut returned = self.returning.as_ref().map(ReturningPlan::begin);
+        let mut waiting = Vec::new();
+        for plan in std::iter::once(self).chain(&self.behind) {
+            waiting.push((plan, plan.find(txn, ctx, &mut affected, &mut returned)?));
+        }
+        for (plan, mut pending) in waiting {
+            pending.finish()?;
+            pending.each(ctx.env, &mut |mut record| {
+                let pk = take_bytes(&mut record)?;
+                delete_row(txn, &plan.target.table, pk, &Row::from(record), ctx.env)?;
+                Ok(true)
+            })?;
+        }
+        if let Some(rows) = returned {
+            let rows = rows.finish()?;
+            txn.wait_reads_durable()?;
+            return Ok(Outcome::Returned {
+                rows,
+                last_insert_id: 0,
+            });
+        }
+        Ok(Outcome::Done {
+            affected,
+            last_insert_id: 0,
+            info: String::new(),
+        })
+    }
+
+    /// Finds the rows and deletes them; gives back those that must wait until all are found.
+    fn find<'p>(
+        &'p self,
+        txn: &mut Transaction,
+        ctx: &RunCtx<'_>,
+        affected: &mut u64,
+        returned: &mut Option<Returning<'p>>,
+    ) -> SqlResult<RowList> {
         let subqueries = SubPlan::run_all(&self.subqueries, txn, ctx)?;
-        let taken = std::cell::Cell::new(0);
+        let taken = std::cell::Cell::new(*affected);
         let run = Running {
             subqueries: &subqueries,
             taken: Some(&taken),
@@ -778,11 +865,9 @@ impl DeletePlan {
             None => u64::MAX,
         };
         let table = &self.target.table;
-        let mut returned = self.returning.as_ref().map(ReturningPlan::begin);
-        let mut affected = 0u64;
         let mut pending = RowList::default();
         let mut record = Vec::new();
-        if limit > 0 {
+        if limit > *affected {
             // As MariaDB: what subqueries look at is as it was before the row went.
             let before = (self.returning.as_ref()).is_some_and(ReturningPlan::has_subqueries);
             let mut on_row = |txn: &mut Transaction, pk: &[u8], old: &Row| -> SqlResult<bool> {
@@ -806,9 +891,9 @@ impl DeletePlan {
                 if let Some(to) = returned.as_mut().filter(|_| !before) {
                     to.add(txn, table, old, ctx)?;
                 }
-                affected += 1;
-                taken.set(affected);
-                Ok(affected < limit)
+                *affected += 1;
+                taken.set(*affected);
+                Ok(*affected < limit)
             };
             if self.order.is_empty() || self.target.access.order_holds(&self.target.table, ctx)? {
                 self.target
@@ -818,25 +903,7 @@ impl DeletePlan {
                     .lock_sorted(txn, ctx, LockSpec::FOR_WRITE, &self.order, &mut on_row)?;
             }
         }
-        pending.finish()?;
-        pending.each(ctx.env, &mut |mut record| {
-            let pk = take_bytes(&mut record)?;
-            delete_row(txn, table, pk, &Row::from(record), ctx.env)?;
-            Ok(true)
-        })?;
-        if let Some(rows) = returned {
-            let rows = rows.finish()?;
-            txn.wait_reads_durable()?;
-            return Ok(Outcome::Returned {
-                rows,
-                last_insert_id: 0,
-            });
-        }
-        Ok(Outcome::Done {
-            affected,
-            last_insert_id: 0,
-            info: String::new(),
-        })
+        Ok(pending)
     }
 }
 
@@ -968,6 +1035,9 @@ impl InsertPlan {
             RowSource::Literals(rows) => rows.len() > 1,
             RowSource::Select(_) => true,
         };
+        for other in &self.numbered_with {
+            txn.number_behind(&self.table, other);
+        }
         let mut ins = self.inserter(ctx, several);
         // LIMIT ROWS EXAMINED has ended the SELECT: the rows before that stay.
         let mut cut = None;
@@ -1224,7 +1294,23 @@ impl<'p> Inserter<'p> {
                 Some(given) if !auto_null => given,
                 _ => Cell::Ref(ValueRef::Null),
             };
-            cells[c] = Some(self.auto_increment(txn, c, given)?);
+            let number = {
+                // The row without its number, which tells the group.
+                let so_far = || {
+                    let refs: SmallVec<[ValueRef<'_>; 12]> = (cells.iter().enumerate())
+                        .map(|(i, v)| match v {
+                            Some(v) => v.as_ref(),
+                            None if i == c => ValueRef::Int(0),
+                            None => ValueRef::Null,
+                        })
+                        .collect();
+                    let mut image = Vec::with_capacity(RowLayout::room(&refs));
+                    table.layout.encode(&refs, &mut image)?;
+                    Ok(image)
+                };
+                self.auto_increment(txn, c, given, &so_far)?
+            };
+            cells[c] = Some(number);
         }
         let refs: SmallVec<[ValueRef<'_>; 12]> = (cells.iter())
             .map(|c| c.as_ref().map_or(ValueRef::Null, Cell::as_ref))
@@ -1343,7 +1429,7 @@ impl<'p> Inserter<'p> {
             let now = now.column(0, c)?.to_value();
             let unset = draw && matches!(now, Value::Int(0) | Value::UInt(0));
             let given = if unset { Value::Null } else { now };
-            let number = self.auto_increment(txn, c, Cell::Own(given))?;
+            let number = self.auto_increment(txn, c, Cell::Own(given), &|| Ok(image.clone()))?;
             image = patched(layout, &image, &[(c, number)])?;
         }
         storer.finish(image)
@@ -1355,6 +1441,7 @@ impl<'p> Inserter<'p> {
         txn: &mut Transaction,
         column: usize,
         v: Cell<'v>,
+        row: &dyn Fn() -> SqlResult<Vec<u8>>,
     ) -> SqlResult<Cell<'v>> {
         let table = &self.plan.table;
         let no_zero = self.ctx.env.sql_mode.has(SqlMode::NO_AUTO_VALUE_ON_ZERO);
@@ -1375,7 +1462,9 @@ impl<'p> Inserter<'p> {
             };
             return Ok(v);
         }
-        if self.reserved.left == 0 {
+        if table.numbered_in.is_some() {
+            self.reserve_in_group(txn, row)?;
+        } else if self.reserved.left == 0 {
             self.reserve(txn);
         }
         let n = self.reserved.next;
@@ -1429,6 +1518,34 @@ impl<'p> Inserter<'p> {
         };
         self.reserved.next = txn.reserve_auto_increment(&self.plan.table, n, steps);
         self.reserved.left = n;
+    }
+
+    /// Takes the next value of the group that the row belongs to: `insert_id`'s for the first row.
+    #[cold]
+    fn reserve_in_group(
+        &mut self,
+        txn: &mut Transaction,
+        row: &dyn Fn() -> SqlResult<Vec<u8>>,
+    ) -> SqlResult<()> {
+        let env = self.ctx.env;
+        let steps = env.auto_increment;
+        let forced = match env.insert_id.load(Ordering::Relaxed) {
+            0 => 0,
+            _ => env.insert_id.swap(0, Ordering::Relaxed),
+        };
+        self.reserved.step = steps.step;
+        self.reserved.left = 1;
+        self.reserved.next = forced;
+        if forced == 0 {
+            let row = row()?;
+            let plan = self.plan;
+            let mut largest = txn.largest_in_group(&plan.table, &row)?;
+            for other in &plan.numbered_with {
+                largest = largest.max(txn.largest_in_group(other, &row)?);
+            }
+            self.reserved.next = steps.first_from(largest.saturating_add(1));
+        }
+        Ok(())
     }
 
     fn insert(&mut self, txn: &mut Transaction, image: Vec<u8>) -> SqlResult<()> {

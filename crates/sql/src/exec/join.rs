@@ -464,7 +464,7 @@ impl<'p> Run<'p> {
             Ok(true)
         };
         match self.lock_of(leaf) {
-            Some(spec) if plan.is_stored() => {
+            Some(spec) if plan.is_lockable() => {
                 plan.lock(txn, ctx, spec, true, &mut |_, pk, row| take(row, pk))?;
             }
             _ => plan.read(txn, ctx, false, &mut |_, row| take(row, &[]))?,

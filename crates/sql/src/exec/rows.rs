@@ -560,6 +560,9 @@ impl TablePlan {
                 f(ctx, row)
             });
         }
+        if let Rows::Merge(behind) = &self.rows {
+            return self.read_behind(behind, txn, ctx, f);
+        }
         self.begins(ctx);
         let mut image = Vec::new();
         let mut more = true;
@@ -575,7 +578,7 @@ impl TablePlan {
             Ok(more)
         };
         match &self.rows {
-            Rows::Stored | Rows::Join(_) => {}
+            Rows::Stored | Rows::Join(_) | Rows::Merge(_) => {}
             Rows::Virtual(rows) => {
                 for values in rows(ctx.env, &self.wanted(ctx)?)? {
                     let refs: Vec<_> = values.iter().map(Value::as_ref).collect();
@@ -595,6 +598,51 @@ impl TablePlan {
                         Ok(!self.met_freely(true, row, ctx)? || f(ctx, row)?)
                     })?;
                 }
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads a MERGE table: the tables behind it, one after the other.
+    fn read_behind(
+        &self,
+        behind: &[TablePlan],
+        txn: &mut Transaction,
+        ctx: &RunCtx<'_>,
+        f: &mut OnRow<'_>,
+    ) -> SqlResult<()> {
+        self.begins(ctx);
+        let mut more = true;
+        for b in behind {
+            b.read(txn, ctx, false, &mut |ctx, row| {
+                more = !self.met_freely(true, row, ctx)? || f(ctx, row)?;
+                Ok(more)
+            })?;
+            if !more {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// As [`TablePlan::lock`], for a MERGE table.
+    fn lock_behind(
+        &self,
+        behind: &[TablePlan],
+        txn: &mut Transaction,
+        ctx: &RunCtx<'_>,
+        (spec, all_first): (LockSpec, bool),
+        f: &mut OnLocked<'_>,
+    ) -> SqlResult<()> {
+        let mut more = true;
+        for b in behind {
+            b.lock(txn, ctx, spec, all_first, &mut |txn, key, row| {
+                let wanted = self.matches(true, row, ctx)? && self.matches_late(txn, ctx, row)?;
+                more = !wanted || f(txn, key, row)?;
+                Ok(more)
+            })?;
+            if !more {
+                break;
             }
         }
         Ok(())
@@ -637,6 +685,9 @@ impl TablePlan {
         all_first: bool,
         f: &mut OnLocked<'_>,
     ) -> SqlResult<()> {
+        if let Rows::Merge(behind) = &self.rows {
+            return self.lock_behind(behind, txn, ctx, (spec, all_first), f);
+        }
         if !self.is_stored() {
             return Err(SqlError::unsupported("row locks of a derived table"));
         }

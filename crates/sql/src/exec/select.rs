@@ -584,8 +584,8 @@ impl SelectPlan {
             None if self.row_wise => t.read_row_wise(txn, ctx, f),
             None => t.read(txn, ctx, keys_only && t.late.is_none(), f),
             // The sources of a join lock their rows themselves.
-            Some(_) if !t.is_stored() && self.row_wise => t.read_row_wise(txn, ctx, f),
-            Some(_) if !t.is_stored() => t.read(txn, ctx, keys_only, f),
+            Some(_) if !t.is_lockable() && self.row_wise => t.read_row_wise(txn, ctx, f),
+            Some(_) if !t.is_lockable() => t.read(txn, ctx, keys_only, f),
             Some(spec) => t.lock(txn, ctx, spec, false, &mut |txn, _, row| {
                 self.evaluating(txn, ctx, |ctx| f(ctx, row))
             }),

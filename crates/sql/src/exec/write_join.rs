@@ -26,63 +26,47 @@ struct Found {
     rows: RowList,
 }
 
+/// What the statement has done so far.
+#[derive(Default)]
+struct Tally {
+    matched: u64,
+    changed: u64,
+    /// Rows that IGNORE left as they are.
+    skipped: u64,
+}
+
 impl WriteJoinPlan {
     /// Runs it.
     pub fn run(&self, txn: &mut Transaction, ctx: &RunCtx<'_>) -> SqlResult<Outcome> {
         let env = ctx.env;
-        let mut found: Vec<Found> = self.targets.iter().map(|_| Found::default()).collect();
-        let mut codec = ValueBytes::default();
-        let mut record = Vec::new();
-        self.query.run(txn, ctx, &mut |row| {
-            let (new, keys) = row.split_at(self.values);
-            for (key, found) in keys.iter().zip(&mut found) {
-                let ValueRef::Bytes(key) = key else { continue };
-                let codec = &mut codec;
-                let mut put = |to: &mut Vec<u8>| {
-                    put_bytes(key, to);
-                    for v in new {
-                        codec.put(*v, to);
-                    }
-                };
-                if found.seen.offer(key, env, &mut put)? {
-                    record.clear();
-                    put(&mut record);
-                    found.rows.push(&record, env.table_room(), env)?;
+        // Rows of a table are changed once, whichever tables behind a MERGE table they were joined with.
+        let mut all: Vec<(&Self, usize, Found)> = Vec::new();
+        for plan in std::iter::once(self).chain(&self.behind) {
+            let same = |(p, t, _): &&mut (&Self, usize, Found), n: usize| {
+                *t == n && p.targets[n].table.def.id == plan.targets[n].table.def.id
+            };
+            let mut found: Vec<Found> = Vec::with_capacity(plan.targets.len());
+            for n in 0..plan.targets.len() {
+                let before = all.iter_mut().find(|a| same(a, n));
+                found.push(before.map_or_else(Found::default, |a| std::mem::take(&mut a.2)));
+            }
+            plan.find(txn, ctx, &mut found)?;
+            for (n, found) in found.into_iter().enumerate() {
+                match all.iter_mut().find(|a| same(a, n)) {
+                    Some(a) => a.2 = found,
+                    None => all.push((plan, n, found)),
                 }
             }
-            Ok(())
-        })?;
-        env.check_refused()?;
-        let mode = store_mode(env, self.ignore, true);
-        let (mut matched, mut changed, mut skipped) = (0u64, 0u64, 0u64);
-        for (target, found) in self.targets.iter().zip(found) {
-            let Found { seen, mut rows } = found;
-            seen.finish(env, &mut |row| {
-                rows.push(row, env.table_room(), env).map(|()| true)
-            })?;
-            rows.finish()?;
-            let mut new: Vec<Value> = Vec::new();
-            rows.each(env, &mut |mut row| {
-                matched += 1;
-                let pk = take_bytes(&mut row)?;
-                new.clear();
-                while !row.is_empty() {
-                    new.push(codec.take(&mut row)?.to_value());
-                }
-                match self.one(txn, ctx, target, &mode, matched, pk, &new) {
-                    Ok(c) => changed += u64::from(c),
-                    Err(e) if self.ignore && ignorable(&e) => {
-                        // As MariaDB, which does not tell of duplicates here.
-                        if e.code != codes::DUP_ENTRY {
-                            skipped += 1;
-                            env.warn_error(&e);
-                        }
-                    }
-                    Err(e) => return Err(e),
-                }
-                Ok(true)
-            })?;
         }
+        let mut tally = Tally::default();
+        for (plan, target, found) in all {
+            plan.write(txn, ctx, &plan.targets[target], found, &mut tally)?;
+        }
+        let Tally {
+            matched,
+            changed,
+            skipped,
+        } = tally;
         Ok(Outcome::Done {
             affected: if env.client_found_rows && !self.delete {
                 matched
@@ -99,6 +83,74 @@ impl WriteJoinPlan {
                 )
             },
         })
+    }
+
+    /// Runs the join.
+    fn find(&self, txn: &mut Transaction, ctx: &RunCtx<'_>, found: &mut [Found]) -> SqlResult<()> {
+        let env = ctx.env;
+        let mut codec = ValueBytes::default();
+        let mut record = Vec::new();
+        self.query.run(txn, ctx, &mut |row| {
+            let (new, keys) = row.split_at(self.values);
+            for (key, found) in keys.iter().zip(&mut *found) {
+                let ValueRef::Bytes(key) = key else { continue };
+                let codec = &mut codec;
+                let mut put = |to: &mut Vec<u8>| {
+                    put_bytes(key, to);
+                    for v in new {
+                        codec.put(*v, to);
+                    }
+                };
+                if found.seen.offer(key, env, &mut put)? {
+                    record.clear();
+                    put(&mut record);
+                    found.rows.push(&record, env.table_room(), env)?;
+                }
+            }
+            Ok(())
+        })?;
+        env.check_refused()
+    }
+
+    /// Changes what the join found of a table.
+    fn write(
+        &self,
+        txn: &mut Transaction,
+        ctx: &RunCtx<'_>,
+        target: &Target,
+        found: Found,
+        tally: &mut Tally,
+    ) -> SqlResult<()> {
+        let env = ctx.env;
+        let codec = ValueBytes::default();
+        let mode = store_mode(env, self.ignore, true);
+        let Found { seen, mut rows } = found;
+        seen.finish(env, &mut |row| {
+            rows.push(row, env.table_room(), env).map(|()| true)
+        })?;
+        rows.finish()?;
+        let mut new: Vec<Value> = Vec::new();
+        rows.each(env, &mut |mut row| {
+            tally.matched += 1;
+            let pk = take_bytes(&mut row)?;
+            new.clear();
+            while !row.is_empty() {
+                new.push(codec.take(&mut row)?.to_value());
+            }
+            match self.one(txn, ctx, target, &mode, tally.matched, pk, &new) {
+                Ok(c) => tally.changed += u64::from(c),
+                Err(e) if self.ignore && ignorable(&e) => {
+                    // As MariaDB, which does not tell of duplicates here.
+                    if e.code != codes::DUP_ENTRY {
+                        tally.skipped += 1;
+                        env.warn_error(&e);
+                    }
+                }
+                Err(e) => return Err(e),
+            }
+            Ok(true)
+        })?;
+        Ok(())
     }
 
     /// Changes one row; false if it stays as it is.

@@ -71,6 +71,7 @@ fn fixture() -> Fixture {
         checks: Vec::new(),
         foreign_keys: Vec::new(),
         sequence: false,
+        merge: None,
         options: Vec::new(),
     };
     db.ddl(

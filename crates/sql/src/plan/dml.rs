@@ -82,6 +82,8 @@ pub struct InsertPlan {
     pub check: Option<ViewCheck>,
     /// RETURNING.
     pub returning: Option<ReturningPlan>,
+    /// The other tables behind a MERGE table, whose AUTO_INCREMENT values are not given again.
+    pub numbered_with: Vec<Arc<Table>>,
     /// Subqueries of its expressions.
     pub subqueries: Vec<SubPlan>,
     /// Those of ON DUPLICATE KEY UPDATE or VALUES run for each row.
@@ -114,6 +116,8 @@ pub struct UpdatePlan {
     pub row_wise: bool,
     /// Subqueries read the table itself: all new rows are made before the first is written.
     pub reads_target: bool,
+    /// The same for the other tables behind a MERGE table.
+    pub behind: Vec<UpdatePlan>,
 }
 
 /// A planned DELETE.
@@ -134,6 +138,8 @@ pub struct DeletePlan {
     pub subqueries: Vec<SubPlan>,
     /// Subqueries read the table itself: all rows are found before the first is deleted.
     pub reads_target: bool,
+    /// The same for the other tables behind a MERGE table.
+    pub behind: Vec<DeletePlan>,
 }
 
 /// A value whose subqueries run for each row.
@@ -173,6 +179,8 @@ pub struct WriteJoinPlan {
     pub values: usize,
     /// The tables to change, in the order of their keys in the rows of `query`.
     pub targets: Vec<Target>,
+    /// The same for the other tables behind a MERGE table.
+    pub behind: Vec<WriteJoinPlan>,
     /// DELETE.
     pub delete: bool,
     /// IGNORE.

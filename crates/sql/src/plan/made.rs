@@ -54,6 +54,7 @@ pub fn made_of(db: &str, name: &str, columns: Vec<ColumnDef>) -> SqlResult<Arc<T
         checks: Vec::new(),
         foreign_keys: Vec::new(),
         sequence: false,
+        merge: None,
         options: Vec::new(),
     })?)
 }

@@ -62,6 +62,12 @@ impl Display for TablePlan {
                     }
                 )?;
             }
+            Rows::Merge(behind) => {
+                writeln!(f, "merge {name}")?;
+                for b in behind {
+                    inner(f, &b.table.def.name)?;
+                }
+            }
             Rows::Virtual(_) => writeln!(f, "made {name}")?,
             Rows::Query(p) => {
                 writeln!(f, "query {name}")?;

@@ -55,6 +55,9 @@ pub enum Rows {
     Working(usize),
     /// A join.
     Join(Box<JoinPlan>),
+    /// A MERGE table: the tables behind it, whose rows have its form. Their plans have no conditions; those of the MERGE
+    /// table are asked of each row.
+    Merge(Vec<TablePlan>),
 }
 
 /// How rows are locked.
@@ -479,6 +482,11 @@ impl TablePlan {
         matches!(self.rows, Rows::Stored)
     }
 
+    /// True if its rows are rows of tables in the store, which can be locked: a MERGE table, too.
+    pub fn is_lockable(&self) -> bool {
+        matches!(self.rows, Rows::Stored | Rows::Merge(_))
+    }
+
     /// True for a derived table, SELECTs put together or a table of WITH.
     pub fn is_derived(&self) -> bool {
         matches!(
@@ -490,7 +498,7 @@ impl TablePlan {
     /// True if rows of a table in the store are read.
     pub fn reads_stored(&self) -> bool {
         match &self.rows {
-            Rows::Stored => true,
+            Rows::Stored | Rows::Merge(_) => true,
             Rows::Virtual(_) | Rows::Working(_) => false,
             Rows::Query(p) => p.reads_stored(),
             Rows::Set(u) => u.parts().any(SelectPlan::reads_stored),
@@ -503,6 +511,7 @@ impl TablePlan {
     fn for_update<'p>(&'p self, own: bool, out: &mut Vec<&'p Arc<Table>>) {
         match &self.rows {
             Rows::Stored if own => out.push(&self.table),
+            Rows::Merge(behind) if own => out.extend(behind.iter().map(|b| &b.table)),
             Rows::Query(p) => p.for_update(out),
             Rows::Set(u) => u.parts().for_each(|p| p.for_update(out)),
             Rows::Join(j) => {
@@ -511,14 +520,18 @@ impl TablePlan {
                     l.plan.for_update(own, out);
                 }
             }
-            Rows::Stored | Rows::Virtual(_) | Rows::Working(_) | Rows::Recursive(_) => {}
+            Rows::Stored
+            | Rows::Merge(_)
+            | Rows::Virtual(_)
+            | Rows::Working(_)
+            | Rows::Recursive(_) => {}
         }
     }
 
     /// True if a query that it is made of has a locking clause.
     pub fn queries_lock(&self) -> bool {
         match &self.rows {
-            Rows::Stored | Rows::Virtual(_) | Rows::Working(_) => false,
+            Rows::Stored | Rows::Merge(_) | Rows::Virtual(_) | Rows::Working(_) => false,
             Rows::Query(p) => p.locks(),
             Rows::Set(u) => u.parts().any(SelectPlan::locks),
             Rows::Recursive(r) => r.parts().any(SelectPlan::locks),
@@ -530,6 +543,7 @@ impl TablePlan {
     pub fn reads_table(&self, table: &Table) -> bool {
         match &self.rows {
             Rows::Stored => self.table.def.id == table.def.id,
+            Rows::Merge(behind) => behind.iter().any(|b| b.table.def.id == table.def.id),
             Rows::Virtual(_) | Rows::Working(_) => false,
             Rows::Query(p) => p.reads_table(table),
             Rows::Set(u) => u.parts().any(|p| p.reads_table(table)),

@@ -26,8 +26,8 @@ pub enum Plan {
     Load(Box<LoadPlan>),
     /// DO.
     Do(Box<SelectPlan>),
-    /// Name as shown, and the table, or what is wrong with it.
-    Checksum(Vec<(String, SqlResult<Arc<Table>>)>),
+    /// Name as shown, and the tables whose rows it has (several behind a MERGE table), or what is wrong with it.
+    Checksum(Vec<(String, SqlResult<Vec<Arc<Table>>>)>),
     /// HANDLER ... READ.
     Handler(Box<HandlerPlan>),
     /// EXPLAIN: rows made when it was planned.

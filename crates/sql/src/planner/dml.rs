@@ -283,6 +283,13 @@ impl Resolver<'_> {
         }
         let table = self.stored(&db, &t.name.name, verb.privilege())?;
         let name = t.alias.as_deref().unwrap_or(&t.name.name);
+        if table.def.merge.is_some() {
+            let (table, others) = self.table_written(&table, verb)?;
+            return Ok(Written {
+                others,
+                ..Written::table_only(Source::new(name, table))
+            });
+        }
         Ok(Written::table_only(Source::new(name, table)))
     }
 
@@ -378,6 +385,10 @@ impl Resolver<'_> {
             on_update,
             row_wise: on_duplicate_runs || values_run,
             subqueries: subqueries.into_plans(),
+            numbered_with: match table.auto_increment {
+                Some(_) => written.others,
+                None => Vec::new(),
+            },
             table,
             check: written.check,
             returning,
@@ -673,6 +684,7 @@ impl Resolver<'_> {
             check: written.check,
             sets,
             subqueries: subqueries.into_plans(),
+            behind: Vec::new(),
         })
     }
 
@@ -698,6 +710,7 @@ impl Resolver<'_> {
             returning: self.returning(&d.returning, &d.table, &d.subqueries)?,
             reads_target: subqueries.read(written.table()),
             subqueries: subqueries.into_plans(),
+            behind: Vec::new(),
         })
     }
 }

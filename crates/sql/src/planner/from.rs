@@ -397,7 +397,7 @@ impl Resolver<'_> {
         for (i, ((r, hints), conds)) in leaves.into_iter().zip(placed).enumerate() {
             let first = order.first() == Some(&i);
             let mut leaf = self.leaf(r, &hints, conds, &sources[i], first, params)?;
-            if leaf.plan.is_stored() {
+            if leaf.plan.is_lockable() {
                 leaf.lock = match lock_each.is_empty() {
                     true => lock,
                     false => lock_each.get(i).copied().flatten(),
@@ -447,7 +447,7 @@ impl Resolver<'_> {
 
     fn leaf(
         &self,
-        r: Resolved,
+        mut r: Resolved,
         hints: &[IndexHint],
         conds: Vec<Expr>,
         source: &Source,
@@ -481,19 +481,19 @@ impl Resolver<'_> {
             Access::full(0)
         };
         let lateral = matches!(&r.rows, Rows::Query(p) if p.lateral.is_some());
-        let plan = |access, filter| TablePlan {
+        let plan = |access, filter, rows| TablePlan {
             table: source.table.clone(),
             access,
             filter,
             late: None,
-            rows: r.rows,
+            rows,
             cover: None,
         };
         // A lookup that is the same for all rows of the others is made once.
         let by_others = first || uses_others(&access.lookup, params);
         if stored && by_others {
             return Ok(Leaf {
-                plan: plan(access, filter),
+                plan: plan(access, filter, r.rows),
                 outer,
                 params,
                 kept: None,
@@ -520,6 +520,7 @@ impl Resolver<'_> {
             .map(|e| parametrised(e, &own, params, &mut Vec::new()))
             .collect();
         let mine = all_of(mine);
+        self.reach_behind(&mut r.rows, mine.as_ref())?;
         let access = if stored {
             Access::choose(
                 &source.table,
@@ -533,7 +534,7 @@ impl Resolver<'_> {
             access
         };
         Ok(Leaf {
-            plan: plan(access, mine),
+            plan: plan(access, mine, r.rows),
             outer: Vec::new(),
             params,
             kept: Some(Kept {

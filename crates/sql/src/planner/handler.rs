@@ -2,6 +2,7 @@
 
 use crate::bind::bind;
 use crate::bind::scope::{Clause, Scope, Source};
+use crate::engine_name::MERGE;
 use crate::expr::node::{Expr, ExprKind};
 use crate::plan::dml::DefaultValue;
 use crate::plan::handler::{HandlerPlan, KeyComparison, KeyValue, Step};
@@ -41,6 +42,9 @@ impl Resolver<'_> {
     pub fn handler_read(&self, name: &str, read: &HandlerRead) -> SqlResult<HandlerPlan> {
         let (db, table_name) = self.env.handlers.table(name)?;
         let table = self.stored(&db, &table_name, Privilege::Select)?;
+        if table.def.merge.is_some() {
+            return Err(errors::ILLEGAL_HA.with([&MERGE, &db, &table_name]));
+        }
         if table.def.sequence {
             return Err(errors::ILLEGAL_HA.with([&"InnoDB", &db, &table_name]));
         }

@@ -27,6 +27,7 @@ mod full_group_by;
 mod handler;
 pub mod load;
 pub mod logical;
+pub mod merge;
 pub mod physical;
 mod recursive;
 pub mod resolve;

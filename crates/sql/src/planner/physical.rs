@@ -151,7 +151,8 @@ impl Resolver<'_> {
     ) -> SqlResult<Option<TablePlan>> {
         match std::mem::replace(&mut l.body, Body::Nothing) {
             Body::Nothing => Ok(None),
-            Body::One(r, hints) => {
+            Body::One(mut r, hints) => {
+                self.reach_behind(&mut r.rows, l.filter.as_ref())?;
                 let access = match r.rows {
                     Rows::Stored => Access::choose(
                         &r.source.table,

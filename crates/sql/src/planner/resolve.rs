@@ -43,6 +43,8 @@ pub struct Resolver<'a> {
     pub open_views: RefCell<Vec<Open>>,
     /// LIMIT ROWS EXAMINED, wherever in the statement it stands: it is for all of it.
     pub rows_examined: RefCell<Option<Expr>>,
+    /// The MERGE tables that the statement writes.
+    pub written_merge: RefCell<Option<WrittenMerge>>,
 }
 
 /// 1146.
@@ -69,6 +71,7 @@ impl<'a> Resolver<'a> {
             join_checks: RefCell::default(),
             open_views: RefCell::default(),
             rows_examined: RefCell::default(),
+            written_merge: RefCell::default(),
         }
     }
 
@@ -112,6 +115,9 @@ impl<'a> Resolver<'a> {
             Ok(table) => table,
             Err(e) => return sequence_table(&db, &t.name.name, &alias)?.ok_or(e),
         };
+        if table.def.merge.is_some() {
+            return self.merge_table(table, alias);
+        }
         Ok(Resolved {
             source: Source::new(alias, table),
             rows: Rows::Stored,
@@ -160,6 +166,14 @@ pub struct JoinCheck {
     pub condition: Expr,
     /// Its columns that get a value: position in the joined row, and the item that is the value.
     pub assigned: Vec<(usize, usize)>,
+}
+
+/// MERGE tables that are written: the statement is planned once for each table behind them.
+pub struct WrittenMerge {
+    /// Which of the tables stands for the target now.
+    pub(crate) at: usize,
+    /// The same of each MERGE table in the join that the statement writes, by what it is called there.
+    pub(crate) in_join: Vec<(String, usize)>,
 }
 
 /// A view whose SELECT is being planned.

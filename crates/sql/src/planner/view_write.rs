@@ -26,6 +26,8 @@ pub struct Written {
     pub filter: Vec<Expr>,
     /// WITH CHECK OPTION.
     pub check: Option<ViewCheck>,
+    /// The other tables behind a MERGE table.
+    pub others: Vec<Arc<Table>>,
 }
 
 /// What is done to it, as errors name it.
@@ -86,6 +88,7 @@ impl Written {
             sources: vec![source],
             filter: Vec::new(),
             check: None,
+            others: Vec::new(),
         }
     }
 
@@ -250,6 +253,9 @@ impl Resolver<'_> {
             }
         };
         let (table, _) = leaves.swap_remove(at);
+        if matches!(table.rows, Rows::Merge(_)) {
+            return Err(SqlError::unsupported("writing a view of a MERGE table"));
+        }
         if !matches!(table.rows, Rows::Stored) {
             return Err(not_writable(alias, verb));
         }
@@ -280,6 +286,7 @@ impl Resolver<'_> {
             sources: vec![lone, shown],
             filter: merged.filter,
             check,
+            others: Vec::new(),
         })
     }
 

@@ -112,6 +112,7 @@ impl Resolver<'_> {
             query,
             values,
             targets,
+            behind: Vec::new(),
             delete,
             ignore: w.ignore,
         })

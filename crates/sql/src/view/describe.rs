@@ -55,6 +55,7 @@ pub fn describe(
         checks: Vec::new(),
         foreign_keys: Vec::new(),
         sequence: false,
+        merge: None,
         options: Vec::new(),
     })?)
 }

@@ -92,8 +92,8 @@ pub(super) fn lower(d: syntax::Ddl, opts: &ParseOptions) -> SqlResult<DdlStmt> {
         },
         D::CreateSequence(s) => sequence::create(s)?,
         D::AlterSequence(s) => sequence::alter(s),
-        D::DropSequence(s) if s.temporary => return unsupported("DROP TEMPORARY SEQUENCE"),
         D::DropSequence(s) => DdlStmt::DropSequence {
+            temporary: s.temporary,
             if_exists: s.if_exists,
             names: s.names,
         },

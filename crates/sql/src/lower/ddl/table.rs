@@ -4,6 +4,7 @@ use super::refuse::unsupported;
 use super::{charset, column, index};
 use crate::ast::{CreateTable, Duplicates, TableElements, TableOptions};
 use crate::lower::ddl::option::{self, references, unknown_option};
+use narwal_engine::MergeInsert;
 use narwal_syntax::SqlMode;
 use narwal_syntax::ast::ddl as syntax;
 use narwal_syntax::ast::ddl::{OptionValue, TableElement, TableOption};
@@ -74,10 +75,9 @@ pub(super) fn options(list: Vec<TableOption>) -> SqlResult<TableOptions> {
             TableOption::AutoIncrement(n) => {
                 t.auto_increment = Some(n.parse().unwrap_or(u64::MAX));
             }
-            TableOption::Union(_) => return unsupported("table option UNION"),
+            TableOption::Union(tables) => t.union = Some(tables),
             TableOption::SystemVersioning => return unsupported("WITH SYSTEM VERSIONING"),
-            TableOption::Sequence(true) => return unsupported("table option SEQUENCE"),
-            TableOption::Sequence(false) => {}
+            TableOption::Sequence(yes) => t.sequence = Some(yes),
             TableOption::Known(name, value) => known(name, &value, &mut t)?,
             TableOption::Engines(name, _) => return Err(engine_option(&name)),
         }
@@ -90,8 +90,15 @@ fn known(name: &'static str, value: &OptionValue, t: &mut TableOptions) -> SqlRe
     let digits = value.text().trim_start_matches('0');
     let on = !digits.is_empty();
     let kept = match name {
-        "CONNECTION" | "DATA DIRECTORY" | "INDEX DIRECTORY" | "INSERT_METHOD" | "STORAGE"
-        | "TABLESPACE" => {
+        "INSERT_METHOD" => {
+            t.insert_method = Some(match value.text() {
+                "FIRST" => MergeInsert::First,
+                "LAST" => MergeInsert::Last,
+                _ => MergeInsert::No,
+            });
+            return Ok(());
+        }
+        "CONNECTION" | "DATA DIRECTORY" | "INDEX DIRECTORY" | "STORAGE" | "TABLESPACE" => {
             let word = name.split(' ').next().unwrap_or(name);
             return unsupported(format!("table option {word}"));
         }

@@ -371,6 +371,10 @@ impl Resolver<'_> {
         let stored = matches!(resolved.rows, Rows::Stored);
         let total = match &resolved.rows {
             Rows::Stored => (self.estimates.rows(&source.table) as f64).max(1.0),
+            Rows::Merge(behind) => {
+                let rows = behind.iter().map(|b| self.estimates.rows(&b.table));
+                (rows.sum::<u64>() as f64).max(1.0)
+            }
             _ => DERIVED_ROWS,
         };
         let choose = |list: &[&Expr]| -> SqlResult<Access> {

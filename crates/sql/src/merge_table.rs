@@ -1,0 +1,86 @@
+//! MERGE tables: a definition without rows of its own, which shows the rows of other tables. This file knows which tables
+//! these are; whoever reads or writes a MERGE table asks here.
+
+use crate::env::{StatementEnv, WarningLevel};
+use narwal_engine::{Catalog, IndexDef, MergeInsert, Table};
+use narwal_types::{SqlError, SqlResult, errors};
+use std::sync::Arc;
+
+/// The tables behind a MERGE table, in its order. Those of a temporary one may be temporary.
+///
+/// # Errors
+/// 1168 if one is missing or has another form, 1472 if it is a MERGE table itself.
+pub fn tables_behind(
+    table: &Table,
+    catalog: &Catalog,
+    env: &StatementEnv,
+) -> SqlResult<Vec<Arc<Table>>> {
+    let names = table.def.merge.iter().flat_map(|m| &m.tables);
+    names
+        .map(|(db, name)| {
+            let temporary = match table.temporary {
+                true => env.temporary_table(db, name),
+                false => None,
+            };
+            let Some(found) = temporary.or_else(|| catalog.table(db, name).cloned()) else {
+                let e = errors::NO_SUCH_TABLE.with([db, name]);
+                env.push_condition(WarningLevel::Error, e.code, e.message);
+                return Err(errors::WRONG_MRG_TABLE.plain());
+            };
+            if found.def.merge.is_some() {
+                return Err(errors::ADMIN_WRONG_MRG_TABLE.with([name]));
+            }
+            match !found.def.sequence && fits(table, &found) {
+                true => Ok(found),
+                false => Err(errors::WRONG_MRG_TABLE.plain()),
+            }
+        })
+        .collect()
+}
+
+/// The table behind a MERGE table that new rows go to, out of those that [`tables_behind`] gave.
+///
+/// # Errors
+/// 1036 if there is none.
+pub fn table_for_inserts(table: &Table, behind: &[Arc<Table>]) -> SqlResult<usize> {
+    let insert = table
+        .def
+        .merge
+        .as_ref()
+        .map_or(MergeInsert::No, |m| m.insert);
+    match (insert, behind.len()) {
+        (MergeInsert::First, 1..) => Ok(0),
+        (MergeInsert::Last, n @ 1..) => Ok(n - 1),
+        _ => Err(read_only(&table.def.name)),
+    }
+}
+
+/// Error 1036.
+pub fn read_only(name: &str) -> SqlError {
+    errors::OPEN_AS_READONLY.with([&name])
+}
+
+/// Rows of `child` are rows of the MERGE table: the columns are stored alike, whatever they are called, and the indexes are
+/// among the child's first ones.
+fn fits(merge: &Table, child: &Table) -> bool {
+    let (columns, own) = (merge.columns(), child.columns());
+    let alike = |(a, b): (&narwal_engine::ColumnDef, &narwal_engine::ColumnDef)| {
+        a.ty.binlog_type() == b.ty.binlog_type()
+            && a.nullable == b.nullable
+            && a.ty.has_charset() == b.ty.has_charset()
+            && b.generated.is_none()
+    };
+    let same_parts = |(a, b): (&IndexDef, &IndexDef)| {
+        let parts =
+            |i: &IndexDef| -> Vec<_> { i.columns.iter().map(|c| (c.column, c.prefix)).collect() };
+        let collation = |c: &narwal_engine::IndexColumn| {
+            columns[c.column].ty.collation == own[c.column].ty.collation
+        };
+        parts(a) == parts(b) && a.columns.iter().all(collation)
+    };
+    let (indexes, others) = (&merge.def.indexes, &child.def.indexes);
+    columns.len() == own.len()
+        && columns.iter().zip(own).all(alike)
+        && indexes.len() <= others.len()
+        && indexes.iter().zip(others).all(same_parts)
+}
