@@ -35,52 +35,7 @@ pub struct Instance {
 pub fn open(o: &Serve) -> Result<Instance, Failure> {
     // Defaults depend on it.
     face::set_of_process(o.face);
-    let mut startup = Startup::new();
-    for (name, value) in &o.settings {
-        startup
-            .set(name, value.as_deref())
-            .map_err(Failure::Usage)?;
-    }
-    match (
-        Persisted::read(&o.datadir),
-        startup.get("persisted_globals_load").as_bool(),
-    ) {
-        (Ok(persisted), load) => startup.persisted(persisted, load),
-        (Err(e), true) => return Err(Failure::Run(e)),
-        (Err(e), false) => startup.warnings.push(e),
-    }
-    let absolute = |p: &std::path::Path| std::path::absolute(p).unwrap_or_else(|_| p.to_owned());
-    let datadir = absolute(&o.datadir);
-    startup.fact("datadir", VarValue::text(format!("{}/", datadir.display())));
-    let socket = |p: Option<&std::path::PathBuf>| {
-        let path = p.map(|p| absolute(p)).unwrap_or_default();
-        VarValue::text(path.display().to_string())
-    };
-    startup.fact("port", VarValue::UInt(o.port.into()));
-    startup.fact("socket", socket(o.socket.as_ref()));
-    for (port, face) in o.ports.iter().rev().filter(|p| p.1 != o.face) {
-        startup.fact_of(*face, "port", VarValue::UInt((*port).into()));
-    }
-    for (path, face) in o.sockets.iter().rev().filter(|p| p.1 != o.face) {
-        startup.fact_of(*face, "socket", socket(Some(path)));
-    }
-    let addresses: Vec<String> = o.addresses.iter().map(ToString::to_string).collect();
-    startup.fact("bind_address", VarValue::text(addresses.join(",")));
-    startup.fact("hostname", VarValue::text(hostname()));
-    let tls = if o.tls { "YES" } else { "DISABLED" };
-    startup.fact("have_ssl", VarValue::text(tls));
-    startup.fact("have_openssl", VarValue::text(tls));
-    let file = |p: Option<&std::path::PathBuf>| {
-        VarValue::text(p.map_or(String::new(), |p| absolute(p).display().to_string()))
-    };
-    let own = o.tls_files.own.as_ref();
-    startup.fact("ssl_cert", file(own.map(|f| &f.0)));
-    startup.fact("ssl_key", file(own.map(|f| &f.1)));
-    startup.fact("ssl_ca", file(o.tls_files.ca.as_ref()));
-    startup.fact("ssl_crl", file(o.tls_files.crl.as_ref()));
-    if !o.tls_files.versions.is_empty() {
-        startup.fact("tls_version", VarValue::text(o.tls_versions.clone()));
-    }
+    let mut startup = settings(o)?;
     let folder = crate::folder::open_disk(
         &o.datadir,
         o.key_file.as_deref(),
@@ -115,10 +70,8 @@ pub fn open(o: &Serve) -> Result<Instance, Failure> {
         }
     }
     if let Some(path) = &o.key_file {
-        startup.fact(
-            "file_key_management_filename",
-            VarValue::text(absolute(path).display().to_string()),
-        );
+        let path = VarValue::text(absolute(path).display().to_string());
+        startup.fact("file_key_management_filename", path);
     }
     if startup.get("narwal_memory").as_u64() == 0 {
         let pool = startup.get("innodb_buffer_pool_size").as_u64();
@@ -146,6 +99,65 @@ pub fn open(o: &Serve) -> Result<Instance, Failure> {
         instance.set_archive_control(Arc::new(archive::Control(started.clone())));
     }
     Ok(Instance { instance, archiver })
+}
+
+/// The settings that options, option files and SET PERSIST give, and what the server knows of itself.
+fn settings(o: &Serve) -> Result<Startup, Failure> {
+    let mut startup = Startup::new();
+    for (name, value) in &o.settings {
+        startup
+            .set(name, value.as_deref())
+            .map_err(Failure::Usage)?;
+    }
+    match (
+        Persisted::read(&o.datadir),
+        startup.get("persisted_globals_load").as_bool(),
+    ) {
+        (Ok(persisted), load) => startup.persisted(persisted, load),
+        (Err(e), true) => return Err(Failure::Run(e)),
+        (Err(e), false) => startup.warnings.push(e),
+    }
+    state_facts(o, &mut startup);
+    Ok(startup)
+}
+
+fn absolute(p: &std::path::Path) -> std::path::PathBuf {
+    std::path::absolute(p).unwrap_or_else(|_| p.to_owned())
+}
+
+/// States what the server knows of itself: folders, ports, certificates.
+fn state_facts(o: &Serve, startup: &mut Startup) {
+    let datadir = absolute(&o.datadir);
+    startup.fact("datadir", VarValue::text(format!("{}/", datadir.display())));
+    let socket = |p: Option<&std::path::PathBuf>| {
+        let path = p.map(|p| absolute(p)).unwrap_or_default();
+        VarValue::text(path.display().to_string())
+    };
+    startup.fact("port", VarValue::UInt(o.port.into()));
+    startup.fact("socket", socket(o.socket.as_ref()));
+    for (port, face) in o.ports.iter().rev().filter(|p| p.1 != o.face) {
+        startup.fact_of(*face, "port", VarValue::UInt((*port).into()));
+    }
+    for (path, face) in o.sockets.iter().rev().filter(|p| p.1 != o.face) {
+        startup.fact_of(*face, "socket", socket(Some(path)));
+    }
+    let addresses: Vec<String> = o.addresses.iter().map(ToString::to_string).collect();
+    startup.fact("bind_address", VarValue::text(addresses.join(",")));
+    startup.fact("hostname", VarValue::text(hostname()));
+    let tls = if o.tls { "YES" } else { "DISABLED" };
+    startup.fact("have_ssl", VarValue::text(tls));
+    startup.fact("have_openssl", VarValue::text(tls));
+    let file = |p: Option<&std::path::PathBuf>| {
+        VarValue::text(p.map_or(String::new(), |p| absolute(p).display().to_string()))
+    };
+    let own = o.tls_files.own.as_ref();
+    startup.fact("ssl_cert", file(own.map(|f| &f.0)));
+    startup.fact("ssl_key", file(own.map(|f| &f.1)));
+    startup.fact("ssl_ca", file(o.tls_files.ca.as_ref()));
+    startup.fact("ssl_crl", file(o.tls_files.crl.as_ref()));
+    if !o.tls_files.versions.is_empty() {
+        startup.fact("tls_version", VarValue::text(o.tls_versions.clone()));
+    }
 }
 
 /// Refuses what is not offered with `binlog_storage_engine=FILE`.

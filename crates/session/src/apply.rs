@@ -1285,6 +1285,7 @@ mod tests {
                 micros: 1,
                 no_foreign_key_checks: false,
                 utf8mb4: None,
+                mysql: false,
             }
         );
         for n in [3, 8, 16, 20, 27, 33] {

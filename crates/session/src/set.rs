@@ -55,56 +55,7 @@ impl ClientSession {
     pub(crate) fn set_variables(&mut self, items: &[SetItem]) -> SqlResult<()> {
         let mut checked = Vec::with_capacity(items.len());
         for item in items {
-            let c = match item {
-                SetItem::User { name, value } => {
-                    let (value, collation) = self.evaluate_kept(value)?;
-                    Checked::User(name.clone(), value, collation)
-                }
-                // What a client's library asks for by itself (sqlx): only the comparison of literals depends on it.
-                SetItem::Names {
-                    charset: Some(name),
-                    collation: Some(collation),
-                } if !is_mysql()
-                    && name.eq_ignore_ascii_case("utf8mb4")
-                    && collation.eq_ignore_ascii_case(MYSQL_COLLATION) =>
-                {
-                    self.env.warn(
-                        codes::UNKNOWN_ERROR,
-                        format!("{collation} is taken for utf8mb4_general_ci"),
-                    );
-                    Checked::Names(Collation::default())
-                }
-                SetItem::Names { charset, collation } => {
-                    let default = || self.vars.default_charset();
-                    let charset = charset.clone().unwrap_or_else(default);
-                    Checked::Names(names(&charset, collation.as_deref())?)
-                }
-                SetItem::Charset(None) => {
-                    Checked::Charset(charset::charset(&self.vars.default_charset())?)
-                }
-                SetItem::Charset(Some(name)) => Checked::Charset(charset::charset(name)?),
-                SetItem::Forget { name, if_exists } => {
-                    self.need_any(PrivilegeSet::SUPER)?;
-                    Checked::Forgotten(name.clone(), *if_exists)
-                }
-                SetItem::System {
-                    scope: scope @ (SetScope::Persist | SetScope::PersistOnly),
-                    name,
-                    value,
-                } => {
-                    let kept = self.check_kept(*scope, name, value)?;
-                    if *scope == SetScope::Persist {
-                        checked.push(self.check_system(SetScope::Global, name, value)?);
-                    }
-                    kept
-                }
-                SetItem::System { scope, name, value } => self.check_system(*scope, name, value)?,
-                // They have statements of their own.
-                SetItem::Password(_) | SetItem::Role(_) | SetItem::DefaultRole(..) => {
-                    return Err(SqlError::unsupported("this part of SET"));
-                }
-            };
-            checked.push(c);
+            self.check_item(item, &mut checked)?;
         }
         // What can fail comes first.
         let kept = checked.iter().filter_map(|c| match c {
@@ -117,46 +68,7 @@ impl ClientSession {
         }
         let mut refresh = false;
         for c in checked {
-            match c {
-                Checked::Kept(..) => {}
-                Checked::Forgotten(name, if_exists) => self.forget_kept(name, if_exists)?,
-                Checked::User(name, value, collation) => {
-                    self.vars.set_user_text(&name, value, collation);
-                    self.track.state_changed();
-                }
-                Checked::Names(coll) => {
-                    self.set_names(coll);
-                    refresh = true;
-                }
-                Checked::Charset(cs) => {
-                    self.set_names(cs.default_collation());
-                    let coll = self.vars.database_collation();
-                    for (name, value) in [
-                        ("character_set_connection", coll.charset().name()),
-                        ("collation_connection", coll.name()),
-                    ] {
-                        self.vars.set_by_name(name, VarValue::text(value));
-                    }
-                    refresh = true;
-                }
-                Checked::Global(i, v) => self.instance.set_global(i, v),
-                Checked::State(i, v) => {
-                    if let Some(assign) = VARIABLES[i].hooks.assign {
-                        assign(self, v.as_ref())?;
-                    }
-                }
-                Checked::Filter(connection, list, text) => {
-                    self.instance.set_replica_filter(&connection, list, &text)?;
-                }
-                Checked::KeyCache(name, setting, v) => {
-                    self.instance.key_caches.set(&name, setting, &v);
-                }
-                Checked::Session(i, v) => {
-                    self.track.variable(i);
-                    self.set_session(i, v)?;
-                    refresh = true;
-                }
-            }
+            refresh |= self.assign(c)?;
         }
         if refresh {
             self.refresh_settings();
@@ -165,6 +77,106 @@ impl ClientSession {
             self.text_plans.clear();
         }
         Ok(())
+    }
+
+    /// Evaluates and checks an item of SET.
+    fn check_item(&mut self, item: &SetItem, checked: &mut Vec<Checked>) -> SqlResult<()> {
+        let c = match item {
+            SetItem::User { name, value } => {
+                let (value, collation) = self.evaluate_kept(value)?;
+                Checked::User(name.clone(), value, collation)
+            }
+            // What a client's library asks for by itself (sqlx): only the comparison of literals depends on it.
+            SetItem::Names {
+                charset: Some(name),
+                collation: Some(collation),
+            } if !is_mysql()
+                && name.eq_ignore_ascii_case("utf8mb4")
+                && collation.eq_ignore_ascii_case(MYSQL_COLLATION) =>
+            {
+                self.env.warn(
+                    codes::UNKNOWN_ERROR,
+                    format!("{collation} is taken for utf8mb4_general_ci"),
+                );
+                Checked::Names(Collation::default())
+            }
+            SetItem::Names { charset, collation } => {
+                let default = || self.vars.default_charset();
+                let charset = charset.clone().unwrap_or_else(default);
+                Checked::Names(names(&charset, collation.as_deref())?)
+            }
+            SetItem::Charset(None) => {
+                Checked::Charset(charset::charset(&self.vars.default_charset())?)
+            }
+            SetItem::Charset(Some(name)) => Checked::Charset(charset::charset(name)?),
+            SetItem::Forget { name, if_exists } => {
+                self.need_any(PrivilegeSet::SUPER)?;
+                Checked::Forgotten(name.clone(), *if_exists)
+            }
+            SetItem::System {
+                scope: scope @ (SetScope::Persist | SetScope::PersistOnly),
+                name,
+                value,
+            } => {
+                let kept = self.check_kept(*scope, name, value)?;
+                if *scope == SetScope::Persist {
+                    checked.push(self.check_system(SetScope::Global, name, value)?);
+                }
+                kept
+            }
+            SetItem::System { scope, name, value } => self.check_system(*scope, name, value)?,
+            // They have statements of their own.
+            SetItem::Password(_) | SetItem::Role(_) | SetItem::DefaultRole(..) => {
+                return Err(SqlError::unsupported("this part of SET"));
+            }
+        };
+        checked.push(c);
+        Ok(())
+    }
+
+    /// Assigns a value. True if settings that are kept in the session's own form have to be read anew.
+    fn assign(&mut self, c: Checked) -> SqlResult<bool> {
+        match c {
+            Checked::Kept(..) => {}
+            Checked::Forgotten(name, if_exists) => self.forget_kept(name, if_exists)?,
+            Checked::User(name, value, collation) => {
+                self.vars.set_user_text(&name, value, collation);
+                self.track.state_changed();
+            }
+            Checked::Names(coll) => {
+                self.set_names(coll);
+                return Ok(true);
+            }
+            Checked::Charset(cs) => {
+                self.set_names(cs.default_collation());
+                let coll = self.vars.database_collation();
+                for (name, value) in [
+                    ("character_set_connection", coll.charset().name()),
+                    ("collation_connection", coll.name()),
+                ] {
+                    self.vars.set_by_name(name, VarValue::text(value));
+                }
+                return Ok(true);
+            }
+            Checked::Global(i, v) => self.instance.set_global(i, v),
+            Checked::State(i, v) => {
+                if let Some(assign) = VARIABLES[i].hooks.assign {
+                    assign(self, v.as_ref())?;
+                }
+            }
+            Checked::Filter(connection, list, text) => {
+                self.instance.set_replica_filter(&connection, list, &text)?;
+            }
+            Checked::KeyCache(name, setting, v) => {
+                self.instance.key_caches.set(&name, setting, &v);
+            }
+            Checked::Session(i, v) => {
+                self.track.variable(i);
+                self.set_session(i, v)?;
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     fn set_session(&mut self, i: usize, v: VarValue) -> SqlResult<()> {

@@ -182,15 +182,13 @@ impl Run<'_> {
             return Err(errors::MULTIPLE_PRI_KEY.plain());
         }
         if let Some(pk) = c.elements.indexes.iter().find(|i| i.primary) {
-            for (col, ..) in &pk.columns {
-                if let Some(at) = columns
-                    .iter()
-                    .position(|x| x.name.eq_ignore_ascii_case(col))
-                {
-                    if columns[at].default == DefaultDef::Null {
-                        columns[at].default = DefaultDef::None;
+            for (name, ..) in &pk.columns {
+                let named = |c: &&mut ColumnDef| c.name.eq_ignore_ascii_case(name);
+                if let Some(c) = columns.iter_mut().find(named) {
+                    if c.default == DefaultDef::Null {
+                        c.default = DefaultDef::None;
                     }
-                    columns[at].nullable = false;
+                    c.nullable = false;
                 }
             }
         }

@@ -441,10 +441,7 @@ impl Resolver<'_> {
         let calls = bind_windows(windows.calls.take(), &calls)?;
         let aggregates = aggregates.into_inner();
         order.retain(|k| !k.expr.is_const() || has_subquery(&k.expr));
-        let filter = match merged.filter.is_empty() {
-            true => where_,
-            false => all_of(merged.filter.into_iter().chain(where_).collect()),
-        };
+        let filter = all_of(merged.filter.into_iter().chain(where_).collect());
         let grouped = !keys.is_empty() || !aggregates.is_empty();
         if s.order_by.is_empty() && !grouped && !s.distinct {
             order = merged.order;

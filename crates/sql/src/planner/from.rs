@@ -410,25 +410,13 @@ impl Resolver<'_> {
             planned[i] = Some(leaf);
         }
         owner.extend(row_keys.iter().map(|s| (*s, ROW_KEY)));
-        let table = made_table(
-            "",
-            "",
-            sources
-                .iter()
-                .flat_map(|s| {
-                    s.table
-                        .columns()
-                        .iter()
-                        .map(|c| (c.name.clone(), c.ty, c.nullable || s.nullable))
-                })
-                .chain(row_keys.iter().map(|_| {
-                    (
-                        String::new(),
-                        ColumnType::new(TypeKind::Blob(BlobSize::Medium)),
-                        true,
-                    )
-                })),
-        )?;
+        let columns = sources.iter().flat_map(|s| {
+            let columns = s.table.columns().iter();
+            columns.map(|c| (c.name.clone(), c.ty, c.nullable || s.nullable))
+        });
+        let key = ColumnType::new(TypeKind::Blob(BlobSize::Medium));
+        let keys = row_keys.iter().map(|_| (String::new(), key, true));
+        let table = made_table("", "", columns.chain(keys))?;
         Ok(TablePlan {
             table,
             access: Access::full(0),

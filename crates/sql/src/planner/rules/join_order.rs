@@ -343,6 +343,19 @@ impl Resolver<'_> {
         }
     }
 
+    /// How many rows a source has, as far as that is known.
+    fn rows_of(&self, resolved: &Resolved, source: &Source) -> f64 {
+        let rows = match &resolved.rows {
+            Rows::Stored => self.estimates.rows(&source.table),
+            Rows::Merge(behind) => {
+                let rows = behind.iter().map(|b| self.estimates.rows(&b.table));
+                rows.sum()
+            }
+            _ => return DERIVED_ROWS,
+        };
+        (rows as f64).max(1.0)
+    }
+
     fn source(
         &self,
         i: usize,
@@ -369,14 +382,7 @@ impl Resolver<'_> {
             }
         }
         let stored = matches!(resolved.rows, Rows::Stored);
-        let total = match &resolved.rows {
-            Rows::Stored => (self.estimates.rows(&source.table) as f64).max(1.0),
-            Rows::Merge(behind) => {
-                let rows = behind.iter().map(|b| self.estimates.rows(&b.table));
-                (rows.sum::<u64>() as f64).max(1.0)
-            }
-            _ => DERIVED_ROWS,
-        };
+        let total = self.rows_of(resolved, source);
         let choose = |list: &[&Expr]| -> SqlResult<Access> {
             let filter = all_of(
                 list.iter()
