@@ -536,6 +536,8 @@ pub enum DdlStmt {
     },
     /// CREATE SEQUENCE.
     CreateSequence {
+        /// TEMPORARY.
+        temporary: bool,
         /// OR REPLACE.
         or_replace: bool,
         /// IF NOT EXISTS.

@@ -15,6 +15,7 @@
 //! | `ddl/` | CREATE, DROP, TRUNCATE and so on as catalog changes |
 //! | `engine_name.rs` | names of storage engines |
 //! | `merge_table.rs` | MERGE tables: which tables stand behind one |
+//! | `numbers.rs` | NEXTVAL and its kin, of temporary sequences and others |
 //! | `show.rs` | SHOW CREATE TABLE and the like |
 //! | `shape.rs` | what statements have in common that differ in their literals |
 //! | `user_kind.rs` | what kind of value a user variable has |
@@ -39,6 +40,7 @@ pub mod like;
 pub mod literal_rows;
 pub mod lower;
 pub mod merge_table;
+mod numbers;
 mod param_type;
 mod plan;
 mod planner;

@@ -117,10 +117,21 @@ pub(crate) struct Taken {
     pub(crate) changes: u64,
 }
 
+/// A temporary sequence: it has no stored row. Its numbers go with the session.
+#[derive(Debug)]
+struct Own {
+    row: SequenceRow,
+    /// The next one to be handed out; the end of those that were taken if it is the row's.
+    next: i64,
+    /// The last one that was handed out.
+    last: Option<i64>,
+}
+
 /// A sequence at run time.
 #[derive(Debug, Default)]
 pub(crate) struct SequenceState {
     pub(crate) taken: Mutex<Option<Taken>>,
+    own: Mutex<Option<Own>>,
     /// Counts changes of the row by others: what was taken before is void.
     changes: AtomicU64,
 }
@@ -133,5 +144,64 @@ impl SequenceState {
     /// What was taken before is void: another change of the row, or of the table.
     pub(crate) fn forget(&self) {
         self.changes.fetch_add(1, Ordering::AcqRel);
+    }
+}
+
+impl SequenceState {
+    /// A temporary sequence begins, or is altered: `row` says how it goes on.
+    pub(crate) fn begin(&self, row: SequenceRow) {
+        let mut own = self.own.lock();
+        let last = own.as_ref().and_then(|o| o.last);
+        let next = row.next;
+        *own = Some(Own { row, next, last });
+    }
+
+    /// The row of a temporary sequence.
+    pub(crate) fn row(&self) -> Option<SequenceRow> {
+        self.own.lock().as_ref().map(|o| o.row)
+    }
+
+    /// The last number that a temporary sequence gave.
+    pub(crate) fn last(&self) -> Option<i64> {
+        self.own.lock().as_ref().and_then(|o| o.last)
+    }
+
+    /// NEXTVAL of a temporary sequence; `None` if it has run out.
+    pub(crate) fn next(&self) -> Option<i64> {
+        let mut own = self.own.lock();
+        let own = own.as_mut()?;
+        let taken = own.row.before(own.next, own.row.next);
+        let number = match taken {
+            true => Some(own.next),
+            false => own.row.take(),
+        };
+        own.last = number;
+        own.next = own.row.after(number?, 1);
+        number
+    }
+
+    /// SETVAL of a temporary sequence: true if it goes on from there, false if it is past it; `None` if it has run out.
+    pub(crate) fn set(&self, (number, used, round): (i64, bool, i64)) -> Option<bool> {
+        let mut own = self.own.lock();
+        let own = own.as_mut()?;
+        let next = if used {
+            own.row.after(number, 1)
+        } else {
+            number
+        };
+        let row = &mut own.row;
+        if round < row.round || (round == row.round && row.before(next, own.next)) {
+            return Some(false);
+        }
+        if round > row.round && !row.cycle {
+            return None;
+        }
+        // Among those that were taken the row stays.
+        if round != row.round || row.before(row.next, next) {
+            row.round = round;
+            row.next = next;
+        }
+        own.next = next;
+        Some(true)
     }
 }

@@ -255,6 +255,31 @@ impl Table {
         self.counters.sequence.forget();
     }
 
+    /// The row of a temporary sequence, which is stored nowhere.
+    pub fn own_numbers(&self) -> Option<SequenceRow> {
+        self.counters.sequence.row()
+    }
+
+    /// A temporary sequence begins, or is altered: `row` says how it goes on.
+    pub fn begin_own_numbers(&self, row: SequenceRow) {
+        self.counters.sequence.begin(row);
+    }
+
+    /// NEXTVAL of a temporary sequence; `None` if it has run out.
+    pub fn next_own_number(&self) -> Option<i64> {
+        self.counters.sequence.next()
+    }
+
+    /// LASTVAL of a temporary sequence.
+    pub fn last_own_number(&self) -> Option<i64> {
+        self.counters.sequence.last()
+    }
+
+    /// SETVAL of a temporary sequence: true if it goes on from there, false if it is past it; `None` if it has run out.
+    pub fn set_own_number(&self, to: (i64, bool, i64)) -> Option<bool> {
+        self.counters.sequence.set(to)
+    }
+
     /// The table map with so much metadata (`binlog_row_metadata`).
     #[inline]
     pub(crate) fn template(&self, metadata: RowMetadata) -> &TableMapTemplate {

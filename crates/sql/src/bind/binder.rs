@@ -1650,7 +1650,7 @@ impl Binder<'_> {
             Some(db) => db.as_str(),
             None => env.require_db()?,
         };
-        env.sequences_used.borrow_mut().push(Needs {
+        let needs = Needs {
             db: db.to_string(),
             table: name.to_string(),
             through: None,
@@ -1658,8 +1658,15 @@ impl Binder<'_> {
                 "lastval" => Privilege::Select,
                 _ => Privilege::Insert,
             },
-        });
-        env.variables.find_sequence(db, name)?;
+        };
+        // It is among them also when it is not found: the error says what looks for it.
+        env.sequences_used.borrow_mut().push(needs);
+        if crate::numbers::find(env, db, name)? {
+            env.sequences_used.borrow_mut().pop();
+            if env.unrepeatable.get().is_none() {
+                env.unrepeatable.set(Some("temporary tables"));
+            }
+        }
         let mut args = vec![
             Expr::literal(Value::str(db)),
             Expr::literal(Value::str(name)),

@@ -218,6 +218,9 @@ impl Run<'_> {
                     | AlterAction::Lock(_)
             )
         };
+        if table.own_numbers().is_some() {
+            return Err(SqlError::unsupported("ALTER TABLE of a temporary sequence"));
+        }
         if old.sequence && actions.iter().any(about_rows) {
             return Err(super::sequence::wrong_structure(&table.def));
         }

@@ -128,6 +128,11 @@ pub fn ddl_needs(stmt: &DdlStmt, env: &StatementEnv) -> SqlResult<Vec<Needs>> {
     };
     Ok(match stmt {
         DdlStmt::CreateTable(c) => create_table_needs(c, env)?,
+        DdlStmt::CreateSequence {
+            temporary: true,
+            name,
+            ..
+        } => vec![on_database(db_of(name, env)?, Privilege::CreateTemporary)],
         _ if is_temporary_ddl(stmt, env) => Vec::new(),
         DdlStmt::DropTable { tables, .. } => {
             let mut needs = Vec::new();
@@ -336,6 +341,7 @@ impl Run<'_> {
                 if_not_exists,
                 name,
                 options,
+                ..
             } => self.create_sequence(*or_replace, *if_not_exists, name, options),
             DdlStmt::AlterSequence {
                 if_exists,
@@ -346,7 +352,7 @@ impl Run<'_> {
                 temporary: true,
                 if_exists,
                 names,
-            } => self.drop_temporary_sequences(*if_exists, names),
+            } if self.temporary.is_none() => self.drop_temporary_sequences(*if_exists, names),
             DdlStmt::DropSequence {
                 if_exists, names, ..
             } => self.drop_sequences(*if_exists, names),

@@ -156,7 +156,7 @@ impl Run<'_> {
         let Some(database) = self.catalog.database(db) else {
             return Err(unknown_database(db));
         };
-        let changes = match self.make_room(db, &name.name, or_replace, if_not_exists)? {
+        let mut changes = match self.make_room(db, &name.name, or_replace, if_not_exists)? {
             Some(changes) => changes,
             None => return Ok(0),
         };
@@ -187,7 +187,15 @@ impl Run<'_> {
             merge: None,
             options: Vec::new(),
         };
-        self.put_sequence(def, &row, changes)
+        if self.temporary.is_none() {
+            return self.put_sequence(def, &row, changes);
+        }
+        changes.push(CatalogChange::CreateTable(def));
+        self.submit(self.default_db(), self.text.to_string(), changes, false)?;
+        if let Some(table) = env.temporary_table(db, &name.name) {
+            table.begin_own_numbers(row);
+        }
+        Ok(0)
     }
 
     /// Makes a sequence with its row, which replicas make themselves.
@@ -226,6 +234,11 @@ impl Run<'_> {
         };
         if !table.def.sequence {
             return Err(not_a_sequence(codes::NOT_SEQUENCE, table));
+        }
+        if let Some(row) = table.own_numbers() {
+            let row = row_of(options, Some(&row)).ok_or_else(|| out_of_range(db, &name.name))?;
+            table.begin_own_numbers(row);
+            return Ok(0);
         }
         let last = self.env.variables.last_value(db, &name.name)?;
         // Replicas run the statement: MariaDB's take over no more than the next number from a row event.
@@ -277,7 +290,7 @@ impl Run<'_> {
         }
     }
 
-    /// DROP TEMPORARY SEQUENCE: there are none.
+    /// DROP TEMPORARY SEQUENCE in a session that has no temporary tables.
     pub(super) fn drop_temporary_sequences(
         &self,
         if_exists: bool,
@@ -336,6 +349,9 @@ impl Run<'_> {
 
 /// The row of a sequence as it is now.
 pub fn sequence_row(db: &narwal_engine::Database, table: &Arc<Table>) -> SqlResult<SequenceRow> {
+    if let Some(row) = table.own_numbers() {
+        return Ok(row);
+    }
     let mut txn = db.begin(Default::default());
     let all = narwal_engine::KeyRange::all();
     let view = narwal_engine::ReadView::Snapshot;

@@ -37,6 +37,11 @@ pub fn is_temporary_ddl(stmt: &DdlStmt, env: &StatementEnv) -> bool {
         | DdlStmt::CreateIndex { table, .. }
         | DdlStmt::DropIndex { table, .. }
         | DdlStmt::AlterTable { table, .. } => env.is_temporary(table),
+        DdlStmt::CreateSequence { temporary, .. } => *temporary,
+        DdlStmt::AlterSequence { name, .. } => env.is_temporary(name),
+        DdlStmt::DropSequence {
+            temporary, names, ..
+        } => *temporary || names.iter().all(|t| env.is_temporary(t)),
         DdlStmt::RenameTable { pairs, .. } => pairs.iter().any(|(from, _)| env.is_temporary(from)),
         _ => false,
     }

@@ -283,6 +283,12 @@ impl Resolver<'_> {
         }
         let table = self.stored(&db, &t.name.name, verb.privilege())?;
         let name = t.alias.as_deref().unwrap_or(&t.name.name);
+        if table.own_numbers().is_some() {
+            return Err(match verb {
+                Verb::Insert => SqlError::unsupported("INSERT into a temporary sequence"),
+                _ => narwal_engine::not_for_sequences(&table).to_sql(),
+            });
+        }
         if table.def.merge.is_some() {
             let (table, others) = self.table_written(&table, verb)?;
             return Ok(Written {

@@ -10,12 +10,12 @@ use crate::planner::sequence_table::sequence_table;
 use crate::privilege::Through;
 use crate::privilege::{Needs, Privilege};
 use crate::view_def::wrong_kind;
-use crate::virtual_tables::{INFORMATION_SCHEMA, PERFORMANCE_SCHEMA, VirtualTables};
+use crate::virtual_tables::{INFORMATION_SCHEMA, PERFORMANCE_SCHEMA, VirtualTables, Wanted};
 use narwal_engine::{Catalog, Database, Table};
 use narwal_syntax::ast::Cte;
 use narwal_syntax::ast::{TableName, TableRef};
 use narwal_types::errors;
-use narwal_types::{SqlError, SqlResult};
+use narwal_types::{SqlError, SqlResult, ValueRef};
 use std::cell::Cell;
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -115,6 +115,19 @@ impl<'a> Resolver<'a> {
             Ok(table) => table,
             Err(e) => return sequence_table(&db, &t.name.name, &alias)?.ok_or(e),
         };
+        if table.own_numbers().is_some() {
+            let of = table.clone();
+            let rows = move |_: &StatementEnv, _: &Wanted| {
+                let row = of.own_numbers();
+                Ok((row.iter())
+                    .map(|r| r.values().iter().map(ValueRef::to_value).collect())
+                    .collect())
+            };
+            return Ok(Resolved {
+                source: Source::new(alias, table),
+                rows: Rows::Virtual(Arc::new(rows)),
+            });
+        }
         if table.def.merge.is_some() {
             return self.merge_table(table, alias);
         }

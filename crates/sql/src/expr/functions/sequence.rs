@@ -3,6 +3,7 @@
 use super::typing::bigint_or_null;
 use crate::expr::node::{Call, Function};
 use crate::expr::value::Val;
+use crate::numbers;
 use narwal_types::SqlResult;
 
 pub(super) static FUNCTIONS: &[&Function] = &[
@@ -12,8 +13,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "The last number that a sequence gave in this session.",
         bigint_or_null,
         |c| {
-            let sequences = &c.ctx.env.variables;
-            let last = sequences.last_value(&c.text(0), &c.text(1))?;
+            let last = numbers::last(c.ctx.env, &c.text(0), &c.text(1))?;
             Ok(last.map_or(Val::NULL, Val::int))
         },
     )
@@ -23,10 +23,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "database, sequence",
         "The next number of a sequence.",
         bigint_or_null,
-        |c| {
-            let sequences = &c.ctx.env.variables;
-            sequences.next_value(&c.text(0), &c.text(1)).map(Val::int)
-        },
+        |c| numbers::next(c.ctx.env, &c.text(0), &c.text(1)).map(Val::int),
     )
     .volatile(),
     &Function::new(
@@ -44,7 +41,6 @@ fn setval<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     let used = c.args.len() < 4 || c.int(3) != 0;
     let round = if c.args.len() < 5 { 0 } else { c.int(4) };
     let number = c.int(2);
-    let sequences = &c.ctx.env.variables;
-    let set = sequences.set_value(&c.text(0), &c.text(1), (number, used, round))?;
+    let set = numbers::set(c.ctx.env, &c.text(0), &c.text(1), (number, used, round))?;
     Ok(if set { Val::int(number) } else { Val::NULL })
 }

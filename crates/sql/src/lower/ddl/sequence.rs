@@ -1,6 +1,5 @@
 //! Sequences.
 
-use super::refuse::unsupported;
 use super::table;
 use crate::ast::{DdlStmt, SequenceOptions};
 use narwal_syntax::ast::ddl::{AlterSequence, CreateSequence, SequenceOption};
@@ -8,12 +7,10 @@ use narwal_types::SqlResult;
 
 /// CREATE SEQUENCE.
 pub(super) fn create(s: CreateSequence) -> SqlResult<DdlStmt> {
-    if s.temporary {
-        return unsupported("CREATE TEMPORARY SEQUENCE");
-    }
     let mut options = options(s.options);
     options.table = table::options(s.table)?;
     Ok(DdlStmt::CreateSequence {
+        temporary: s.temporary,
         or_replace: s.creation.or_replace,
         if_not_exists: s.creation.if_not_exists,
         name: s.name,
