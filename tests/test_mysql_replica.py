@@ -104,7 +104,7 @@ def source(own_narwal):
 def fill(source) -> None:
     source.sql(TYPES)
     for row in ROWS:
-        source.sql(f"INSERT INTO d.types VALUES ({row})")
+        source.sql(f"SET NAMES utf8mb4; INSERT INTO d.types VALUES ({row})")
     source.sql(
         "CREATE TABLE d.t (a INT PRIMARY KEY AUTO_INCREMENT, b VARCHAR(100), KEY (b)); "
         "INSERT INTO d.t (b) VALUES ('one'), ('two'), ('three'); UPDATE d.t SET b = CONCAT(b, '!') WHERE a > 1; DELETE FROM d.t WHERE a = 2; "
@@ -152,7 +152,7 @@ def test_what_mysql_has_other_words_for(replica, source):
     """JSON is text here: it comes as text. So do defaults, collations and options that MySQL writes in another way."""
     source.sql(
         "CREATE TABLE d.j (id INT PRIMARY KEY, json JSON NOT NULL DEFAULT '{}', n INT, KEY k (n) IGNORED); "
-        "INSERT INTO d.j VALUES (1, '{\"b\": 1, \"a\": [1, 2.50, null]}', 1), (2, '\"naïve 😀\"', 2); INSERT INTO d.j (id) VALUES (3); "
+        "SET NAMES utf8mb4; INSERT INTO d.j VALUES (1, '{\"b\": 1, \"a\": [1, 2.50, null]}', 1), (2, '\"naïve 😀\"', 2); INSERT INTO d.j (id) VALUES (3); "
         "ALTER TABLE d.j ADD COLUMN IF NOT EXISTS more JSON AFTER json, ALTER INDEX k NOT IGNORED, ALTER json SET DEFAULT '[]'; "
         "UPDATE d.j SET more = JSON_ARRAY(id, 'x'), json = JSON_SET(json, '$.c', id) WHERE id < 3; INSERT INTO d.j (id) VALUES (4); "
         "CREATE TABLE d.texts (id CHAR(36) PRIMARY KEY DEFAULT uuid(), a TEXT DEFAULT 'x', b DATE DEFAULT curdate(), c INT AS (LENGTH(d)) PERSISTENT, "

@@ -49,3 +49,6 @@ INSERT INTO bits VALUES (b'0100000101000010');
 CREATE TABLE shown SELECT CONCAT(b) a, CONCAT(b, 'x') b, GROUP_CONCAT(b) c FROM bits;
 SHOW CREATE TABLE shown;
 SELECT HEX(a), HEX(b) FROM shown;
+CREATE TABLE chosen (c VARCHAR(12) COLLATE uca1400_ai_ci);
+INSERT INTO chosen VALUES ('a');
+SELECT NVL2(x'ff', 'a', c), NVL2(x'ff', 'a', 1.005), IF(x'31', c, 'b'), NVL2(NULL, 'a', c) FROM chosen;

@@ -12,3 +12,4 @@ select * from dt where c = '20020109 01:30:40';
 -- nowarn
 select * from dt where c between '20020109 01:30:40' and '20020109 01:30:50';
 drop table dt;
+SELECT ADDTIME(1, -1e308), SUBTIME(1, -1e308), ADDTIME('10:00:00', -9223372036854775808);

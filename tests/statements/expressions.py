@@ -19,7 +19,7 @@ UNSETTLED = {"rand", "uuid", "uuid_short", "sys_guid", "connection_id", "now", "
              "current_time", "localtime", "localtimestamp", "utc_date", "utc_time", "utc_timestamp", "unix_timestamp", "version", "user", "session_user",
              "system_user", "current_user", "database", "schema", "found_rows", "row_count", "last_insert_id", "encrypt", "random_bytes", "compress",
              "is_used_lock", "is_free_lock", "release_lock", "coercibility", "binlog_gtid_pos", "last_value", "password", "old_password", "current_role", "default",
-             "time", "timestamp", "kdf", "charset", "collation", "decode_histogram", "name_const"}  # fmt: skip
+             "time", "timestamp", "rownum", "kdf", "charset", "collation", "decode_histogram", "name_const"}  # fmt: skip
 UNITS = ["MICROSECOND", "SECOND", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "QUARTER", "YEAR", "SECOND_MICROSECOND", "MINUTE_SECOND", "HOUR_MICROSECOND",
          "HOUR_SECOND", "DAY_MICROSECOND", "DAY_HOUR", "DAY_SECOND", "YEAR_MONTH"]  # fmt: skip
 PLAIN_UNITS = [u for u in UNITS if "_" not in u]

@@ -23,9 +23,9 @@ def known(name: str, pattern: str, line: str) -> Known:
 
 
 KNOWN = [
-    known("not written", r"\b(des_\w+|encrypt|json_table)\(", "`DES_ENCRYPT`, `DES_DECRYPT`"),
+    known("not written", r"\b(encrypt|json_table)\(", "`ENCRYPT`, `ST_*`"),
+    known("keys of DES", r"\bdes_\w+\(", "`DES_ENCRYPT` with a key's number"),
     known("remainder", r" % |\bmod\b", "other remainders that are zero"),
-    known("format of a time", r"date_format\(", "`DATE_FORMAT(time, ...)`"),
     known("convert to ascii", r"convert\(.* using", "`CONVERT('é' USING ascii)`"),
     known("round of nines", r"round\(.*, ?-\d", "`ROUND(d, -1)`"),
     known("rpad of collations", r"\b[rl]pad\(", "`RPAD(a, n, b)`"),

@@ -330,8 +330,8 @@ mod tests {
         let run = |t: &mut Translator, named| {
             t.begin_group(100, named);
             let (mut all, mut out) = (Vec::new(), Vec::new());
-            for event in [&head, &last] {
-                if event == &&last {
+            for (event, is_last) in [(&head, false), (&last, true)] {
+                if is_last {
                     t.at_end();
                     let _ = t.render(event, &mut out);
                 }

@@ -88,7 +88,11 @@ pub(super) fn in_call(
     }
     let bytes = ty.ty.collation == Collation::Binary;
     if chosen && ty.ty.is_string() || joined && bytes {
-        return together(args, ty.ty.collation, name, joined, env);
+        // The condition is none of the values.
+        let mut all = args;
+        let values = all.split_off(usize::from(matches!(name, "if" | "nvl2")));
+        all.extend(together(values, ty.ty.collation, name, joined, env)?);
+        return Ok(all);
     }
     // One number makes all of FIELD()'s values numbers.
     let compared = COMPARED.contains(&name) && (name != "field" || args.iter().all(is_text));

@@ -26,7 +26,7 @@ pub(super) fn check(said: Option<&str>, def: &TableDef) -> SqlResult<()> {
     }
     let generated = def.columns.iter().any(|c| c.generated.is_some());
     if generated && ["CSV", "MEMORY", engine_name::MERGE].contains(&engine) {
-        return Err(errors::UNSUPPORTED_ENGINE_FOR_VIRTUAL_COLUMNS.with([&engine]));
+        return Err(errors::UNSUPPORTED_ENGINE_FOR_GENERATED_COLUMNS.with([&engine]));
     }
     if csv && def.columns.iter().any(|c| c.nullable) {
         return Err(errors::CHECK_NOT_IMPLEMENTED.with([&"nullable columns"]));

@@ -41,6 +41,8 @@ impl WriteJoinPlan {
         let env = ctx.env;
         // Rows of a table are changed once, whichever tables behind a MERGE table they were joined with.
         let mut all: Vec<(&Self, usize, Found)> = Vec::new();
+        // It knows of which lists the members are that it has written.
+        let mut codec = ValueBytes::default();
         for plan in std::iter::once(self).chain(&self.behind) {
             let same = |(p, t, _): &&mut (&Self, usize, Found), n: usize| {
                 *t == n && p.targets[n].table.def.id == plan.targets[n].table.def.id
@@ -50,7 +52,7 @@ impl WriteJoinPlan {
                 let before = all.iter_mut().find(|a| same(a, n));
                 found.push(before.map_or_else(Found::default, |a| std::mem::take(&mut a.2)));
             }
-            plan.find(txn, ctx, &mut found)?;
+            plan.find(txn, ctx, &mut found, &mut codec)?;
             for (n, found) in found.into_iter().enumerate() {
                 match all.iter_mut().find(|a| same(a, n)) {
                     Some(a) => a.2 = found,
@@ -60,7 +62,7 @@ impl WriteJoinPlan {
         }
         let mut tally = Tally::default();
         for (plan, target, found) in all {
-            plan.write(txn, ctx, &plan.targets[target], found, &mut tally)?;
+            plan.write(txn, ctx, &plan.targets[target], found, &codec, &mut tally)?;
         }
         let Tally {
             matched,
@@ -86,15 +88,20 @@ impl WriteJoinPlan {
     }
 
     /// Runs the join.
-    fn find(&self, txn: &mut Transaction, ctx: &RunCtx<'_>, found: &mut [Found]) -> SqlResult<()> {
+    fn find(
+        &self,
+        txn: &mut Transaction,
+        ctx: &RunCtx<'_>,
+        found: &mut [Found],
+        codec: &mut ValueBytes,
+    ) -> SqlResult<()> {
         let env = ctx.env;
-        let mut codec = ValueBytes::default();
         let mut record = Vec::new();
         self.query.run(txn, ctx, &mut |row| {
             let (new, keys) = row.split_at(self.values);
             for (key, found) in keys.iter().zip(&mut *found) {
                 let ValueRef::Bytes(key) = key else { continue };
-                let codec = &mut codec;
+                let codec = &mut *codec;
                 let mut put = |to: &mut Vec<u8>| {
                     put_bytes(key, to);
                     for v in new {
@@ -119,10 +126,10 @@ impl WriteJoinPlan {
         ctx: &RunCtx<'_>,
         target: &Target,
         found: Found,
+        codec: &ValueBytes,
         tally: &mut Tally,
     ) -> SqlResult<()> {
         let env = ctx.env;
-        let codec = ValueBytes::default();
         let mode = store_mode(env, self.ignore, true);
         let Found { seen, mut rows } = found;
         seen.finish(env, &mut |row| {

@@ -148,7 +148,7 @@ pub(super) fn time_of_any_length(v: ValueRef<'_>, first_moment: i64, rounds: boo
         | ValueRef::Date(_)
         | ValueRef::DateTime(_) => None,
         v => number_parts(v, rounds)
-            .filter(|p| p.0.abs() < first_moment)
+            .filter(|p| p.0.unsigned_abs() < first_moment.unsigned_abs())
             .and_then(|(n, us, fsp)| time_from_number(n, us, fsp)),
     }
 }
