@@ -594,7 +594,9 @@ impl DdlStmt {
     pub fn keeps_transaction(&self) -> bool {
         match self {
             DdlStmt::CreateTable(c) => c.temporary,
-            DdlStmt::DropTable { temporary, .. } => *temporary,
+            DdlStmt::DropTable { temporary, .. }
+            | DdlStmt::CreateSequence { temporary, .. }
+            | DdlStmt::DropSequence { temporary, .. } => *temporary,
             _ => false,
         }
     }

@@ -321,14 +321,15 @@ impl Run<'_> {
                         None => quote_ident(&t.name),
                     });
                 }
-                Some(table) => {
+                // A temporary table is not looked at.
+                Some(table) if !table.temporary => {
                     wrong.push(not_a_sequence(codes::NOT_SEQUENCE2, table));
                 }
                 None if self.catalog.view(db, &t.name).is_some() => {
                     let text = format!("'{db}.{}' is a view", t.name);
                     wrong.push(errors::IT_IS_A_VIEW.text(text));
                 }
-                None => missing.push(format!("{db}.{}", t.name)),
+                _ => missing.push(format!("{db}.{}", t.name)),
             }
         }
         if !changes.is_empty() {
