@@ -326,6 +326,7 @@ mod tests {
         let head = gtid(5, gtid_flags::TRANSACTIONAL, Some(9));
         let mut last = head.clone();
         last[4] = event_type::XID;
+        stamp_event(&mut last, 3, 1044).unwrap();
         // The types of the events, and number and clock of each GTID.
         let run = |t: &mut Translator, named| {
             t.begin_group(100, named);
