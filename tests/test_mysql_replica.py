@@ -112,7 +112,7 @@ def fill(source) -> None:
         "CREATE VIEW d.v AS SELECT a FROM d.t; TRUNCATE TABLE d.types"
     )
     for row in ROWS:
-        source.sql(f"REPLACE INTO d.types VALUES ({row})")
+        source.sql(f"SET NAMES utf8mb4; REPLACE INTO d.types VALUES ({row})")
     source.sql(
         "XA START 'x1'; INSERT INTO d.t (b) VALUES ('xa'); XA END 'x1'; XA PREPARE 'x1'; XA COMMIT 'x1'; "
         "XA START 'x2','b',9; INSERT INTO d.t (b) VALUES ('no'); XA END 'x2','b',9; XA PREPARE 'x2','b',9; XA ROLLBACK 'x2','b',9"
@@ -156,7 +156,7 @@ def test_what_mysql_has_other_words_for(replica, source):
         "ALTER TABLE d.j ADD COLUMN IF NOT EXISTS more JSON AFTER json, ALTER INDEX k NOT IGNORED, ALTER json SET DEFAULT '[]'; "
         "UPDATE d.j SET more = JSON_ARRAY(id, 'x'), json = JSON_SET(json, '$.c', id) WHERE id < 3; INSERT INTO d.j (id) VALUES (4); "
         "CREATE TABLE d.texts (id CHAR(36) PRIMARY KEY DEFAULT uuid(), a TEXT DEFAULT 'x', b DATE DEFAULT curdate(), c INT AS (LENGTH(d)) PERSISTENT, "
-        "d CHAR(9) COLLATE utf8mb4_uca1400_nopad_as_cs) COLLATE uca1400_ai_ci; INSERT INTO d.texts (d) VALUES ('é'), ('É'), ('e'); "
+        "d VARCHAR(9) COLLATE utf8mb4_uca1400_nopad_as_cs) COLLATE uca1400_ai_ci; INSERT INTO d.texts (d) VALUES ('é'), ('É'), ('e'); "
         "CREATE TABLE d.made SELECT id, json, n FROM d.j; INSERT INTO d.made VALUES (9, '9', 9); DROP INDEX IF EXISTS k ON d.j"
     )
     mysql = replica()
@@ -165,7 +165,7 @@ def test_what_mysql_has_other_words_for(replica, source):
     mysql.equal(source, "d.j", "d.texts", "d.made")
     columns = "SELECT DATA_TYPE, COLLATION_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = 'd' AND COLUMN_NAME "
     assert mysql.rows(columns + "IN ('json', 'more')") == [["longtext", "utf8mb4_bin"]] * 3
-    assert mysql.rows(columns + "= 'd'") == [["char", "utf8mb4_0900_as_cs"]]
+    assert mysql.rows(columns + "= 'd'") == [["varchar", "utf8mb4_0900_as_cs"]]
     assert mysql.rows("SELECT id FROM d.j WHERE json->'$.c' = 1") == [["1"]]
 
 

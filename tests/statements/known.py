@@ -44,7 +44,7 @@ KNOWN = [
     known("ALTER IGNORE", r"^alter ignore", "`ALTER IGNORE TABLE t ADD PRIMARY KEY`"),
     known("double in a text", r"e308|e-308|e\+", "a DOUBLE stored in a text too short for it"),
     known("a zero date is NULL", r"_(date|moment)\b IS (NOT )?NULL|isnull\(.*_(date|moment)", "`date_column IS NULL` of a NOT NULL column"),
-    known("numbers as TIME", r"\b(time|timediff|addtime|subtime|sec_to_time|maketime|hour|minute|second|microsecond)\b.*\d", "`CAST(10000000000 AS TIME)`"),
+    known("numbers as TIME", r"\b(time|timediff|addtime|subtime|sec_to_time|maketime|hour|minute|second|microsecond)\b.*\d|_clock\b *(<|>|=|!=)|(<|>|=) *(\w+\.)?\w+_clock\b", "`CAST(10000000000 AS TIME)`"),
     known("DATE in BIT", r"_bytes.*\b(date|timestamp|time) '", "a DATE or TIME stored in a BIT column"),
     known("TO_CHAR of NULL", r"to_char\(", "`TO_CHAR(NULL, 'no format')`"),
     known("VALUES in IN", r"in \(values\(", "`x IN (VALUES(c), 1)`"),
