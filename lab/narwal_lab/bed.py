@@ -176,19 +176,23 @@ class Bed:
         client.query("CREATE DATABASE IF NOT EXISTS lab_check")
         client.query("CREATE TABLE IF NOT EXISTS lab_check.t (id INT PRIMARY KEY AUTO_INCREMENT, v INT NOT NULL)")
         trace = self.raw / f"{subject.slug}.strace"
+        # strace also sees what the server does beside the commits while it is attached and let go.
+        attached = self.count_syncs(server)
         tracer = self._strace(server, trace)
         before = self.count_syncs(server)
         for i in range(commits):
             client.query(f"INSERT INTO lab_check.t (v) VALUES ({i})")
         counted = self.count_syncs(server) - before
         seen = self._end_strace(tracer, trace)
+        whole = self.count_syncs(server) - attached
         client.query("DROP DATABASE lab_check")
         client.close()
         per_commit = counted / commits
         result = {"syncs_per_lone_commit": round(per_commit, 3), "needed": subject.lone_syncs, "by_strace": None}
         if seen is not None:
             result["by_strace"] = round(seen / commits, 3)
-            if abs(seen - counted) > max(6, counted // 10):
+            tolerated = max(6, counted // 10)
+            if seen > whole + tolerated or seen < counted - tolerated:
                 raise Unfair(
                     f"{subject.name}: the shim counted {counted} syncs in {commits} commits and strace {seen}. A server that syncs "
                     "past libc (io_uring, a static binary) cannot be delayed or counted by the shim, so this run would not be fair."
