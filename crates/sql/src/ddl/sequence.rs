@@ -310,7 +310,10 @@ impl Run<'_> {
         let mut wrong = Vec::new();
         for t in names {
             let db = db_of(t, self.env)?;
-            match self.catalog.table(db, &t.name) {
+            // DROP TEMPORARY SEQUENCE sees nothing else, and of nothing else's kind.
+            let seen = self.catalog.table(db, &t.name);
+            let seen = seen.filter(|table| self.temporary.is_none() || table.temporary);
+            match seen {
                 Some(table) if table.def.sequence => {
                     changes.push(CatalogChange::DropTable {
                         db: db.to_string(),
@@ -325,7 +328,7 @@ impl Run<'_> {
                 Some(table) if !table.temporary => {
                     wrong.push(not_a_sequence(codes::NOT_SEQUENCE2, table));
                 }
-                None if self.catalog.view(db, &t.name).is_some() => {
+                None if self.temporary.is_none() && self.catalog.view(db, &t.name).is_some() => {
                     let text = format!("'{db}.{}' is a view", t.name);
                     wrong.push(errors::IT_IS_A_VIEW.text(text));
                 }
