@@ -68,6 +68,15 @@ fn named(roles: &[String]) -> String {
     quoted.join(", ")
 }
 
+/// Adds the names that are not there yet.
+fn add_new(names: &mut Vec<String>, more: Vec<String>) {
+    for name in more {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+}
+
 impl ClientSession {
     /// A statement of roles.
     pub(crate) fn role_statement(&mut self, statement: &RoleStatement) -> SqlResult<()> {
@@ -266,11 +275,7 @@ impl ClientSession {
             let (mut names, mut bad): (Vec<String>, Vec<String>) = Default::default();
             for role in &group {
                 let of = self.grant_role(&mut drafts, role, users, admin_option, &mut bad)?;
-                names.extend(
-                    of.into_iter()
-                        .filter(|n| !names.contains(n))
-                        .collect::<Vec<_>>(),
-                );
+                add_new(&mut names, of);
             }
             let list = named(&group);
             let sql = format!("GRANT {list} TO {}{option}", names.join(", "));
@@ -346,11 +351,7 @@ impl ClientSession {
             let (mut names, mut bad): (Vec<String>, Vec<String>) = Default::default();
             for role in &group {
                 let of = self.revoke_role(&mut drafts, role, users, admin_option, &mut bad)?;
-                names.extend(
-                    of.into_iter()
-                        .filter(|n| !names.contains(n))
-                        .collect::<Vec<_>>(),
-                );
+                add_new(&mut names, of);
             }
             let list = named(&group);
             let sql = format!("REVOKE {what}{list} FROM {}", names.join(", "));
