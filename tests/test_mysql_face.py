@@ -537,7 +537,6 @@ def test_what_is_not_there_is_refused_by_name(face):
         "CREATE VIEW v AS SELECT l.b FROM t, LATERAL (SELECT t.a AS b) AS l",
         "SELECT * FROM t RIGHT JOIN LATERAL (SELECT 1) AS l ON TRUE",
         "SET GLOBAL sql_require_primary_key = ON",
-        "SET SESSION gtid_next = 'AUTOMATIC:tag'",
     ):
         assert c.run(statement).error == 1235, statement
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import threading
 import time
@@ -392,9 +393,10 @@ def agree(narwal, follower) -> None:
     executed = narwal.sql("SELECT REPLACE(@@GLOBAL.gtid_executed, '\\n', '')")[0][0]
     wanted = []
     for part in executed.split(","):
-        uuid, ranges = part.split(":", 1)
+        # Ranges without a tag, and what stands behind the first tag.
+        uuid, ranges, tags = re.fullmatch(r"([0-9a-f-]{36})((?::[0-9-]+)*)((?::[a-z].*)?)", part).groups()
         # Narwal's own have version 8 of RFC 9562.
-        wanted.append(f"{uuid}:{ranges.rsplit('-', 1)[-1]}" if uuid[14] == "8" else part)
+        wanted.append(f"{uuid}:{re.split('[:-]', ranges)[-1]}{tags}" if uuid[14] == "8" else part)
     waited = follower.sql(f"SELECT WAIT_FOR_EXECUTED_GTID_SET('{','.join(wanted)}', 60)")
     assert waited == [["0"]], (executed, follower.executed, follower.sql("SHOW REPLICA STATUS"))
     subset = f"SELECT GTID_SUBSET('{follower.executed}', @@GLOBAL.gtid_executed)"
@@ -426,6 +428,9 @@ def test_transactions_keep_their_names_on_the_way(source, narwal, tmp_path):
         for n in range(10, 40):
             source.sql(f"INSERT INTO d.t VALUES ({n}, 'from the first', 0); UPDATE d.t SET n = n + 1 WHERE id < 100")
             narwal.sql(f"INSERT INTO d.t VALUES ({n} + 1000, 'from narwal', 0)")
+            source.sql(f"SET gtid_next = 'AUTOMATIC:blue'; INSERT INTO d.t VALUES ({n} + 2000, 'tagged', 0); SET gtid_next = AUTOMATIC")
+            narwal.sql(f"SET gtid_next = 'AUTOMATIC:red'; INSERT INTO d.t VALUES ({n} + 3000, 'tagged here', 0); BEGIN; ROLLBACK; "
+                       f"CREATE TABLE d.t{n} (a INT); DROP TABLE d.t{n}; SET gtid_next = AUTOMATIC")  # fmt: skip
             if n == 20:
                 narwal.sql("SET gtid_next = 'aaaaaaaa-aaaa-aaaa-aaaa-aaaaaaaaaaaa:7'; INSERT INTO d.t VALUES (5000, 'named', 0); SET gtid_next = AUTOMATIC")
             if n % 10 == 5:
@@ -438,6 +443,7 @@ def test_transactions_keep_their_names_on_the_way(source, narwal, tmp_path):
         wait_for(narwal, source)
         agree(narwal, last)
         assert "aaaaaaaa-aaaa-aaaa-aaaa-aaaaaaaaaaaa:7" in last.executed
+        assert ":blue:1-30" in last.executed and ":red:1-90" in last.executed
         equal(narwal, last, "d.t")
         # Without Narwal: nothing comes twice.
         last.sql("STOP REPLICA; RESET REPLICA ALL")

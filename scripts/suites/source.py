@@ -8,9 +8,11 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import tarfile
+import urllib.parse
 import urllib.request
 from pathlib import Path
 
@@ -20,8 +22,13 @@ def from_pypi(folder: Path, name: str, version: str, sha256: str) -> Path:
     into = folder / f"{name}-{version}"
     if into.exists():
         return into
-    about = json.load(urllib.request.urlopen(f"https://pypi.org/pypi/{name}/{version}/json", timeout=60))
-    url = next(f["url"] for f in about["urls"] if f["packagetype"] == "sdist")
+    # The simple index: mirrors have it too, other than PyPI's own JSON.
+    index = f"https://pypi.org/simple/{name}/"
+    page = urllib.request.urlopen(index, timeout=60).read().decode()
+    found = re.search(rf'href="([^"#]*/{name}-{re.escape(version)}\.tar\.gz)[#"]', page, re.I)
+    if not found:
+        raise SystemExit(f"{index} has no source archive of {name} {version}")
+    url = urllib.parse.urljoin(index, found[1])
     packed = urllib.request.urlopen(url, timeout=300).read()
     found = hashlib.sha256(packed).hexdigest()
     if found != sha256:
@@ -49,5 +56,5 @@ def go_tests(folder: Path, module: str, version: str, package: str = ".") -> tup
         shutil.copytree(about["Dir"], into)
         for path in [into, *into.rglob("*")]:
             path.chmod(path.stat().st_mode | 0o200)
-        run("go", "test", "-c", "-o", str(program), package, cwd=into)
+        run("go", "test", "-c", "-o", str(program), f"./{package}", cwd=into)
     return into / package, program

@@ -185,6 +185,19 @@ impl GtidSet {
         ranges.splice(from..to, [whole]);
     }
 
+    /// The first number from that of `gtid` on that is not in the set, with its UUID and tag.
+    #[must_use]
+    pub fn first_free(&self, gtid: &MysqlGtid) -> u64 {
+        let ranges = self.of(&(gtid.uuid, gtid.tag));
+        let mut number = gtid.number;
+        for &(first, last) in ranges {
+            if (first..=last).contains(&number) {
+                number = last + 1;
+            }
+        }
+        number
+    }
+
     /// True if it has this number, without a tag.
     #[must_use]
     pub fn contains(&self, uuid: &Uuid, number: u64) -> bool {

@@ -35,6 +35,7 @@ mod rows;
 mod table_map;
 mod template;
 mod value;
+mod var_uint;
 mod xid;
 
 pub use column::{ColumnMeta, column_type};

@@ -9,22 +9,24 @@ use crate::error::BinlogError;
 use crate::event::{CHECKSUM_LEN, EventHeader, HEADER_LEN, build, event_flags, event_type, seal};
 use crate::gtid_set::{GtidSet, MysqlGtid};
 use crate::lenenc::{Reader, put_lenenc};
+use crate::var_uint::put_var_uint;
 
 /// Type codes that only MySQL has.
 mod mysql_type {
     pub(super) const GTID: u8 = 33;
     pub(super) const PREVIOUS_GTIDS: u8 = 35;
+    pub(super) const GTID_TAGGED: u8 = 42;
 }
 
 /// The version that events say they were written by: 8.0's forms are understood by 8.0, 8.4 and 9.
 const VERSION: &str = "8.0.36-narwal";
 /// The same as a number, in GTID events.
 const VERSION_NUMBER: u32 = 80_036;
-/// Lengths of the fixed parts of MySQL 8.0's event types 1 to 41, as its servers write them.
-const POST_HEADER: [u8; 41] = [
-    0x00, 0x0d, 0x00, 0x08, 0x00, 0x00, 0x00, 0x00, 0x04, 0x00, 0x04, 0x00, 0x00, 0x00, 0x62, 0x00,
+/// Lengths of the fixed parts of MySQL's event types 1 to 42, as 8.4 and 9 write them; 8.0 passes over what it does not know.
+const POST_HEADER: [u8; 42] = [
+    0x00, 0x0d, 0x00, 0x08, 0x00, 0x00, 0x00, 0x00, 0x04, 0x00, 0x04, 0x00, 0x00, 0x00, 0x63, 0x00,
     0x04, 0x1a, 0x08, 0x00, 0x00, 0x00, 0x08, 0x08, 0x08, 0x02, 0x00, 0x00, 0x00, 0x0a, 0x0a, 0x0a,
-    0x2a, 0x2a, 0x00, 0x12, 0x34, 0x00, 0x0a, 0x28, 0x00,
+    0x2a, 0x2a, 0x00, 0x12, 0x34, 0x00, 0x0a, 0x28, 0x00, 0x00,
 ];
 /// Bits of `sql_mode` that MySQL 8 knows; others would be refused.
 const SQL_MODES: u64 = 0xefff_ffff & !0x3_ff10;
@@ -84,8 +86,8 @@ pub struct LogicalClock {
     pub last_committed: u64,
 }
 
-/// Writes the GTID event of a group behind `out`. `header` is that of MariaDB's event, `len` the group's bytes; `gtid` has no
-/// tag, which takes an event of another kind.
+/// Writes the GTID event of a group behind `out`. `header` is that of MariaDB's event, `len` the group's bytes. A GTID with a
+/// tag takes an event of another kind, which readers before MySQL 8.3 do not know.
 pub fn put_mysql_gtid(
     out: &mut Vec<u8>,
     header: &EventHeader,
@@ -94,24 +96,89 @@ pub fn put_mysql_gtid(
     clock: LogicalClock,
     len: u64,
 ) {
-    let begin = start(out, header, mysql_type::GTID, 0);
-    out.push(if rows { 0 } else { MAY_HAVE_STATEMENTS });
-    out.extend_from_slice(gtid.uuid.as_bytes());
-    out.extend_from_slice(&gtid.number.to_le_bytes());
-    out.push(2);
-    out.extend_from_slice(&clock.last_committed.to_le_bytes());
-    out.extend_from_slice(&clock.sequence.to_le_bytes());
-    // The time of the commit in microseconds, in seven bytes. The top bit would say that an earlier one follows.
+    let kind = match gtid.tag.is_none() {
+        true => mysql_type::GTID,
+        false => mysql_type::GTID_TAGGED,
+    };
+    let begin = start(out, header, kind, 0);
+    let flags = if rows { 0 } else { MAY_HAVE_STATEMENTS };
     let micros = u64::from(header.timestamp) * 1_000_000;
-    out.extend_from_slice(&micros.to_le_bytes()[..7]);
-    put_lenenc(out, len);
-    out.extend_from_slice(&VERSION_NUMBER.to_le_bytes());
+    match gtid.tag.is_none() {
+        true => put_plain(out, gtid, flags, clock, micros, len),
+        false => put_tagged(out, gtid, flags, clock, micros, len),
+    }
     // It stands where the group begins.
     end(
         out,
         begin,
         header.end_log_pos.saturating_sub(header.event_size),
     );
+}
+
+/// The body of a GTID event without a tag. `micros`: the time of the commit.
+fn put_plain(
+    out: &mut Vec<u8>,
+    gtid: &MysqlGtid,
+    flags: u8,
+    clock: LogicalClock,
+    micros: u64,
+    len: u64,
+) {
+    out.push(flags);
+    out.extend_from_slice(gtid.uuid.as_bytes());
+    out.extend_from_slice(&gtid.number.to_le_bytes());
+    out.push(2);
+    out.extend_from_slice(&clock.last_committed.to_le_bytes());
+    out.extend_from_slice(&clock.sequence.to_le_bytes());
+    // Seven bytes. The top bit would say that an earlier time follows.
+    out.extend_from_slice(&micros.to_le_bytes()[..7]);
+    put_lenenc(out, len);
+    out.extend_from_slice(&VERSION_NUMBER.to_le_bytes());
+}
+
+/// The body of a GTID event with a tag: a version, the body's length, the last field that readers must know, and fields, each
+/// behind its number. As 8.4 and 9.7 write it.
+fn put_tagged(
+    out: &mut Vec<u8>,
+    gtid: &MysqlGtid,
+    flags: u8,
+    clock: LogicalClock,
+    micros: u64,
+    len: u64,
+) {
+    /// Signed numbers have their sign in the lowest bit.
+    const fn signed(n: u64) -> u64 {
+        n << 1
+    }
+    let mut fields = vec![];
+    let mut field = |number: u64, values: &[u64]| {
+        put_var_uint(&mut fields, number);
+        for value in values {
+            put_var_uint(&mut fields, *value);
+        }
+    };
+    field(0, &[u64::from(flags)]);
+    field(1, &gtid.uuid.as_bytes().map(u64::from));
+    field(2, &[signed(gtid.number)]);
+    let tag = gtid.tag.name();
+    field(3, &[tag.len() as u64]);
+    fields.extend_from_slice(tag.as_bytes());
+    let mut field = |number: u64, value: u64| {
+        put_var_uint(&mut fields, number);
+        put_var_uint(&mut fields, value);
+    };
+    field(4, signed(clock.last_committed));
+    field(5, signed(clock.sequence));
+    field(6, micros);
+    field(8, len);
+    field(9, u64::from(VERSION_NUMBER));
+    put_var_uint(out, 1);
+    // The length counts itself, and what stands around it.
+    let around = fields.len() as u64 + 2;
+    let own = if around + 1 < 1 << 7 { 1 } else { 2 };
+    put_var_uint(out, around + own);
+    put_var_uint(out, 0);
+    out.extend_from_slice(&fields);
 }
 
 /// Writes a QUERY event behind `out` that has no default database and only settings that every server has.
@@ -315,6 +382,35 @@ mod tests {
         assert_eq!(body[48] & 0x80, 0);
         assert_eq!(&body[49..52], b"\xfc\x2c\x01");
         assert_eq!(&body[52..], &80_036u32.to_le_bytes());
+    }
+
+    #[test]
+    fn a_gtid_with_a_tag_has_mysqls_bytes() {
+        for (tag, number, len) in [
+            ("blue", 1_u64, 55),
+            ("t", 1_u64 << 62, 60),
+            (&"x".repeat(32), 1 << 62, 91),
+        ] {
+            let gtid = format!("1b466595-e939-11f1-af06-02fc00000001:{tag}:{number}");
+            let gtid: MysqlGtid = gtid.parse().unwrap();
+            let mut out = Vec::new();
+            let clock = LogicalClock {
+                sequence: 4,
+                last_committed: 2,
+            };
+            put_mysql_gtid(&mut out, &header(162), &gtid, true, clock, 304);
+            let raw = EventReader::new(&out).next().unwrap().unwrap();
+            assert_eq!((raw.header.event_type, raw.header.end_log_pos), (42, 1000));
+            assert_eq!(raw.mysql_gtid().unwrap(), Some(gtid));
+            assert_eq!(raw.body.len(), len);
+            assert_eq!(usize::from(raw.body[1] >> 1), len);
+            if tag == "blue" {
+                // Up to the time these are the bytes of MySQL 9.7.
+                let theirs = b"\x02\x6e\0\0\0\x02\x36\x8c\xca\x55\x02\xa5\x03\x72\x22\xc5\x03\xbd\x02\x0c\x04\xf1\x03\0\0\0\x02\x04\x04\x06\x08blue\
+                    \x08\x08\x0a\x10\x0c\x7f";
+                assert_eq!(raw.body[..theirs.len()], theirs[..]);
+            }
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@ use crate::error::BinlogError;
 use crate::event::{EventHeader, HEADER_LEN, MAX_EVENT_LEN};
 use crate::gtid_set::{MysqlGtid, Tag, read_tag};
 use crate::lenenc::Reader;
+use crate::var_uint::var_uint;
 use std::io::Read;
 use uuid::Uuid;
 
@@ -50,21 +51,6 @@ fn gtid(uuid: &[u8], tag: Tag, number: u64) -> Result<MysqlGtid, BinlogError> {
     match number {
         1..=0x7fff_ffff_ffff_fffe => Ok(MysqlGtid { uuid, tag, number }),
         _ => Err(BinlogError::Invalid("number of a GTID")),
-    }
-}
-
-/// A number of 1 to 9 bytes: the first byte's low bits that are set say how many follow.
-fn var_uint(reader: &mut Reader<'_>) -> Result<u64, BinlogError> {
-    let first = reader.u8()?;
-    let more = first.trailing_ones() as usize;
-    if more == 0 {
-        return Ok(u64::from(first >> 1));
-    }
-    let rest = reader.uint(more)?;
-    match more {
-        8 => Ok(rest),
-        7 => Ok(rest),
-        _ => Ok(rest << (7 - more) | u64::from(first >> (more + 1))),
     }
 }
 
@@ -207,24 +193,6 @@ mod tests {
             bytes: &[],
             body,
         }
-    }
-
-    #[test]
-    fn numbers_of_any_length() {
-        for (bytes, want) in [
-            (&[0u8][..], 0),
-            (&[0xfe], 127),
-            (&[0x01, 0x02], 128),
-            (&[0xfd, 0xff], 16383),
-            (&[0x03, 0x00, 0x02], 1 << 14),
-            (&[0xff, 1, 0, 0, 0, 0, 0, 0, 0x80], 1 << 63 | 1),
-            (&[0x7f, 1, 0, 0, 0, 0, 0, 0x80], 1 << 55 | 1),
-        ] {
-            let mut reader = Reader::new(bytes, "");
-            assert_eq!(var_uint(&mut reader).unwrap(), want, "{bytes:x?}");
-            assert!(reader.is_empty());
-        }
-        assert!(var_uint(&mut Reader::new(&[0x03, 1], "")).is_err());
     }
 
     #[test]

@@ -4,9 +4,9 @@
 //! the same log bring each transaction once. A name that the server has already is held by nobody: its transaction is
 //! passed over.
 
-use narwal_binlog::MysqlGtid;
+use narwal_binlog::{GtidSet, MysqlGtid, Tag};
 use narwal_engine::{Origin, SourceGtid};
-use narwal_types::{SqlError, SqlResult, errors, work};
+use narwal_types::{SqlResult, errors, work};
 use parking_lot::{Condvar, Mutex};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -58,6 +58,34 @@ impl HeldNames {
             names: self.clone(),
         }))
     }
+
+    /// Takes the first number of a tag that no transaction has and nobody holds. `executed`: the names that the server has.
+    fn take_free(self: &Arc<Self>, tag: Tag, taker: Taker, executed: &dyn Fn() -> GtidSet) -> Held {
+        let mut held = self.held.lock();
+        // Asked under the lock: a name is let go once the server has it.
+        let executed = executed();
+        let mut gtid = MysqlGtid { tag, ..taker.first };
+        loop {
+            gtid.number = executed.first_free(&gtid);
+            if !held.contains_key(&gtid) {
+                break;
+            }
+            gtid.number += 1;
+        }
+        held.insert(gtid, taker.connection);
+        Held {
+            gtid,
+            names: self.clone(),
+        }
+    }
+}
+
+/// Whose numbers a session takes under AUTOMATIC with a tag.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Taker {
+    /// The first number of the server's, without a tag.
+    pub(crate) first: MysqlGtid,
+    pub(crate) connection: u32,
 }
 
 /// A name that a session holds; dropping it lets it go.
@@ -79,6 +107,8 @@ enum State {
     /// The server names transactions itself.
     #[default]
     Automatic,
+    /// The server gives transactions numbers of this tag; the present one has this name.
+    Tagged(Tag, Option<Held>),
     /// The next transaction has this name.
     Holds(Held),
     /// The server has a transaction of this name: the next one is passed over.
@@ -121,6 +151,7 @@ impl GtidNext {
     pub(crate) fn text(&self) -> String {
         match &*self.state.lock() {
             State::Automatic => AUTOMATIC.to_owned(),
+            State::Tagged(tag, _) => format!("{AUTOMATIC}:{}", tag.name()),
             State::Holds(Held { gtid, .. }) | State::Known(gtid) | State::Spent(gtid) => {
                 gtid.to_string()
             }
@@ -135,16 +166,38 @@ impl GtidNext {
         }
     }
 
-    /// Where the next transaction comes from, as its log record says.
-    pub(crate) fn origin(&self) -> Option<Arc<Origin>> {
-        self.held().map(|gtid| {
-            Arc::new(Origin {
-                channel: NO_CHANNEL,
-                file: "".into(),
-                pos: 0,
-                gtid: SourceGtid::Mysql(gtid),
-            })
-        })
+    /// Where the next transaction comes from, as its log record says. `taker` and `executed`: for names that the server gives.
+    pub(crate) fn origin(
+        &self,
+        names: &Arc<HeldNames>,
+        taker: Taker,
+        executed: &dyn Fn() -> GtidSet,
+    ) -> Option<Arc<Origin>> {
+        let gtid = match &mut *self.state.lock() {
+            State::Holds(h) => h.gtid,
+            State::Tagged(tag, held) => {
+                held.get_or_insert_with(|| names.take_free(*tag, taker, executed))
+                    .gtid
+            }
+            _ => return None,
+        };
+        Some(Arc::new(Origin {
+            channel: NO_CHANNEL,
+            file: "".into(),
+            pos: 0,
+            gtid: SourceGtid::Mysql(gtid),
+        }))
+    }
+
+    /// A name is held that a client or the server gave.
+    pub(crate) fn is_held(&self) -> bool {
+        let state = self.state.lock();
+        matches!(&*state, State::Holds(_) | State::Tagged(_, Some(_)))
+    }
+
+    /// The next transaction has the name that a client gave it: statements that commit it first are refused.
+    pub(crate) fn is_given(&self) -> bool {
+        matches!(&*self.state.lock(), State::Holds(_) | State::Known(_))
     }
 
     /// SET gtid_next.
@@ -153,7 +206,7 @@ impl GtidNext {
     /// 1790: a name is held, whose transaction has not ended.
     pub(crate) fn say(
         &self,
-        next: Option<MysqlGtid>,
+        next: Next,
         names: &Arc<HeldNames>,
         connection: u32,
         is_known: &dyn Fn(&MysqlGtid) -> bool,
@@ -161,9 +214,16 @@ impl GtidNext {
         if let Some(held) = self.held() {
             return Err(errors::CANT_SET_GTID_NEXT_WHEN_OWNING_GTID.with([&held]));
         }
-        let Some(gtid) = next else {
-            self.set(State::Automatic);
-            return Ok(());
+        let gtid = match next {
+            Next::Automatic => {
+                self.set(State::Automatic);
+                return Ok(());
+            }
+            Next::Tagged(tag) => {
+                self.set(State::Tagged(tag, None));
+                return Ok(());
+            }
+            Next::Named(gtid) => gtid,
         };
         self.set(match names.take(gtid, connection, is_known)? {
             Some(held) => State::Holds(held),
@@ -178,7 +238,7 @@ impl GtidNext {
     /// 1837: the name was used already.
     pub(crate) fn turn(&self) -> SqlResult<Turn> {
         match &*self.state.lock() {
-            State::Automatic | State::Holds(_) => Ok(Turn::Runs),
+            State::Automatic | State::Tagged(..) | State::Holds(_) => Ok(Turn::Runs),
             State::Known(_) => Ok(Turn::PassedOver),
             State::Spent(gtid) => Err(errors::GTID_NEXT_TYPE_UNDEFINED_GTID.with([gtid])),
         }
@@ -192,8 +252,10 @@ impl GtidNext {
             return;
         }
         let mut state = self.state.lock();
-        if let State::Holds(Held { gtid, .. }) | State::Known(gtid) = *state {
-            *state = State::Spent(gtid);
+        match &mut *state {
+            State::Tagged(_, held) => *held = None,
+            State::Holds(Held { gtid, .. }) | State::Known(gtid) => *state = State::Spent(*gtid),
+            State::Automatic | State::Spent(_) => {}
         }
     }
 
@@ -206,24 +268,37 @@ impl GtidNext {
 /// The value that leaves names to the server.
 pub(crate) const AUTOMATIC: &str = "AUTOMATIC";
 
-/// Reads the variable's value; `None`: AUTOMATIC.
+/// What `gtid_next` was set to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// The server names transactions itself.
+    Automatic,
+    /// The server gives them numbers of a tag.
+    Tagged(Tag),
+    /// The next one has this name.
+    Named(MysqlGtid),
+}
+
+/// Reads the variable's value.
 ///
 /// # Errors
-/// 1774 for what is no name, 1782 for ANONYMOUS, since every transaction has a name here, 1235 for AUTOMATIC with a tag.
-pub(crate) fn gtid_next(text: &str) -> SqlResult<Option<MysqlGtid>> {
+/// 1774 for what is no name, 1782 for ANONYMOUS, since every transaction has a name here.
+pub(crate) fn gtid_next(text: &str) -> SqlResult<Next> {
     let plain = text.trim();
     if plain.eq_ignore_ascii_case(AUTOMATIC) {
-        return Ok(None);
+        return Ok(Next::Automatic);
     }
     if plain.eq_ignore_ascii_case("ANONYMOUS") {
         return Err(errors::CANT_SET_GTID_NEXT_TO_ANONYMOUS_WHEN_GTID_MODE_IS_ON.plain());
     }
-    let tagged = plain.split_once(':').map(|(kind, _)| kind.trim());
-    if tagged.is_some_and(|kind| kind.eq_ignore_ascii_case(AUTOMATIC)) {
-        return Err(SqlError::unsupported("gtid_next = 'AUTOMATIC:tag'"));
-    }
     let malformed = || errors::MALFORMED_GTID_SPECIFICATION.with([&text]);
-    plain.parse().map(Some).map_err(|_| malformed())
+    match plain.split_once(':') {
+        Some((kind, tag)) if kind.trim().eq_ignore_ascii_case(AUTOMATIC) => {
+            let tag = Tag::new(tag.trim().as_bytes()).filter(|tag| !tag.is_none());
+            tag.map(Next::Tagged).ok_or_else(malformed)
+        }
+        _ => plain.parse().map(Next::Named).map_err(|_| malformed()),
+    }
 }
 
 #[cfg(test)]
@@ -234,19 +309,23 @@ mod tests {
 
     #[test]
     fn values() {
-        assert_eq!(gtid_next("automatic").unwrap(), None);
-        let tagged = gtid_next(" AAAAAAAA-aaaa-aaaa-aaaa-aaaaaaaaaaaa:Tag:7 ").unwrap();
-        assert_eq!(
-            tagged.unwrap().to_string(),
-            "aaaaaaaa-aaaa-aaaa-aaaa-aaaaaaaaaaaa:tag:7"
-        );
+        assert_eq!(gtid_next("automatic").unwrap(), Next::Automatic);
+        let tagged = "aaaaaaaa-aaaa-aaaa-aaaa-aaaaaaaaaaaa:tag:7"
+            .parse()
+            .unwrap();
+        let text = " AAAAAAAA-aaaa-aaaa-aaaa-aaaaaaaaaaaa:Tag:7 ";
+        assert_eq!(gtid_next(text).unwrap(), Next::Named(tagged));
+        let tag = Tag::new(b"blue").unwrap();
+        assert_eq!(gtid_next("Automatic:Blue").unwrap(), Next::Tagged(tag));
         for (text, code) in [
             ("", 1774),
             ("x", 1774),
             ("aaaaaaaa-aaaa-aaaa-aaaa-aaaaaaaaaaaa:0", 1774),
             ("aaaaaaaa-aaaa-aaaa-aaaa-aaaaaaaaaaaa:1-2", 1774),
             ("Anonymous", 1782),
-            ("AUTOMATIC:tag", 1235),
+            ("AUTOMATIC:", 1774),
+            ("AUTOMATIC:1", 1774),
+            ("AUTOMATIC:tag:1", 1774),
         ] {
             assert_eq!(gtid_next(text).unwrap_err().code, code, "{text}");
         }
@@ -258,9 +337,10 @@ mod tests {
         let (a, b) = (GtidNext::default(), GtidNext::default());
         let gtid = gtid_next(NAME).unwrap();
         a.say(gtid, &names, 7, &|_| false).unwrap();
-        assert!(a.is_named() && a.origin().is_some());
+        assert!(a.is_named() && a.held().is_some());
         assert_eq!(names.text(), format!("{NAME}#7"));
-        assert_eq!(a.say(None, &names, 7, &|_| false).unwrap_err().code, 1790);
+        let automatic = a.say(Next::Automatic, &names, 7, &|_| false);
+        assert_eq!(automatic.unwrap_err().code, 1790);
         std::thread::scope(|s| {
             let other = s.spawn(|| b.say(gtid, &names, 8, &|_| true));
             a.end();
@@ -274,5 +354,34 @@ mod tests {
         b.forget();
         assert_eq!(b.turn().unwrap(), Turn::Runs);
         assert_eq!(b.text(), AUTOMATIC);
+    }
+
+    #[test]
+    fn a_tag_has_the_first_number_that_is_free() {
+        let names = Arc::new(HeldNames::default());
+        let tagged = gtid_next("automatic:t").unwrap();
+        let next = |connection| {
+            let next = GtidNext::default();
+            next.say(tagged, &names, connection, &|_| false).unwrap();
+            next
+        };
+        let (a, b) = (next(7), next(8));
+        let first: MysqlGtid = NAME.parse().unwrap();
+        let executed = || format!("{NAME}-4:t:1-2:4").parse().unwrap();
+        let number = |next: &GtidNext, connection| {
+            let origin = next.origin(&names, Taker { first, connection }, &executed);
+            match origin.unwrap().gtid {
+                SourceGtid::Mysql(gtid) => gtid.number,
+                other => panic!("{other:?}"),
+            }
+        };
+        assert_eq!((number(&a, 7), number(&b, 8), number(&a, 7)), (3, 5, 3));
+        // The first is rolled back: its number is free again.
+        a.end();
+        assert_eq!(names.text(), format!("{}:t:5#8", first.uuid));
+        assert_eq!(number(&a, 7), 3);
+        assert_eq!(a.text(), "AUTOMATIC:t");
+        assert!(!a.is_given() && a.held().is_none());
+        assert_eq!(a.turn().unwrap(), Turn::Runs);
     }
 }

@@ -1,8 +1,9 @@
 //! What `gtid_next` means for a session's statements.
 
 use crate::applying::EMPTY_TRANSACTION;
-use crate::gtid_names::Turn;
+use crate::gtid_names::{Taker, Turn};
 use crate::session::ClientSession;
+use narwal_binlog::{Gtid, MysqlGtid};
 use narwal_engine::{Ddl, Origin};
 use narwal_types::{ResultSink, SqlResult, errors};
 use std::sync::Arc;
@@ -12,9 +13,26 @@ impl ClientSession {
     pub(crate) fn origin(&self) -> Option<Arc<Origin>> {
         match &self.applying {
             Some(applying) => applying.origin.clone(),
-            None if self.vars.facts.gtid_next.is_named() => self.vars.facts.gtid_next.origin(),
+            None if self.vars.facts.gtid_next.is_named() => self.named_origin(),
             None => None,
         }
+    }
+
+    #[cold]
+    fn named_origin(&self) -> Option<Arc<Origin>> {
+        let db = self.instance.database();
+        let taker = Taker {
+            first: MysqlGtid::from(Gtid {
+                domain: self.settings.gtid_domain_id,
+                server: self.settings.server_id,
+                seq: 1,
+            }),
+            connection: self.client.id,
+        };
+        let next = &self.vars.facts.gtid_next;
+        next.origin(&self.instance.held_names, taker, &|| {
+            db.replica_state().mysql
+        })
     }
 
     /// The answer to a statement that does not run: its transaction is here already, or nothing was said of its name. `None`
@@ -52,7 +70,7 @@ impl ClientSession {
     /// A statement commits the open transaction first: not one that has a name.
     pub(crate) fn check_named_commit(&self) -> SqlResult<()> {
         let next = &self.vars.facts.gtid_next;
-        if next.is_named() && self.tx.open.is_some() && next.turn().is_ok() {
+        if next.is_named() && self.tx.open.is_some() && next.is_given() {
             return Err(errors::CANT_DO_IMPLICIT_COMMIT_IN_TRX_WHEN_GTID_NEXT_IS_SET.plain());
         }
         Ok(())
@@ -90,7 +108,7 @@ impl ClientSession {
     /// A statement has failed: outside of a transaction it gives up the name, as in MySQL.
     pub(crate) fn give_up_name(&self) {
         let next = &self.vars.facts.gtid_next;
-        if next.is_named() && self.tx.open.is_none() && next.held().is_some() {
+        if next.is_named() && self.tx.open.is_none() && next.is_held() {
             next.end();
         }
     }

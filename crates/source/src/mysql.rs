@@ -54,8 +54,7 @@ impl Translator {
         *self = Translator::of(self.server);
     }
 
-    /// A group of so many bytes begins. `named`: the name that a MySQL gave it, and whether the reader has that. One with a tag
-    /// takes an event that MySQL 8.0 does not know; such a group goes out under its name here alone.
+    /// A group of so many bytes begins. `named`: the name that a MySQL gave it, and whether the reader has that.
     pub(crate) fn begin_group(&mut self, len: u64, named: Option<(MysqlGtid, bool)>) {
         if let Some(named) = self.named {
             // The empty transaction took a number too. Nothing is committed together with it.
@@ -64,13 +63,11 @@ impl Translator {
         }
         self.group_len = len;
         self.at_end = false;
-        self.named = named
-            .filter(|(gtid, _)| gtid.tag.is_none())
-            .map(|(gtid, known)| Named {
-                gtid,
-                known,
-                here: None,
-            });
+        self.named = named.map(|(gtid, known)| Named {
+            gtid,
+            known,
+            here: None,
+        });
     }
 
     /// The group's last event is next.

@@ -102,7 +102,7 @@ impl DumpRequest {
     /// ```
     ///
     /// # Errors
-    /// [`MalformedPacket`], also for sets with tags.
+    /// [`MalformedPacket`].
     pub fn parse_gtid(body: &[u8]) -> Result<(Self, GtidSet), MalformedPacket> {
         let mut rest = body;
         let flags = u16::from_le_bytes(take(&mut rest)?);

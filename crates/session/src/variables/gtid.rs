@@ -7,7 +7,7 @@ use super::def::{VariableDef, inert, row};
 use super::parts::SessionParts;
 use super::rules::while_replicas_stand;
 use super::value::VarValue;
-use crate::gtid_names::{AUTOMATIC, gtid_next};
+use crate::gtid_names::{AUTOMATIC, Next, gtid_next};
 use crate::gtids::{gtid_executed, gtid_inside_transaction};
 use crate::privileges::PrivilegeSet;
 use narwal_binlog::{GtidSet, MysqlGtid, gtid_uuid};
@@ -135,14 +135,14 @@ pub(super) static ROWS: &[VariableDef] = &[
         Text,
         AUTOMATIC,
         State,
-        "The GTID of the next transaction in MySQL's form (`uuid:number`), AUTOMATIC: the server gives one. A transaction that the server has already is passed over.",
+        "The GTID of the next transaction in MySQL's form (`uuid:number`), AUTOMATIC: the server gives one, AUTOMATIC:tag: one with this tag. A transaction that the server has already is passed over.",
     )
     .session_needs(PrivilegeSet::BINLOG_REPLAY)
     .not_for_one_statement()
     .read_session(|s| VarValue::text(s.facts().gtid_next.text()))
     .check(|_, v| gtid_next(v.as_str()).map(drop))
     .assign(|s, v| {
-        let next = v.map_or(Ok(None), |v| gtid_next(v.as_str()))?;
+        let next = v.map_or(Ok(Next::Automatic), |v| gtid_next(v.as_str()))?;
         let server = s.server();
         let is_known = |gtid: &MysqlGtid| server.database().has_mysql_gtid(gtid);
         let facts = s.facts();
