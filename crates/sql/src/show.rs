@@ -136,7 +136,9 @@ pub fn show_create_table(table: &Table, auto_increment: u64, mode: SqlMode) -> S
             let _ = write!(out, " COLLATE={}", def.collation.name());
         }
     }
-    for (name, value) in &def.options {
+    let (behind, options): (Vec<_>, Vec<_>) =
+        (def.options.iter()).partition(|(name, _)| name == CONNECTION);
+    for (name, value) in options {
         let _ = write!(out, " {name}={value}");
     }
     if let Some(merge) = &def.merge {
@@ -145,8 +147,14 @@ pub fn show_create_table(table: &Table, auto_increment: u64, mode: SqlMode) -> S
     if !def.comment.is_empty() {
         let _ = write!(out, " COMMENT={}", quoted(&def.comment));
     }
+    for (name, value) in behind {
+        let _ = write!(out, " {name}={value}");
+    }
     in_mode(out, mode)
 }
+
+/// The option that says where a table of another server lies. It is shown behind the comment, and not listed with the others.
+pub const CONNECTION: &str = "CONNECTION";
 
 /// The options of a MERGE table in the database `db`.
 fn push_merge(out: &mut String, merge: &MergeDef, db: &str) {

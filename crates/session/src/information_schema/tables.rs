@@ -252,7 +252,12 @@ fn row_format(t: &Table) -> &'static str {
 /// The options that were said, as CREATE_OPTIONS has them.
 fn create_options(t: &Table) -> String {
     let each = |(name, value): &(String, String)| format!("{}={value}", name.to_ascii_lowercase());
-    let all: Vec<String> = t.def.options.iter().map(each).collect();
+    let options = t
+        .def
+        .options
+        .iter()
+        .filter(|(name, _)| name != show::CONNECTION);
+    let all: Vec<String> = options.map(each).collect();
     all.join(" ")
 }
 

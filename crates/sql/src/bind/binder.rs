@@ -43,6 +43,11 @@ pub fn bind(ast: &Ast, scope: &Scope<'_>) -> SqlResult<Expr> {
     Binder { scope }.expr(ast)
 }
 
+/// Binds a condition: what counts of its value is whether it is true.
+pub fn bind_condition(ast: &Ast, scope: &Scope<'_>) -> SqlResult<Expr> {
+    Binder { scope }.condition(ast)
+}
+
 pub(super) struct Binder<'a> {
     pub(super) scope: &'a Scope<'a>,
 }
@@ -351,8 +356,20 @@ impl Binder<'_> {
             Ast::Nested(e) => self.expr(e)?,
             Ast::Literal(l) => self.value(l)?,
             Ast::Param(n) => self.param(*n)?,
-            Ast::Column(name) => self.identifier(name)?,
-            Ast::Qualified(q) => self.compound(q)?,
+            Ast::Column(name) => match self.identifier(name)? {
+                e if self.is_hidden_in_having(&e) => {
+                    let around = self.outer(|b| b.identifier(name));
+                    around.ok_or_else(|| self.unknown_column(name))?
+                }
+                e => e,
+            },
+            Ast::Qualified(q) => match self.compound(q)? {
+                e if self.is_hidden_in_having(&e) => {
+                    let around = self.outer(|b| b.compound(q));
+                    around.ok_or_else(|| self.unknown_column(&q.written()))?
+                }
+                e => e,
+            },
             // Only a stored program's, which has put a parameter in its place.
             Ast::CursorAttribute(name, _) => {
                 return Err(errors::SP_CURSOR_MISMATCH.with([name]));
@@ -759,7 +776,11 @@ impl Binder<'_> {
             _ => Ok(None),
         };
         let column = match self.table_column(name) {
-            Err(ambiguous) => Some(self.item(name)?.ok_or(ambiguous)?),
+            Err(ambiguous) => match self.item(name)? {
+                // It sees none of them.
+                None if self.scope.clause == Clause::Having && !self.scope.in_aggregate => None,
+                item => Some(item.ok_or(ambiguous)?),
+            },
             found => found?,
         };
         let found = match column {
@@ -803,6 +824,21 @@ impl Binder<'_> {
             }
             _ => false,
         }
+    }
+
+    /// HAVING sees columns of its tables that the groups are made by or that the select list has; others in aggregates only,
+    /// and in its subqueries.
+    fn is_hidden_in_having(&self, e: &Expr) -> bool {
+        let Scope {
+            clause,
+            in_aggregate,
+            grouped,
+            shown,
+            ..
+        } = self.scope;
+        *clause == Clause::Having
+            && !in_aggregate
+            && (e.as_column()).is_some_and(|c| !grouped.contains(&c) && !shown.contains(&c))
     }
 
     /// A column of the tables by its name alone. Error 1052: several tables have it.
@@ -865,8 +901,7 @@ impl Binder<'_> {
             {
                 errors::UNKNOWN_TABLE.with([&table.as_str(), &self.scope.clause.name()])
             }
-            Some(db) => self.unknown_column(&format!("{db}.{table}.{column}")),
-            None => self.unknown_column(&format!("{table}.{column}")),
+            _ => self.unknown_column(&name.written()),
         })
     }
 
@@ -1015,7 +1050,7 @@ impl Binder<'_> {
                 return self.compare(CmpOp::Eq, sound(left)?, sound(right)?);
             }
             B::Xor => {
-                let (l, r) = (self.expr(left)?, self.expr(right)?);
+                let (l, r) = (self.condition(left)?, self.condition(right)?);
                 let nullable = l.ty.nullable || r.ty.nullable;
                 return Ok(make(ExprKind::Xor(boxed(l), boxed(r)), bool_ty(nullable)));
             }
@@ -1088,16 +1123,37 @@ impl Binder<'_> {
                 Ast::Nested(inner) if matches!(&**inner, Ast::Binary { op, .. } if *op == same) => {
                     pending.push(inner);
                 }
-                e => out.push(self.expr(e)?),
+                e => out.push(self.condition(e)?),
             }
         }
         Ok(())
+    }
+
+    /// An operand of which counts whether it is true.
+    fn condition(&self, ast: &Ast) -> SqlResult<Expr> {
+        Ok(json::as_truth(self.expr(ast)?))
+    }
+
+    /// Whether a JSON_EXTRACT is a value of CASE or of a list: beside a number it is one, but beside a text it is its JSON text,
+    /// other than in a comparison.
+    pub(super) fn equals_extract(&self, extract: &Expr, value: &Ast) -> SqlResult<Expr> {
+        let value = self.beside(value, extract)?;
+        let l = match value.ty.ty.is_numeric() && !value.ty.null {
+            true => as_operand(extract.clone()),
+            false => extract.clone(),
+        };
+        self.compare_values(CmpOp::Eq, l, value)
     }
 
     pub(super) fn compare(&self, op: CmpOp, l: Expr, r: Expr) -> SqlResult<Expr> {
         let r = constant_beside(r, &l, self.scope.env)?;
         let l = constant_beside(l, &r, self.scope.env)?;
         let (l, r) = json::compared(l, r);
+        self.compare_values(op, l, r)
+    }
+
+    /// Compares what the sides are.
+    fn compare_values(&self, op: CmpOp, l: Expr, r: Expr) -> SqlResult<Expr> {
         let (l, r) = self.near(l, r);
         let collation = types::compare_collation([&l, &r], op.symbol())?;
         let [l, r] = meet::compared([l, r], collation, op.symbol(), self.scope.env)?;
@@ -1241,7 +1297,7 @@ impl Binder<'_> {
                 make(ExprKind::Neg(boxed(e)), ty)
             }
             UnaryOp::Not | UnaryOp::Bang => {
-                let e = inner()?;
+                let e = self.condition(e)?;
                 fixed::check_truth(&e.ty, "=")?;
                 let ty = bool_ty(e.ty.nullable);
                 make(ExprKind::Not(boxed(e)), ty)
@@ -1270,7 +1326,7 @@ impl Binder<'_> {
     fn is_bool(&self, e: &Ast, value: bool, negated: bool) -> SqlResult<Expr> {
         Ok(make(
             ExprKind::IsBool {
-                expr: boxed(self.expr(e)?),
+                expr: boxed(self.condition(e)?),
                 value,
                 negated,
             },
@@ -1284,17 +1340,20 @@ impl Binder<'_> {
         conditions: &[(Ast, Ast)],
         otherwise: Option<&Ast>,
     ) -> SqlResult<Expr> {
-        let operand = operand.map(|o| self.expr(o)).transpose()?;
+        let mut operand = operand.map(|o| self.expr(o)).transpose()?;
         let mut whens = Vec::with_capacity(conditions.len());
         for (condition, result) in conditions {
             let w = match &operand {
                 // Not as the year that it would be stored as.
                 Some(o) if o.ty.ty.kind == TypeKind::Year => as_operand(self.expr(condition)?),
+                Some(o) if json::is_extract(o) => self.equals_extract(o, condition)?,
                 Some(o) => self.beside(condition, o)?,
-                None => self.expr(condition)?,
+                None => self.condition(condition)?,
             };
             whens.push((w, self.expr(result)?));
         }
+        // It stands in the conditions.
+        operand = operand.filter(|o| !json::is_extract(o));
         let otherwise = otherwise.map(|o| self.expr(o)).transpose()?;
         let collation = match &operand {
             Some(o) => types::compare_collation(
@@ -1600,12 +1659,21 @@ impl Binder<'_> {
         }
         fixed::check_call(func, &args)?;
         let args = match <[Expr; 2]>::try_from(args) {
+            Ok([a, b]) if func == Func::Nullif && json::is_extract(&a) => {
+                return self.nullif_extract(a, b);
+            }
             // Its first value is given on as it is.
-            Ok([a, b]) if func == Func::Nullif && a.ty.is_string() && !json::is_extract(&a) => {
+            Ok([a, b]) if func == Func::Nullif && a.ty.is_string() => {
                 vec![a, json::as_scalar(b, false)]
             }
             Ok(args) => args.into(),
-            Err(args) => args,
+            Err(mut args) => {
+                if func == Func::If {
+                    let condition = args.remove(0);
+                    args.insert(0, json::as_truth(condition));
+                }
+                args
+            }
         };
         let mut ty = self.localized(func.ty(&args)?, &args);
         if matches!(func.name(), "dayname" | "monthname") {
@@ -1627,6 +1695,21 @@ impl Binder<'_> {
             _ => args,
         };
         Ok(make(ExprKind::Func { func, args }, ty))
+    }
+
+    /// NULLIF of a JSON_EXTRACT gives the JSON text, but compares its value.
+    fn nullif_extract(&self, a: Expr, b: Expr) -> SqlResult<Expr> {
+        let ty = a.ty.with_nullable(true);
+        let equal = self.compare(CmpOp::Eq, a.clone(), b)?;
+        Ok(make(
+            ExprKind::Case {
+                operand: None,
+                whens: vec![(equal, Expr::literal(Value::Null))],
+                otherwise: Some(boxed(a)),
+                collation: Collation::default(),
+            },
+            ty,
+        ))
     }
 
     pub(super) fn named_call(&self, name: &str, args: Vec<Expr>) -> SqlResult<Expr> {

@@ -35,4 +35,4 @@ mod user_variable;
 pub mod window;
 pub mod windows;
 
-pub use binder::bind;
+pub use binder::{bind, bind_condition};

@@ -1,7 +1,6 @@
 //! Operators with words: BETWEEN, IN, LIKE, REGEXP, ANY and ALL, COLLATE.
 
 use crate::bind::binder::{Binder, as_operand, boxed, comparison, shown};
-use crate::bind::bits;
 use crate::bind::meet;
 use crate::bind::operand::{in_name, not_a_row, row_items};
 use crate::env::StatementEnv;
@@ -42,7 +41,7 @@ impl Binder<'_> {
         // A number among texts makes all three numbers.
         let number = |e: &Expr| e.ty.ty.is_numeric() && !e.ty.null;
         if number(&lo) && number(&hi) {
-            e = bits::as_number(e);
+            e = as_operand(e);
         }
         if e.ty.is_string() && number(&lo) != number(&hi) {
             let double = ExprType::double(true);
@@ -76,12 +75,20 @@ impl Binder<'_> {
         if list.iter().any(|x| row_items(x).is_some()) {
             return Err(not_a_row(Some(&e), None, in_name(list, negated)));
         }
+        let asts = list;
         let list = list
             .iter()
             .map(|x| self.beside(x, &e))
             .collect::<SqlResult<Vec<_>>>()?;
-        if list.iter().all(|x| x.ty.ty.is_numeric() && !x.ty.null) {
-            e = bits::as_number(e);
+        let number = |x: &Expr| x.ty.ty.is_numeric() && !x.ty.null;
+        if list.iter().all(number) {
+            e = as_operand(e);
+        } else if json::is_extract(&e) && list.iter().any(number) {
+            let equals = asts.iter().map(|x| self.equals_extract(&e, x));
+            let equals = equals.collect::<SqlResult<Vec<_>>>()?;
+            let nullable = equals.iter().any(|e| e.ty.nullable);
+            let any = make(ExprKind::Or(equals), bool_ty(nullable));
+            return Ok(negated_if(negated, any));
         }
         // IN with one value is a comparison.
         if let [one] = list.as_slice()

@@ -294,6 +294,8 @@ pub struct Scope<'a> {
     pub listed: Option<&'a Listed>,
     /// Columns that are keys of GROUP BY: in HAVING they hide aliases.
     pub grouped: &'a [(usize, usize)],
+    /// Columns that the select list has: HAVING sees these and those of `grouped`.
+    pub shown: &'a [(usize, usize)],
     /// Where the expression stands.
     pub clause: Clause,
     /// Collects aggregate calls; without it they are error 1111.
@@ -344,6 +346,7 @@ impl<'a> Scope<'a> {
             items: &[],
             listed: None,
             grouped: &[],
+            shown: &[],
             clause: Clause::FieldList,
             aggregates: None,
             in_aggregate: false,

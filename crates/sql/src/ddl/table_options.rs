@@ -5,7 +5,7 @@ use narwal_types::errors::codes;
 use narwal_types::{SqlResult, errors};
 
 /// All of them, in the order in which SHOW CREATE TABLE has them.
-const ORDER: [&str; 13] = [
+const ORDER: [&str; 14] = [
     "MIN_ROWS",
     "MAX_ROWS",
     "AVG_ROW_LENGTH",
@@ -19,6 +19,7 @@ const ORDER: [&str; 13] = [
     "ROW_FORMAT",
     "TRANSACTIONAL",
     "KEY_BLOCK_SIZE",
+    "CONNECTION",
 ];
 
 /// The options of a table that had `old` when a statement says `new`: the last word on each counts.

@@ -16,6 +16,7 @@ impl Func {
     pub const Greatest: &'static Function = &control::GREATEST;
     pub const Least: &'static Function = &control::LEAST;
     pub const Locate: &'static Function = &string::LOCATE;
+    pub const If: &'static Function = &control::IF;
     pub const Nullif: &'static Function = &control::NULLIF;
     pub const Regexp: &'static Function = &regexp::REGEXP;
     pub const Substring: &'static Function = &string::SUBSTRING;

@@ -1,9 +1,9 @@
 //! The names of a SELECT: its clauses are bound one after the other, and make a logical plan.
 
-use crate::bind::bind;
 use crate::bind::scope::{Clause, Listed, OuterScope, Scope, Source};
 use crate::bind::window::{bind_windows, check_named, refuse_window};
 use crate::bind::windows::{Windows, WindowsHere};
+use crate::bind::{bind, bind_condition};
 use crate::env::StatementEnv;
 use crate::expr::node::{AggFunc, Aggregate, Expr, ExprKind, ExprType, NO_LENGTH};
 use crate::param_type::ParamType;
@@ -424,7 +424,11 @@ impl Resolver<'_> {
             aggregates: None,
             ..base
         };
-        let where_ = s.where_.as_ref().map(|w| bind(w, &where_)).transpose()?;
+        let where_ = s
+            .where_
+            .as_ref()
+            .map(|w| bind_condition(w, &where_))
+            .transpose()?;
         let where_ = where_.map(|w| null_is_zero(w, &sources));
         let behind = Scope {
             aliases: &list.aliases,
@@ -432,7 +436,7 @@ impl Resolver<'_> {
             ..base
         };
         let keys = self.group_keys(s, items, &behind)?;
-        let having = having(s, &keys, &behind)?.map(|h| null_is_zero(h, &sources));
+        let having = having(s, &keys, &list.items, &behind)?.map(|h| null_is_zero(h, &sources));
         let mut order = self.order_keys(s, items, &windows, &behind)?;
         let calls = Scope {
             aliases: &list.aliases,
@@ -581,15 +585,22 @@ impl Resolver<'_> {
 }
 
 /// Binds HAVING: columns that groups are made by hide the names of items there.
-fn having(s: &Select, keys: &[SortKey], scope: &Scope<'_>) -> SqlResult<Option<Expr>> {
+fn having(
+    s: &Select,
+    keys: &[SortKey],
+    items: &[Expr],
+    scope: &Scope<'_>,
+) -> SqlResult<Option<Expr>> {
     let Some(h) = &s.having else { return Ok(None) };
     let grouped: Vec<(usize, usize)> = keys.iter().filter_map(|k| k.expr.as_column()).collect();
+    let shown: Vec<(usize, usize)> = items.iter().filter_map(Expr::as_column).collect();
     let scope = Scope {
         clause: Clause::Having,
         grouped: &grouped,
+        shown: &shown,
         ..*scope
     };
-    let h = bind(h, &scope)?;
+    let h = bind_condition(h, &scope)?;
     refuse_window(&h)?;
     Ok(Some(h))
 }

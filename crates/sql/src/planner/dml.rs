@@ -1,9 +1,9 @@
 //! Binding and planning INSERT, REPLACE, UPDATE and DELETE.
 
-use crate::bind::bind;
 use crate::bind::param::left_out;
 use crate::bind::scope::{Clause, Scope, SelectedColumns, Source};
 use crate::bind::table_rules::rules;
+use crate::bind::{bind, bind_condition};
 use crate::expr::for_each_operand;
 use crate::expr::node::{AggFunc, Expr, ExprKind, ExprType};
 use crate::param_type::ParamDefault;
@@ -588,7 +588,7 @@ impl Resolver<'_> {
             planner: Some(subqueries),
             ..Scope::empty(self.env)
         };
-        let filter = where_.map(|w| bind(w, &scope)).transpose()?;
+        let filter = where_.map(|w| bind_condition(w, &scope)).transpose()?;
         let mut filter = filter.map(|f| null_is_zero(f, &written.sources));
         if !table.temporary
             && filter

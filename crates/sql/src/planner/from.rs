@@ -3,9 +3,9 @@
 //! The columns of all sources are numbered through, in the order of the text. A join's rows are images of one made-up
 //! table with all these columns, so that all that comes behind (WHERE, grouping, sorting, output) knows one table only.
 
-use crate::bind::bind;
 use crate::bind::scope::SubqueryPlanner;
 use crate::bind::scope::{Clause, OuterScope, Scope, Source};
+use crate::bind::{bind, bind_condition};
 use crate::expr::node::{CmpOp, Expr, ExprKind, ExprType};
 use crate::plan::access::Access;
 use crate::plan::made::{column_type, derived, made_table};
@@ -197,7 +197,7 @@ impl Resolver<'_> {
                     outer: around.outer,
                     ..Scope::empty(self.env)
                 };
-                let mut e = bind(e, &scope)?;
+                let mut e = bind_condition(e, &scope)?;
                 if join.kind == JoinKind::Inner {
                     e = null_is_zero(e, sources);
                 }

@@ -1,8 +1,8 @@
 //! Views in FROM: merged into the statement where their rows are rows of their tables, else read as derived tables.
 
-use crate::bind::bind;
 use crate::bind::scope::{Clause, MergedView, Scope, Source};
 use crate::bind::scope::{Planned, SubqueryPlanner};
+use crate::bind::{bind, bind_condition};
 use crate::expr::node::{Expr, ExprKind, ExprType, SubqueryUse};
 use crate::plan::made::{made_column, made_of};
 use crate::plan::sarg::conjuncts;
@@ -280,7 +280,7 @@ impl Resolver<'_> {
                 aggregates: None,
                 ..scope
             };
-            own = conjuncts(&bind(w, &scope)?).to_vec();
+            own = conjuncts(&bind_condition(w, &scope)?).to_vec();
         }
         let mut joined = Vec::new();
         inner_conditions(&tree, &mut joined);

@@ -19,3 +19,14 @@ pub struct Qualified {
     /// Column.
     pub column: String,
 }
+
+impl Qualified {
+    /// As errors show it.
+    pub fn written(&self) -> String {
+        let Qualified { db, table, column } = self;
+        match db {
+            Some(db) => format!("{db}.{table}.{column}"),
+            None => format!("{table}.{column}"),
+        }
+    }
+}

@@ -8,6 +8,7 @@ use narwal_engine::MergeInsert;
 use narwal_syntax::SqlMode;
 use narwal_syntax::ast::ddl as syntax;
 use narwal_syntax::ast::ddl::{OptionValue, TableElement, TableOption};
+use narwal_types::coltype::quoted;
 use narwal_types::errors;
 use narwal_types::{SqlError, SqlResult};
 
@@ -98,7 +99,9 @@ fn known(name: &'static str, value: &OptionValue, t: &mut TableOptions) -> SqlRe
             });
             return Ok(());
         }
-        "CONNECTION" | "DATA DIRECTORY" | "INDEX DIRECTORY" | "STORAGE" | "TABLESPACE" => {
+        // As SHOW CREATE TABLE has it.
+        "CONNECTION" => (!value.text().is_empty()).then(|| quoted(value.text())),
+        "DATA DIRECTORY" | "INDEX DIRECTORY" | "STORAGE" | "TABLESPACE" => {
             let word = name.split(' ').next().unwrap_or(name);
             return unsupported(format!("table option {word}"));
         }

@@ -205,7 +205,7 @@ impl Parser<'_> {
             return Ok(Some(ColumnAttribute::Unique));
         }
         if self.eat(Kw::COMMENT) {
-            return Ok(Some(ColumnAttribute::Comment(self.text()?)));
+            return Ok(Some(ColumnAttribute::Comment(self.comment()?)));
         }
         if self.eat(Kw::INVISIBLE) {
             return Ok(Some(ColumnAttribute::Invisible));

@@ -122,7 +122,7 @@ impl Parser<'_> {
             let option = if !special && (self.eat(Kw::USING) || self.eat(Kw::TYPE)) {
                 IndexOption::Using(self.index_method()?)
             } else if self.eat(Kw::COMMENT) {
-                IndexOption::Comment(self.text()?)
+                IndexOption::Comment(self.comment()?)
             } else if self.eat(Kw::KEY_BLOCK_SIZE) {
                 self.equals();
                 IndexOption::KeyBlockSize(self.uint()?)

@@ -38,7 +38,7 @@ impl Parser<'_> {
                 self.eat(Kw::DEFAULT);
                 self.bump();
                 self.equals();
-                options.push(TableOption::Comment(self.text()?));
+                options.push(TableOption::Comment(self.comment()?));
             } else if !self.no_encryption()? {
                 return Ok(options);
             }

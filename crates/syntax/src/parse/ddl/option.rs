@@ -129,7 +129,7 @@ impl Parser<'_> {
         }
         Ok(match word {
             Kw::ENGINE => TableOption::Engine(self.text_or_ident()?),
-            Kw::COMMENT => TableOption::Comment(self.text()?),
+            Kw::COMMENT => TableOption::Comment(self.comment()?),
             Kw::SEQUENCE => TableOption::Sequence(self.uint()? != 0),
             Kw::TABLESPACE => TableOption::Known("TABLESPACE", OptionValue::Word(self.ident()?)),
             _ => match self.option_value(Value::Number)? {

@@ -404,6 +404,12 @@ impl Parser<'_> {
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
+    /// The text of a COMMENT. Definitions are kept in utf8mb3, which has no characters of four bytes.
+    pub(in crate::parse) fn comment(&mut self) -> SqlResult<String> {
+        let fits = |c: char| if c > '\u{ffff}' { '?' } else { c };
+        Ok(self.text()?.chars().map(fits).collect())
+    }
+
     /// One string: those beside it are not part of it.
     pub(in crate::parse) fn text(&mut self) -> SqlResult<String> {
         if self.peek() != Tok::String {

@@ -301,7 +301,7 @@ impl Parser<'_> {
         create: bool,
     ) -> SqlResult<Option<Characteristic>> {
         if self.eat(Kw::COMMENT) {
-            return Ok(Some(Characteristic::Comment(self.text()?)));
+            return Ok(Some(Characteristic::Comment(self.comment()?)));
         }
         if self.eat(Kw::LANGUAGE) {
             self.expect(Kw::SQL)?;
@@ -440,7 +440,7 @@ impl Parser<'_> {
             }
         }
         if self.eat(Kw::COMMENT) {
-            parts.comment = Some(self.text()?);
+            parts.comment = Some(self.comment()?);
         }
         if alter && !self.at(Kw::DO) {
             return Ok(parts);

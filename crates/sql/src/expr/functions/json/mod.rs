@@ -23,6 +23,7 @@ use crate::expr::node::{Call, Coercibility, Expr, ExprKind, ExprType, Function, 
 use crate::expr::value::Val;
 use crate::like::like;
 use narwal_types::Value;
+use narwal_types::convert::parse_f64_prefix;
 use narwal_types::errors;
 use narwal_types::errors::codes;
 use narwal_types::work::stopped;
@@ -42,7 +43,7 @@ pub(crate) static EXTRACT: Function = Function::new(
 /// What stands around a JSON_EXTRACT whose value counts, not its JSON text.
 pub(crate) static SCALAR: Function = Function::new(
     " json_scalar",
-    "document, numeric",
+    "document, place",
     "The value of a JSON text.",
     |t| {
         Ok(ExprType {
@@ -422,14 +423,42 @@ fn quote_type(t: &Typing<'_>) -> SqlResult<ExprType> {
 /// JSON_EXTRACT beside something else than JSON: a string is what stands in its quotes, and in a numeric place true is 1.
 /// Other expressions as they are.
 pub(crate) fn as_scalar(e: Expr, numeric: bool) -> Expr {
+    of_extract(
+        e,
+        if numeric {
+            Beside::Number
+        } else {
+            Beside::Text
+        },
+    )
+}
+
+/// The same in a condition.
+pub(crate) fn as_truth(e: Expr) -> Expr {
+    of_extract(e, Beside::Truth)
+}
+
+/// What stands around a JSON_EXTRACT.
+#[derive(Clone, Copy)]
+enum Beside {
+    Text,
+    Number,
+    /// A condition: what is no number is false, and no warning tells of it.
+    Truth,
+}
+
+fn of_extract(e: Expr, place: Beside) -> Expr {
     if !is_extract(&e) {
         return e;
     }
-    let ty = ExprType {
-        json: false,
-        ..e.ty
+    let ty = match place {
+        Beside::Truth => ExprType::bigint(false, e.ty.nullable),
+        Beside::Text | Beside::Number => ExprType {
+            json: false,
+            ..e.ty
+        },
     };
-    let args = vec![e, Expr::literal(Value::Int(numeric.into()))];
+    let args = vec![e, Expr::literal(Value::Int(place as i64))];
     Expr {
         kind: ExprKind::Func {
             func: &SCALAR,
@@ -455,8 +484,16 @@ pub(crate) fn is_extract(e: &Expr) -> bool {
 }
 
 fn scalar<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
-    let numeric = c.int(1) == 1;
+    let numeric = c.int(1) == Beside::Number as i64;
     let text = c.text(0);
+    if c.int(1) == Beside::Truth as i64 {
+        let text = match text.starts_with('"') {
+            true => string_value(&text).into_owned(),
+            false => text,
+        };
+        let holds = text == "true" || parse_f64_prefix(text.as_bytes()).0 != 0.0;
+        return Ok(Val::int(holds.into()));
+    }
     match text.as_str() {
         "null" if numeric => Ok(Val::text("0".into())),
         "true" if numeric => Ok(Val::text("1".into())),

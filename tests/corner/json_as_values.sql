@@ -1,0 +1,27 @@
+-- JSON_EXTRACT where its value counts: conditions, CASE, lists and ranges of numbers; comments in utf8mb3; CONNECTION.
+CREATE TABLE j (id INT, d JSON);
+INSERT INTO j VALUES (1, '{"f":true}'), (2, '{"f":false}'), (3, '{}'), (4, '{"f":"x"}'), (5, '{"f":null}'), (6, '{"f":2}'), (7, '{"f":"1"}');
+SELECT id FROM j WHERE JSON_EXTRACT(d, '$.f');
+SELECT id FROM j WHERE NOT JSON_EXTRACT(d, '$.f');
+SELECT id FROM j WHERE JSON_EXTRACT(d, '$.f') OR id = 3;
+SELECT id FROM j a JOIN j b USING (id) WHERE JSON_EXTRACT(a.d, '$.f') AND JSON_EXTRACT(b.d, '$.f');
+SELECT a.id FROM j a JOIN j b ON a.id = b.id AND JSON_EXTRACT(a.d, '$.f');
+SELECT a.id FROM j a LEFT JOIN j b ON JSON_EXTRACT(a.d, '$.f') AND b.id = 1 WHERE b.id IS NULL;
+SELECT id, IF(JSON_EXTRACT(d, '$.f'), 1, 0) AS i, JSON_EXTRACT(d, '$.f') XOR 1 AS x, JSON_EXTRACT(d, '$.f') IS FALSE AS f, JSON_EXTRACT(d, '$.f') IS TRUE AS t, CASE WHEN JSON_EXTRACT(d, '$.f') THEN 1 ELSE 0 END AS c FROM j ORDER BY id;
+SELECT id, NULLIF(JSON_EXTRACT(d, '$.f'), 'x') AS a, NULLIF('x', JSON_EXTRACT(d, '$.f')) AS b FROM j ORDER BY id;
+SELECT id, CASE JSON_EXTRACT(d, '$."f"') WHEN 'null' THEN NULL WHEN true THEN true ELSE false END AS sqlalchemy FROM j WHERE id <> 4 ORDER BY id;
+SELECT id, JSON_EXTRACT(d, '$.f') IN (1, 2) AS a, JSON_EXTRACT(d, '$.f') IN (true, 'x') AS b, JSON_EXTRACT(d, '$.f') BETWEEN 1 AND 2 AS c, JSON_EXTRACT(d, '$.f') NOT IN (0, 'x') AS e FROM j WHERE id <> 4 ORDER BY id;
+SELECT CASE 1 WHEN JSON_EXTRACT('{"k":true}', '$.k') THEN 'a' ELSE 'b' END, CASE JSON_EXTRACT('{"k":"x"}', '$.k') WHEN 'x' THEN 'a' ELSE 'b' END, NULLIF(JSON_EXTRACT('{"k":true}', '$.k'), 1);
+UPDATE j SET id = id + 100 WHERE JSON_EXTRACT(d, '$.f');
+DELETE FROM j WHERE JSON_EXTRACT(d, '$.f') IS NOT TRUE;
+SELECT id FROM j ORDER BY id;
+CREATE TABLE t (a INT COMMENT '☁️✨🐍🁰🝝x', KEY k (a) COMMENT '🐍') COMMENT='☁️✨🐍' CONNECTION='it''s' AVG_ROW_LENGTH=3;
+SHOW CREATE TABLE t;
+SELECT TABLE_COMMENT, CREATE_OPTIONS FROM information_schema.TABLES WHERE TABLE_NAME = 't' AND TABLE_SCHEMA = DATABASE();
+ALTER TABLE t COMMENT 'c';
+SHOW CREATE TABLE t;
+ALTER TABLE t CONNECTION='';
+SHOW CREATE TABLE t;
+CREATE PROCEDURE p() COMMENT '🐍' SELECT 1;
+SELECT ROUTINE_COMMENT FROM information_schema.ROUTINES WHERE ROUTINE_NAME = 'p' AND ROUTINE_SCHEMA = DATABASE();
+DROP PROCEDURE p;
