@@ -61,7 +61,7 @@ pub use binlog::lookup::GtidFilter;
 pub use binlog::stretch::LogStretch;
 pub use binlog::types::{BinlogFile, BinlogPosition, BinlogStats, PurgeReport, ReadStart};
 pub use catalog::change::{CatalogChange, Ddl};
-pub use catalog::counters::{Steps, TableStats};
+pub use catalog::counters::{Steps, TableStats, auto_number};
 pub use catalog::def::{
     CheckDef, ColumnDef, DatabaseDef, DefaultDef, ForeignAction, ForeignKeyDef, GeneratedDef,
     HIDDEN_COLUMN, IndexColumn, IndexDef, IndexMethod, MergeDef, MergeInsert, TableDef,

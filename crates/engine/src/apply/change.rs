@@ -3,6 +3,7 @@
 use crate::apply::cell::Cell;
 use crate::apply::error::bad_event;
 use crate::apply::map::{Mapped, build, cell_bytes};
+use crate::catalog::counters::auto_number;
 use crate::catalog::def::DefaultDef;
 use crate::catalog::table::Table;
 use crate::key::KeyRange;
@@ -17,7 +18,7 @@ use narwal_types::convert::{
 };
 use narwal_types::errors;
 use narwal_types::errors::codes;
-use narwal_types::{DateTime, RowLayout, SqlResult, Value, ValueRef};
+use narwal_types::{DateTime, RowLayout, SqlResult, Value};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -175,11 +176,7 @@ fn update(
 /// Inserts a row; the idempotent way takes what is in its place away.
 fn insert(table: &Arc<Table>, txn: &mut Transaction, row: Vec<u8>, manner: Manner) -> Result<()> {
     let generated = match table.auto_increment {
-        Some(c) => match table.layout.column(&row, c)? {
-            ValueRef::Int(v) => u64::try_from(v).ok(),
-            ValueRef::UInt(v) => Some(v),
-            _ => None,
-        },
+        Some(c) => Some(auto_number(table.layout.column(&row, c)?)),
         None => None,
     };
     if manner.idempotent {

@@ -1,6 +1,7 @@
 //! What is counted of a table, and what samples of it told.
 
 use arc_swap::ArcSwapOption;
+use narwal_types::ValueRef;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64};
 
@@ -31,6 +32,19 @@ impl Steps {
             0 => at,
             _ => at.saturating_add(self.step - behind),
         }
+    }
+}
+
+/// The number that a value of an AUTO_INCREMENT column stands for, integer or not; 0 for what counts nothing.
+#[must_use]
+pub fn auto_number(value: ValueRef<'_>) -> u64 {
+    match value {
+        ValueRef::Int(v) => u64::try_from(v).unwrap_or(0),
+        ValueRef::UInt(v) => v,
+        // What is below 0 becomes 0, what is too large the largest.
+        ValueRef::Float(v) => v as u64,
+        ValueRef::Double(v) => v as u64,
+        _ => 0,
     }
 }
 

@@ -1,5 +1,6 @@
 //! The row changes of a transaction, read back from the log: for recovery, and for prepared XA transactions.
 
+use crate::catalog::counters::auto_number;
 use crate::catalog::table::Table;
 use crate::record::chunk::{Chunk, Oob, chunk_list};
 use crate::record::packed::{unpack, unpack_chunk};
@@ -7,7 +8,6 @@ use crate::store::row::Row;
 use crate::{EngineError, Result};
 use narwal_binlog::{Event, EventReader, RowsEvent, RowsKind};
 use narwal_log::{DirRecords, Lsn, RecordKind};
-use narwal_types::ValueRef;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -107,11 +107,7 @@ pub(crate) fn clustered_key(table: &Table, row: &[u8], row_id: Option<u64>) -> R
 /// Tells a table's counter about an inserted row.
 pub(crate) fn observe_auto_increment(table: &Table, row: &[u8]) -> Result<()> {
     if let Some(column) = table.auto_increment {
-        let value = match table.layout.column(row, column)? {
-            ValueRef::Int(v) => u64::try_from(v).unwrap_or(0),
-            ValueRef::UInt(v) => v,
-            _ => 0,
-        };
+        let value = auto_number(table.layout.column(row, column)?);
         let counter = &table.counters.auto_increment;
         counter.fetch_max(value.saturating_add(1), Ordering::Relaxed);
     }

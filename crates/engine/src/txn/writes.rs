@@ -2,7 +2,7 @@
 
 use crate::EngineError;
 use crate::Result;
-use crate::catalog::counters::Steps;
+use crate::catalog::counters::{Steps, auto_number};
 use crate::catalog::table::Table;
 use crate::catalog::table::not_for_sequences;
 use crate::error::binlog_err;
@@ -22,7 +22,6 @@ use crate::txn::savepoint::StatementStart;
 use crate::txn::transaction::Transaction;
 use narwal_binlog::DdlQuery;
 use narwal_binlog::rows_flags;
-use narwal_types::ValueRef;
 use narwal_types::key::encode_from_row;
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -486,13 +485,7 @@ impl Transaction {
         let range = KeyRange::prefix(prefix);
         let mut scan = self.scan(table, group.index, range, up, ReadView::Current, false)?;
         Ok(match scan.next()? {
-            Some(item) => match table.layout.column(item.row, column)? {
-                ValueRef::Int(v) => u64::try_from(v).unwrap_or(0),
-                ValueRef::UInt(v) => v,
-                ValueRef::Float(v) => v as u64,
-                ValueRef::Double(v) => v as u64,
-                _ => 0,
-            },
+            Some(item) => auto_number(table.layout.column(item.row, column)?),
             None => 0,
         })
     }

@@ -9,7 +9,7 @@ use crate::expr::node::{EvalCtx, RowAccess};
 use crate::plan::dml::{store_mode, store_target};
 use narwal_engine::{
     CatalogChange, DefaultDef, EngineError, FillRows, KeyRange, ReadView, Table, TableDef,
-    TableFill, Transaction,
+    TableFill, Transaction, auto_number,
 };
 use narwal_syntax::SqlMode;
 use narwal_types::convert::{StoreMode, WarnWith, implicit_default, store};
@@ -139,13 +139,7 @@ impl Run<'_> {
             false,
         )?;
         Ok(match scan.next()? {
-            Some(item) => match table.layout.column(item.row, column)? {
-                ValueRef::Int(v) => u64::try_from(v).unwrap_or(0),
-                ValueRef::UInt(v) => v,
-                ValueRef::Float(v) => v as u64,
-                ValueRef::Double(v) => v as u64,
-                _ => 0,
-            },
+            Some(item) => auto_number(table.layout.column(item.row, column)?),
             None => 0,
         })
     }
@@ -305,14 +299,7 @@ impl<'a> Copy<'a> {
             })
             .collect();
         if let Some(c) = self.new.auto_increment {
-            let used = match values[c] {
-                ValueRef::Int(v) => u64::try_from(v).unwrap_or(0),
-                ValueRef::UInt(v) => v,
-                ValueRef::Float(v) => v as u64,
-                ValueRef::Double(v) => v as u64,
-                _ => 0,
-            };
-            fill.observe_auto_increment(&self.new, used);
+            fill.observe_auto_increment(&self.new, auto_number(values[c]));
         }
         let image = self.new.row(&values)?;
         if let Some(v) = &mut self.verifier {

@@ -22,7 +22,7 @@ use crate::plan::dml::{
 use crate::plan::query::LockSpec;
 use crate::plan::query::SelectPlan;
 use crate::plan::query::SubPlan;
-use narwal_engine::{LockMode, LockWait, Row, Table, Transaction};
+use narwal_engine::{LockMode, LockWait, Row, Table, Transaction, auto_number};
 use narwal_syntax::SqlMode;
 use narwal_types::convert::{SqlWarning, StoreMode, WarnWith, fits, implicit_default, store};
 use narwal_types::errors;
@@ -758,11 +758,8 @@ pub(super) fn observe(
     column: usize,
     row: &[u8],
 ) -> SqlResult<()> {
-    match table.layout.column(row, column)? {
-        ValueRef::Int(v) if v > 0 => txn.observe_auto_increment(table, v as u64),
-        ValueRef::UInt(v) => txn.observe_auto_increment(table, v),
-        _ => {}
-    }
+    let number = auto_number(table.layout.column(row, column)?);
+    txn.observe_auto_increment(table, number);
     Ok(())
 }
 
