@@ -59,6 +59,8 @@ struct Draft<'a> {
     foreign: Vec<ForeignKeySpec>,
     collation: Collation,
     def: TableDef,
+    /// Changes of other tables, whose foreign keys follow new names.
+    followers: Vec<CatalogChange>,
 }
 
 fn same(a: &str, b: &str) -> bool {
@@ -256,6 +258,11 @@ impl Run<'_> {
         }
         let copied =
             retyped || ignore || temporary || another || copies_rows(old, &draft.def, actions);
+        if copied && self.renames_keys(&draft) {
+            return Err(errors::ALTER_OPERATION_NOT_SUPPORTED_REASON.text(
+                "ALGORITHM=COPY is not supported. Reason: Columns participating in a foreign key are renamed. Try ALGORITHM=INPLACE".to_string(),
+            ));
+        }
         let in_place = !temporary && self.is_in_place(&draft, copied);
         let fills = draft.def.indexes.iter().any(|i| i.id == 0);
         if asked.lock_none && (!in_place || fills) && self.db.table_rows(table) > 0 {
@@ -263,7 +270,7 @@ impl Run<'_> {
                     .to_string()));
         }
         if in_place {
-            return self.alter_in_place(table, draft.def, asked.auto_increment, copied);
+            return self.alter_in_place(table, draft, asked.auto_increment, copied);
         }
         let mut def = draft.def;
         if draft.columns.iter().any(|c| c.def.auto_increment) {
@@ -278,7 +285,7 @@ impl Run<'_> {
             parents: verify,
             checks: copied || verify || draft.columns.iter().any(computed_anew),
         };
-        let rows = self.rebuild(table, def, &sources, ignore, looks)?;
+        let rows = self.rebuild(table, (def, draft.followers), &sources, ignore, looks)?;
         Ok(if copied || verify { rows } else { 0 })
     }
 
@@ -356,15 +363,31 @@ impl Run<'_> {
 
     /// Changes the definition alone, and what follows from it. `copied`: MariaDB would have copied the rows, and tells how
     /// many.
+    /// A column of a foreign key, of this table or to it, has a new name.
+    fn renames_keys(&self, draft: &Draft<'_>) -> bool {
+        let old = draft.old;
+        let children = self.catalog.references_to(&old.db, &old.name);
+        let named = |name: &String| {
+            let own = old.foreign_keys.iter().flat_map(|k| &k.columns);
+            let theirs =
+                (children.iter()).flat_map(|(c, n)| &c.def.foreign_keys[*n].parent_columns);
+            own.chain(theirs).any(|n| same(n, name))
+        };
+        (draft.columns.iter()).any(|c| {
+            let before = c.from.map(|f| &old.columns[f].name);
+            before.is_some_and(|b| !same(b, &c.def.name) && named(b))
+        })
+    }
+
     fn alter_in_place(
         &self,
         table: &Arc<Table>,
-        def: TableDef,
+        draft: Draft<'_>,
         next: Option<u64>,
         copied: bool,
     ) -> SqlResult<u64> {
         let old = &table.def;
-        let mut changes = Vec::new();
+        let (def, mut changes) = (draft.def, draft.followers);
         if def != *old {
             changes.push(CatalogChange::AlterTable {
                 db: old.db.clone(),
@@ -427,6 +450,7 @@ impl Run<'_> {
             foreign: Vec::new(),
             collation: old.collation,
             def: old.clone(),
+            followers: Vec::new(),
         };
         let (mut convert, mut words) = (None, CharsetWords::default());
         let above = self.catalog.database(&old.db);
@@ -465,7 +489,7 @@ impl Run<'_> {
         self.indexes(&mut d)?;
         let sources: Vec<Option<usize>> = d.columns.iter().map(|c| c.from).collect();
         let checks = self.env.foreign_key_checks;
-        after_alter(self.catalog, old, &mut d.def, &sources, checks)?;
+        d.followers = after_alter(self.catalog, old, &mut d.def, &sources, checks)?;
         self.add_foreign_keys(&mut d.def, &d.foreign)?;
         let said = named_engine(actions).unwrap_or(&old.engine);
         check_auto_increment(

@@ -6,7 +6,9 @@ use crate::bind::table_rules::bind_text;
 use crate::ddl::constraint::is_indexed;
 use crate::ddl::run::{Run, db_of};
 use crate::quote::quote_ident;
-use narwal_engine::{Catalog, ColumnDef, ForeignAction, ForeignKeyDef, IndexDef, Table, TableDef};
+use narwal_engine::{
+    Catalog, CatalogChange, ColumnDef, ForeignAction, ForeignKeyDef, IndexDef, Table, TableDef,
+};
 use narwal_syntax::ast::TableName;
 use narwal_types::errors;
 use narwal_types::{SqlError, SqlResult};
@@ -339,26 +341,12 @@ impl Altered<'_> {
                 }
                 name.clone_from(&new.columns[to].name);
             }
-            if key.parent_db == old.db && key.parent == old.name {
-                for name in &mut key.parent_columns {
-                    if let Some((_, to)) = self.moved(new, name) {
-                        name.clone_from(&new.columns[to].name);
-                    }
-                }
-                key.parent_db.clone_from(&new.db);
-                key.parent.clone_from(&new.name);
-            }
         }
         Ok(keys)
     }
 
     /// Whether a key of another table allows what becomes of the columns that it refers to. Errors 1829 and 1833.
     fn check_child(&self, new: &TableDef, child: &TableDef, key: &ForeignKeyDef) -> SqlResult<()> {
-        if (&new.db, &new.name) != (&self.old.db, &self.old.name) {
-            return Err(SqlError::unsupported(
-                "a new name for a table that foreign keys refer to",
-            ));
-        }
         for name in &key.parent_columns {
             let Some((at, to)) = self.moved(new, name) else {
                 return Err(errors::FK_COLUMN_CANNOT_DROP_CHILD.text(format!(
@@ -368,11 +356,6 @@ impl Altered<'_> {
                     quote_ident(&child.name)
                 )));
             };
-            if !same(&new.columns[to].name, name) {
-                return Err(SqlError::unsupported(
-                    "a new name for a column that foreign keys refer to",
-                ));
-            }
             if self.is_stored_otherwise(new, (at, to)) {
                 return Err(errors::FK_COLUMN_CANNOT_CHANGE_CHILD.text(format!(
                     "Cannot change column '{name}': used in a foreign key constraint '{}' of table '{}.{}'",
@@ -381,6 +364,43 @@ impl Altered<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Makes the keys of a table that refer to this one follow its new names.
+    fn point_keys(&self, new: &TableDef, child: &mut TableDef) {
+        for key in &mut child.foreign_keys {
+            if key.parent_db != self.old.db || key.parent != self.old.name {
+                continue;
+            }
+            for name in &mut key.parent_columns {
+                if let Some((_, to)) = self.moved(new, name) {
+                    name.clone_from(&new.columns[to].name);
+                }
+            }
+            key.parent_db.clone_from(&new.db);
+            key.parent.clone_from(&new.name);
+        }
+    }
+
+    /// The changes of tables whose keys refer to this one by a name that is another now. `children`: they, and their keys.
+    fn followers(&self, new: &TableDef, children: &[(Arc<Table>, usize)]) -> Vec<CatalogChange> {
+        let mut changes: Vec<CatalogChange> = Vec::new();
+        for (at, (child, _)) in children.iter().enumerate() {
+            if children[..at].iter().any(|(c, _)| c.def.id == child.def.id) {
+                continue; // for another of its keys
+            }
+            let mut def = child.def.clone();
+            self.point_keys(new, &mut def);
+            if def != child.def {
+                changes.push(CatalogChange::AlterTable {
+                    db: def.db.clone(),
+                    name: def.name.clone(),
+                    was: Box::new(child.def.clone()),
+                    def,
+                });
+            }
+        }
+        changes
     }
 
     /// An index of the new table begins with a key's columns. Error 1553.
@@ -394,20 +414,22 @@ impl Altered<'_> {
 }
 
 /// What an ALTER TABLE leaves of the foreign keys that a table has, and whether those that refer to it allow it. `sources`: the
-/// old column that each new one comes from.
+/// old column that each new one comes from. Gives the changes of other tables, whose keys follow new names.
 pub(super) fn after_alter(
     catalog: &Catalog,
     old: &TableDef,
     new: &mut TableDef,
     sources: &[Option<usize>],
     checks: bool,
-) -> SqlResult<()> {
+) -> SqlResult<Vec<CatalogChange>> {
     let altered = Altered {
         old,
         sources,
         checks,
     };
     new.foreign_keys = altered.own_keys(new)?;
+    let named = new.clone();
+    altered.point_keys(&named, new);
     let mut children = catalog.references_to(&old.db, &old.name);
     children.retain(|(child, _)| child.def.id != old.id);
     for (child, number) in &children {
@@ -425,7 +447,7 @@ pub(super) fn after_alter(
     for (child, number) in &children {
         altered.check_index(new, &child.def.foreign_keys[*number].parent_columns)?;
     }
-    Ok(())
+    Ok(altered.followers(new, &children))
 }
 
 fn same(a: &str, b: &str) -> bool {

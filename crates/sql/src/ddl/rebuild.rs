@@ -87,7 +87,7 @@ impl Run<'_> {
     pub(super) fn rebuild(
         &self,
         table: &Arc<Table>,
-        def: TableDef,
+        (def, mut changes): (TableDef, Vec<CatalogChange>),
         sources: &[Option<usize>],
         ignore: bool,
         looks: Looks,
@@ -95,14 +95,14 @@ impl Run<'_> {
         let from = self.copied_from(table, &def)?;
         let mut verifier = (looks.parents).then(|| self.db.begin(self.options.clone()));
         let (db, name) = (def.db.clone(), def.name.clone());
-        let change = CatalogChange::RebuildTable {
+        changes.push(CatalogChange::RebuildTable {
             db: table.def.db.clone(),
             name: table.def.name.clone(),
             was: Box::new(table.def.clone()),
             def,
-        };
+        });
         let (mut rows, mut duplicates) = (0, 0);
-        let ddl = self.ddl_of(self.default_db(), self.logged_alter(), vec![change], false);
+        let ddl = self.ddl_of(self.default_db(), self.logged_alter(), changes, false);
         let mut fill = |fill: &mut TableFill<'_>| -> Result<(), EngineError> {
             let old = fill.old(&table.def.db, &table.def.name)?;
             let mut copy = Copy::new(self, &old, fill.new_table(&db, &name)?, sources, ignore)?;

@@ -110,7 +110,7 @@ fn char_using_type(t: &Typing<'_>) -> SqlResult<ExprType> {
         "latin1" | "ascii" | "utf8mb3" | "utf8mb4" => ExprType::text(n * 4, true),
         other => {
             let c = crate::lower::charset(other)?.default_collation();
-            ExprType::string(n * 4, c, Coercibility::Implicit, true)
+            ExprType::string(n * 4, c, Coercibility::Coercible, true)
         }
     })
 }
