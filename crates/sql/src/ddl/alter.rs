@@ -5,7 +5,7 @@ use super::column::{
     check_auto_increment, check_row_size, column_def, own_collation, some_are_visible,
 };
 use super::database::reserved_schema;
-use super::foreign::{after_alter, follow_cascades};
+use super::foreign::{after_alter, copy_renames_keys, follow_cascades};
 use crate::ast::{
     AlterAction, CheckSpec, ColumnPlace, ColumnSpec, DropKind, ForeignKeySpec, IndexSpec,
     TableElements,
@@ -259,9 +259,7 @@ impl Run<'_> {
         let copied =
             retyped || ignore || temporary || another || copies_rows(old, &draft.def, actions);
         if copied && self.renames_keys(&draft) {
-            return Err(errors::ALTER_OPERATION_NOT_SUPPORTED_REASON.text(
-                "ALGORITHM=COPY is not supported. Reason: Columns participating in a foreign key are renamed. Try ALGORITHM=INPLACE".to_string(),
-            ));
+            return Err(copy_renames_keys());
         }
         let in_place = !temporary && self.is_in_place(&draft, copied);
         let fills = draft.def.indexes.iter().any(|i| i.id == 0);

@@ -14,6 +14,9 @@ use narwal_types::errors;
 use narwal_types::{SqlError, SqlResult};
 use std::sync::Arc;
 
+/// Stands between a table's name and a number in the names of keys that have none of their own.
+const GIVEN: &str = "_ibfk_";
+
 /// Error 1005 with InnoDB's number for a foreign key that can't be.
 fn cant_create(def: &TableDef, number: u16) -> SqlError {
     let what = match number {
@@ -74,7 +77,7 @@ impl Run<'_> {
             .iter()
             .filter_map(|k| {
                 k.name
-                    .strip_prefix(&format!("{}_ibfk_", def.name))?
+                    .strip_prefix(&format!("{}{GIVEN}", def.name))?
                     .parse()
                     .ok()
             })
@@ -102,7 +105,7 @@ impl Run<'_> {
                 Some(n) => n.clone(),
                 None => {
                     number += 1;
-                    format!("{}_ibfk_{}", def.name, number - 1)
+                    format!("{}{GIVEN}{}", def.name, number - 1)
                 }
             };
             let key = self.foreign_key(def, s, name)?;
@@ -293,6 +296,16 @@ fn fits(def: &TableDef, key: &ForeignKeyDef, parent: &TableDef) -> Option<()> {
     Some(())
 }
 
+/// Keys that were named after their table are named after its new name.
+pub(super) fn follow_table(keys: &mut [ForeignKeyDef], old: &str, new: &str) {
+    let begin = format!("{old}{GIVEN}");
+    for key in keys {
+        if let Some(number) = key.name.strip_prefix(&begin) {
+            key.name = format!("{new}{GIVEN}{number}");
+        }
+    }
+}
+
 /// A table before ALTER TABLE, and the old column that each new one comes from.
 struct Altered<'a> {
     old: &'a TableDef,
@@ -311,6 +324,14 @@ impl Altered<'_> {
     /// Whether checks are on and a column is stored in another way now.
     fn is_stored_otherwise(&self, new: &TableDef, (at, to): (usize, usize)) -> bool {
         self.checks && !same_storage(&self.old.columns[at], &new.columns[to])
+    }
+
+    /// A column of a key whose type changes keeps its name. Error 1846.
+    fn not_renamed(&self, new: &TableDef, (at, to): (usize, usize)) -> SqlResult<()> {
+        match same(&self.old.columns[at].name, &new.columns[to].name) {
+            true => Ok(()),
+            false => Err(copy_renames_keys()),
+        }
     }
 
     /// The index of the old table that holds a key's columns and that the new one does not have.
@@ -337,6 +358,7 @@ impl Altered<'_> {
                     return Err(needed(gone.map_or(name.as_str(), |i| &i.name)));
                 };
                 if self.is_stored_otherwise(new, (at, to)) {
+                    self.not_renamed(new, (at, to))?;
                     return Err(errors::FK_COLUMN_CANNOT_CHANGE.with([&name, &key.name]));
                 }
                 name.clone_from(&new.columns[to].name);
@@ -357,6 +379,7 @@ impl Altered<'_> {
                 )));
             };
             if self.is_stored_otherwise(new, (at, to)) {
+                self.not_renamed(new, (at, to))?;
                 return Err(errors::FK_COLUMN_CANNOT_CHANGE_CHILD.text(format!(
                     "Cannot change column '{name}': used in a foreign key constraint '{}' of table '{}.{}'",
                     key.name, child.db, child.name
@@ -428,6 +451,7 @@ pub(super) fn after_alter(
         checks,
     };
     new.foreign_keys = altered.own_keys(new)?;
+    follow_table(&mut new.foreign_keys, &old.name, &new.name);
     let named = new.clone();
     altered.point_keys(&named, new);
     let mut children = catalog.references_to(&old.db, &old.name);
@@ -445,7 +469,9 @@ pub(super) fn after_alter(
         altered.check_index(new, &key.columns)?;
     }
     for (child, number) in &children {
-        altered.check_index(new, &child.def.foreign_keys[*number].parent_columns)?;
+        let mut child = child.def.clone();
+        altered.point_keys(new, &mut child);
+        altered.check_index(new, &child.foreign_keys[*number].parent_columns)?;
     }
     Ok(altered.followers(new, &children))
 }
@@ -456,6 +482,13 @@ fn same(a: &str, b: &str) -> bool {
 
 fn same_storage(a: &ColumnDef, b: &ColumnDef) -> bool {
     a.ty == b.ty || (a.ty.is_string() && comparable(a, b))
+}
+
+/// Error 1846: a statement that MariaDB does by a copy of the rows renames a column of a foreign key.
+pub(super) fn copy_renames_keys() -> SqlError {
+    errors::ALTER_OPERATION_NOT_SUPPORTED_REASON.text(
+        "ALGORITHM=COPY is not supported. Reason: Columns participating in a foreign key are renamed. Try ALGORITHM=INPLACE".to_string(),
+    )
 }
 
 /// Error 1553.

@@ -1,12 +1,13 @@
 //! RENAME TABLE: tables and views one after the other, each by the names that those before it left.
 
 use crate::ddl::alter::{cant_rename, table_exists};
+use crate::ddl::foreign::follow_table;
 use crate::ddl::run::{Run, db_of};
 use crate::planner::resolve::no_such_table;
 use narwal_engine::{CatalogChange, TableDef, ViewDef};
 use narwal_syntax::ast::TableName;
+use narwal_types::SqlResult;
 use narwal_types::errors;
-use narwal_types::{SqlError, SqlResult};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -19,6 +20,8 @@ struct Renaming<'a, 'r> {
     /// What names have come to mean; `None`: nothing.
     tables: HashMap<Name, Option<TableDef>>,
     views: HashMap<Name, Option<Arc<ViewDef>>>,
+    /// By ids of tables, the names that they had before the statement.
+    origins: HashMap<u64, Name>,
     changes: Vec<CatalogChange>,
 }
 
@@ -33,6 +36,7 @@ impl Run<'_> {
             run: self,
             tables: HashMap::new(),
             views: HashMap::new(),
+            origins: HashMap::new(),
             changes: Vec::new(),
         };
         for (from, to) in pairs {
@@ -119,9 +123,10 @@ impl Renaming<'_, '_> {
             return Err(cant_rename((&from.0, &from.1), (&to.0, &to.1)));
         }
         self.check_free(&to)?;
-        let followers = self.followers(&was, &from, &to)?;
+        let followers = self.followers(&was, &from, &to);
         let mut def = was.clone();
         point_keys(&mut def, &from, &to);
+        follow_table(&mut def.foreign_keys, &from.1, &to.1);
         def.db.clone_from(&to.0);
         def.name.clone_from(&to.1);
         self.changes.push(CatalogChange::AlterTable {
@@ -139,25 +144,23 @@ impl Renaming<'_, '_> {
     }
 
     /// Other tables whose foreign keys name the table: the keys follow.
-    fn followers(
-        &mut self,
-        def: &TableDef,
-        from: &Name,
-        to: &Name,
-    ) -> SqlResult<Vec<(Name, TableDef)>> {
-        let children = self.run.catalog.references_to(&from.0, &from.1);
+    fn followers(&mut self, def: &TableDef, from: &Name, to: &Name) -> Vec<(Name, TableDef)> {
+        let origin = self.origins.entry(def.id).or_insert_with(|| from.clone());
+        let children = self.run.catalog.references_to(&origin.0, &origin.1);
         let mut followers: Vec<(Name, TableDef)> = Vec::new();
         for (child, _) in children.iter().filter(|(t, _)| t.def.id != def.id) {
             if followers.iter().any(|(_, f)| f.id == child.def.id) {
                 continue; // for another of its keys
             }
-            let name = (child.def.db.clone(), child.def.name.clone());
-            let was = self.table(&name).filter(|found| found.id == child.def.id);
-            let Some(was) = was else {
-                return Err(SqlError::unsupported(
-                    "new names for a table and for one that refers to it in one statement",
-                ));
-            };
+            // The statement may have renamed it before.
+            let renamed = self.tables.iter().find_map(|(name, found)| {
+                let found = found.as_ref().filter(|found| found.id == child.def.id);
+                Some((name.clone(), found?.clone()))
+            });
+            let (name, was) = renamed.unwrap_or_else(|| {
+                let name = (child.def.db.clone(), child.def.name.clone());
+                (name, child.def.clone())
+            });
             let mut follows = was.clone();
             point_keys(&mut follows, from, to);
             self.changes.push(CatalogChange::AlterTable {
@@ -168,7 +171,7 @@ impl Renaming<'_, '_> {
             });
             followers.push((name, follows));
         }
-        Ok(followers)
+        followers
     }
 }
 
