@@ -136,6 +136,13 @@ pub struct IndexSpec {
     pub key_block_size: u64,
 }
 
+impl IndexSpec {
+    /// Neither the primary key nor unique.
+    pub fn is_plain(&self) -> bool {
+        !self.primary && !self.unique
+    }
+}
+
 /// A column in CREATE TABLE. In `def.ty` a character type without its own collation has
 /// [`narwal_types::Collation::Utf8mb4GeneralCi`] and `collation` is empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -201,6 +208,16 @@ pub struct ForeignKeySpec {
     pub on_delete: ForeignAction,
     /// ON UPDATE.
     pub on_update: ForeignAction,
+    /// How many indexes of the statement that are not unique stand before it: the one that is made for it comes behind these.
+    pub keys_before: usize,
+}
+
+impl ForeignKeySpec {
+    /// The same behind these indexes as well.
+    pub fn behind(mut self, indexes: &[IndexSpec]) -> Self {
+        self.keys_before += indexes.iter().filter(|i| i.is_plain()).count();
+        self
+    }
 }
 
 /// CREATE TABLE.

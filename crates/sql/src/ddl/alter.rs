@@ -488,7 +488,7 @@ impl Run<'_> {
         let sources: Vec<Option<usize>> = d.columns.iter().map(|c| c.from).collect();
         let checks = self.env.foreign_key_checks;
         d.followers = after_alter(self.catalog, old, &mut d.def, &sources, checks)?;
-        self.add_foreign_keys(&mut d.def, &d.foreign)?;
+        self.add_foreign_keys(&mut d.def, &d.foreign, &d.added)?;
         let said = named_engine(actions).unwrap_or(&old.engine);
         check_auto_increment(
             &d.def.columns,
@@ -806,7 +806,7 @@ impl Run<'_> {
                 Some(n) => self
                     .env
                     .note(codes::DUP_KEYNAME, format!("Duplicate key name '{n}'")),
-                None => d.foreign.push(spec.clone()),
+                None => d.foreign.push(spec.clone().behind(&d.added)),
             }
         }
         for spec in &elements.columns {

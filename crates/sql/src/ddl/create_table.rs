@@ -242,7 +242,7 @@ impl Run<'_> {
         table_options::fit(&mut def.options, db, name, env, of)?;
         self.becomes(c, &mut def)?;
         constraint::check_expressions(&mut def, env)?;
-        self.add_foreign_keys(&mut def, &c.elements.foreign_keys)?;
+        self.add_foreign_keys(&mut def, &c.elements.foreign_keys, &c.elements.indexes)?;
         whole::check(&def, env)?;
         self.fits_children(&def)?;
         Ok(def)

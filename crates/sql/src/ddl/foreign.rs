@@ -63,11 +63,13 @@ fn positions(def: &TableDef, names: &[String]) -> Option<Vec<usize>> {
 }
 
 impl Run<'_> {
-    /// Adds foreign keys to a definition that is otherwise complete, and the indexes that they need.
+    /// Adds foreign keys to a definition that is otherwise complete, and the indexes that they need. `added`: the indexes that
+    /// the statement itself adds.
     pub(super) fn add_foreign_keys(
         &self,
         def: &mut TableDef,
         specs: &[ForeignKeySpec],
+        added: &[IndexSpec],
     ) -> SqlResult<()> {
         if specs.is_empty() {
             return Ok(());
@@ -97,8 +99,10 @@ impl Run<'_> {
                     )));
             }
         }
+        let added = added.iter().filter(|i| i.is_plain()).count();
+        let mut made = Vec::new();
         for s in specs {
-            self.need_index(def, s)?;
+            self.need_index(def, s, added, &mut made)?;
         }
         for s in specs {
             let name = match s.name.as_ref().or(s.index.as_ref()) {
@@ -116,7 +120,14 @@ impl Run<'_> {
     }
 
     /// Makes the index of a foreign key unless there is one. It takes the place of such an index made before.
-    fn need_index(&self, def: &mut TableDef, s: &ForeignKeySpec) -> SqlResult<()> {
+    /// `added`: how many indexes the statement adds that are not unique; `made`: names of those that it made for keys.
+    fn need_index(
+        &self,
+        def: &mut TableDef,
+        s: &ForeignKeySpec,
+        added: usize,
+        made: &mut Vec<String>,
+    ) -> SqlResult<()> {
         let Some(columns) = positions(def, &s.columns) else {
             return Ok(());
         };
@@ -144,7 +155,15 @@ impl Run<'_> {
         };
         let mut index = index_def(&spec, &def.columns, &def.indexes, self.env)?;
         index.implied = true;
-        def.indexes.push(index);
+        // It stands where the key stands among the statement's indexes.
+        let others = def.indexes.iter().enumerate();
+        let others = others.filter(|(_, i)| !i.unique && !made.contains(&i.name));
+        let others: Vec<usize> = others.map(|(at, _)| at).collect();
+        let first = others.len().saturating_sub(added);
+        let behind = others.get(first + s.keys_before).copied();
+        made.push(index.name.clone());
+        def.indexes
+            .insert(behind.unwrap_or(def.indexes.len()), index);
         Ok(())
     }
 

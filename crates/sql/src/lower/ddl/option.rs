@@ -18,6 +18,7 @@ pub(crate) fn references(r: syntax::References) -> SqlResult<ForeignKeySpec> {
         parent_columns: r.columns,
         on_delete: action(r.on_delete)?,
         on_update: action(r.on_update)?,
+        keys_before: 0,
     })
 }
 

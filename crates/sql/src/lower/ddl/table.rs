@@ -53,7 +53,7 @@ pub(super) fn elements(list: Vec<TableElement>, sql_mode: SqlMode) -> SqlResult<
                 key.index = k.index;
                 key.if_not_exists = k.if_not_exists;
                 key.columns = k.columns;
-                t.foreign_keys.push(key);
+                t.foreign_keys.push(key.behind(&t.indexes));
             }
             TableElement::Period(_) => return unsupported("PERIOD FOR"),
         }
