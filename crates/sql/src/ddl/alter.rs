@@ -17,6 +17,7 @@ use crate::ddl::engine_limits;
 use crate::ddl::functional;
 use crate::ddl::index::{Limit, cant_drop, index_def, method_of_unique, note_twice, prefix_of};
 use crate::ddl::merge;
+use crate::ddl::period;
 use crate::ddl::rebuild::Looks;
 use crate::ddl::run::engine_name;
 use crate::ddl::run::{Run, db_of};
@@ -24,7 +25,7 @@ use crate::ddl::sequence::check_structure;
 use crate::ddl::table_options::{self, Fit};
 use crate::ddl::whole;
 use crate::engine_name as names;
-use crate::exec::dml::duplicate_entry;
+use crate::exec::storer::duplicate_entry;
 use crate::quote::quote_ident;
 use crate::show::index_rank;
 use crate::virtual_tables::INFORMATION_SCHEMA;
@@ -58,6 +59,8 @@ struct Draft<'a> {
     added: Vec<IndexSpec>,
     foreign: Vec<ForeignKeySpec>,
     collation: Collation,
+    /// A period is added.
+    new_period: bool,
     def: TableDef,
 }
 
@@ -167,6 +170,39 @@ fn copies_rows(old: &TableDef, def: &TableDef, actions: &[AlterAction]) -> bool 
         })
 }
 
+/// A key WITHOUT OVERLAPS comes.
+fn gets_overlaps(def: &TableDef) -> bool {
+    def.indexes.iter().any(|i| i.without_overlaps && i.id == 0)
+}
+
+/// A key WITHOUT OVERLAPS goes.
+fn loses_overlaps(d: &Draft<'_>) -> bool {
+    let mut old = d.old.indexes.iter().filter(|i| i.without_overlaps);
+    old.any(|i| d.dropped.contains(&i.name))
+}
+
+fn overlaps_change(d: &Draft<'_>) -> bool {
+    gets_overlaps(&d.def) || loses_overlaps(d)
+}
+
+/// 1845, 1846: rows are copied for periods and for keys WITHOUT OVERLAPS.
+fn period_needs_copy(d: &Draft<'_>, no_copy: bool, actions: &[AlterAction]) -> SqlResult<()> {
+    let reason = match d {
+        _ if !no_copy => return Ok(()),
+        d if d.new_period => {
+            let said = format!("ALGORITHM={}", algorithm(actions));
+            return Err(errors::ALTER_OPERATION_NOT_SUPPORTED.with([&said, &"ALGORITHM=COPY"]));
+        }
+        d if gets_overlaps(&d.def) => "ADD INDEX",
+        d if loses_overlaps(d) => "DROP INDEX",
+        _ => return Ok(()),
+    };
+    Err(errors::ALTER_OPERATION_NOT_SUPPORTED_REASON.text(format!(
+        "ALGORITHM={} is not supported. Reason: {reason}. Try ALGORITHM=COPY",
+        algorithm(actions)
+    )))
+}
+
 impl Run<'_> {
     /// ALTER TABLE. Gives the number of rows that MariaDB would say it copied.
     pub(super) fn alter_table(
@@ -251,11 +287,17 @@ impl Run<'_> {
         }
         let another =
             old.merge.is_some() != draft.def.merge.is_some() || old.sequence != draft.def.sequence;
+        period_needs_copy(&draft, asked.no_copy, actions)?;
         if draft.def.sequence && !old.sequence {
             self.has_one_row(table)?;
         }
-        let copied =
-            retyped || ignore || temporary || another || copies_rows(old, &draft.def, actions);
+        let copied = retyped
+            || ignore
+            || temporary
+            || another
+            || draft.new_period
+            || overlaps_change(&draft)
+            || copies_rows(old, &draft.def, actions);
         let in_place = !temporary && self.is_in_place(&draft, copied);
         let fills = draft.def.indexes.iter().any(|i| i.id == 0);
         if asked.lock_none && (!in_place || fills) && self.db.table_rows(table) > 0 {
@@ -351,6 +393,8 @@ impl Run<'_> {
                     && (!copied || c.def.check.is_none() || c.def.check == old.columns[i].check)
             })
             && !asks_more(old, def)
+            && !draft.new_period
+            && !gets_overlaps(def)
             && (draft.foreign.is_empty() || !self.env.foreign_key_checks)
     }
 
@@ -426,6 +470,7 @@ impl Run<'_> {
             added: Vec::new(),
             foreign: Vec::new(),
             collation: old.collation,
+            new_period: false,
             def: old.clone(),
         };
         let (mut convert, mut words) = (None, CharsetWords::default());
@@ -462,6 +507,7 @@ impl Run<'_> {
         d.collation = named.or(convert).unwrap_or(old.collation);
         d.def.collation = d.collation;
         self.columns(&mut d, actions, convert)?;
+        self.period(&mut d, actions)?;
         self.indexes(&mut d)?;
         let sources: Vec<Option<usize>> = d.columns.iter().map(|c| c.from).collect();
         let checks = self.env.foreign_key_checks;
@@ -508,6 +554,22 @@ impl Run<'_> {
             table_options::fit(&mut d.def.options, &db, &name, self.env, of)?;
         }
         Ok(())
+    }
+
+    /// The period that the table has from now on; its columns are NOT NULL.
+    fn period(&self, d: &mut Draft<'_>, actions: &[AlterAction]) -> SqlResult<()> {
+        if let Some(p) = &d.def.period {
+            d.def.period = Some(period::that_stays(d.old, p, &d.columns, actions)?);
+        }
+        let temporary = (self.env.temporary_table(&d.old.db, &d.old.name)).is_some();
+        if let Some(p) = period::added(actions, d.def.period.as_ref(), temporary, self.env)? {
+            d.def.period = Some(p);
+            d.new_period = true;
+        }
+        match &mut d.def.period {
+            Some(p) => period::settle(p, d.columns.iter_mut().map(|c| &mut c.def)),
+            None => Ok(()),
+        }
     }
 
     /// The new columns in order.
@@ -570,7 +632,11 @@ impl Run<'_> {
                     kind,
                     name,
                     if_exists,
-                } => self.drop_something(d, *kind, name, *if_exists, &mut gone)?,
+                } => {
+                    if *kind != DropKind::Constraint || !period::drops_check(old, name, actions)? {
+                        self.drop_something(d, *kind, name, *if_exists, &mut gone)?;
+                    }
+                }
                 AlterAction::Change {
                     column, if_exists, ..
                 }
@@ -859,6 +925,13 @@ impl Run<'_> {
                 }
                 errors::CANT_DROP_FIELD_OR_KEY.text(cant_drop(name))
             }
+            DropKind::Period => {
+                if d.def.period.as_ref().is_some_and(|p| same(&p.name, name)) {
+                    d.def.period = None;
+                    return Ok(());
+                }
+                cant_drop_what("PERIOD", name)
+            }
             DropKind::Constraint => {
                 let before = d.def.checks.len() + d.def.foreign_keys.len();
                 d.def.checks.retain(|c| !same(&c.name, name));
@@ -956,7 +1029,7 @@ impl Run<'_> {
             let mut parts: Vec<IndexColumn> = Vec::with_capacity(ix.columns.len());
             for p in &ix.columns {
                 let Some(at) = d.columns.iter().position(|c| c.from == Some(p.column)) else {
-                    if ix.unique && ix.columns.len() > 1 {
+                    if ix.unique && ix.columns.len() > 1 && !is_only_key(&ix) {
                         let name = &d.old.columns[p.column].name;
                         return Err(errors::KEY_COLUMN_DOES_NOT_EXIST.with([&name]));
                     }
@@ -982,8 +1055,13 @@ impl Run<'_> {
                     desc: p.desc,
                 });
             }
-            if parts.is_empty() {
+            // A period alone is no key.
+            if parts.is_empty() || (ix.without_overlaps && parts.len() == 2) {
                 continue;
+            }
+            if ix.without_overlaps {
+                let of = d.old.period.as_ref().map_or("", |p| p.name.as_str());
+                period::must_stay(of, d.def.period.as_ref())?;
             }
             if ix.unique && ix.name != "PRIMARY" {
                 let defs: Vec<ColumnDef> = d.columns.iter().map(|c| c.def.clone()).collect();
@@ -1031,12 +1109,17 @@ impl Run<'_> {
                     .note(codes::DUP_KEYNAME, format!("Duplicate key name '{n}'"));
                 continue;
             }
-            let ix = index_def(spec, columns, kept, self.env)?;
+            let ix = index_def(spec, columns, kept, d.def.period.as_ref(), self.env)?;
             note_twice(&ix, kept, self.env);
             kept.push(ix);
         }
         Ok(())
     }
+}
+
+/// A key WITHOUT OVERLAPS with one column before its period, without which there is none.
+fn is_only_key(ix: &IndexDef) -> bool {
+    ix.without_overlaps && ix.columns.len() == 3
 }
 
 /// A primary key makes its columns NOT NULL, before indexes look at them. Gives the columns after that.

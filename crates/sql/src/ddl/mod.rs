@@ -15,6 +15,7 @@ mod functional;
 mod index;
 mod merge;
 mod padding;
+mod period;
 mod rebuild;
 mod rename;
 mod run;

@@ -3,7 +3,7 @@
 use crate::ast::Duplicates;
 use crate::bind::table_rules::{check_failed, rules};
 use crate::ddl::run::Run;
-use crate::exec::dml::{duplicate_entry, stored_now};
+use crate::exec::storer::{duplicate_entry, stored_now};
 use crate::expr::compare::dated;
 use crate::expr::node::{EvalCtx, RowAccess};
 use crate::plan::dml::{store_mode, store_target};
@@ -151,6 +151,12 @@ impl Run<'_> {
     }
 }
 
+/// The indexes whose keys are looked for row by row. A clustered key always is; what it overlaps is another question.
+fn looked_into(table: &Table) -> std::ops::Range<usize> {
+    let first = usize::from(!table.indexes[0].without_overlaps);
+    first..table.indexes.len()
+}
+
 impl<'a> Copy<'a> {
     fn new(
         run: &'a Run<'a>,
@@ -198,13 +204,14 @@ impl<'a> Copy<'a> {
             parts.is_some_and(|parts| {
                 old.indexes.iter().any(|o| {
                     o.unique
+                        && o.without_overlaps == i.without_overlaps
                         && o.parts.len() == parts.len()
                         && (o.parts.iter().zip(&parts))
                             .all(|(a, b)| (a.column, a.prefix) == (b.0, b.1))
                 })
             })
         };
-        let checked = (1..new.indexes.len())
+        let checked = (looked_into(&new))
             .filter(|i| new.indexes[*i].unique && !inherited(&new.indexes[*i]))
             .collect();
         Ok(Copy {
@@ -252,7 +259,7 @@ impl<'a> Copy<'a> {
             old: None,
             makers,
             mode,
-            checked: (1..new.indexes.len()).collect(),
+            checked: looked_into(&new).collect(),
             duplicate,
             rows: 0,
             duplicates: 0,

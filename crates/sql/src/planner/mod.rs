@@ -29,6 +29,7 @@ pub mod load;
 pub mod logical;
 pub mod merge;
 pub mod physical;
+mod portion;
 mod recursive;
 pub mod resolve;
 pub mod returning;
