@@ -152,7 +152,7 @@ fn value(v: &mut SetValue, f: Each<'_>) {
 }
 
 fn portion(p: &mut Option<Portion>, f: Each<'_>) {
-    for p in p {
+    if let Some(p) = p {
         expr(&mut p.from, f);
         expr(&mut p.to, f);
     }

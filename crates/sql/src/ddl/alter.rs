@@ -512,6 +512,9 @@ impl Run<'_> {
         let sources: Vec<Option<usize>> = d.columns.iter().map(|c| c.from).collect();
         let checks = self.env.foreign_key_checks;
         after_alter(self.catalog, old, &mut d.def, &sources, checks)?;
+        if !is_mysql() {
+            constraint::check_cascades(&d.def, &d.foreign)?;
+        }
         self.add_foreign_keys(&mut d.def, &d.foreign)?;
         let said = named_engine(actions).unwrap_or(&old.engine);
         check_auto_increment(
@@ -559,7 +562,11 @@ impl Run<'_> {
     /// The period that the table has from now on; its columns are NOT NULL.
     fn period(&self, d: &mut Draft<'_>, actions: &[AlterAction]) -> SqlResult<()> {
         if let Some(p) = &d.def.period {
-            d.def.period = Some(period::that_stays(d.old, p, &d.columns, actions)?);
+            let called = |at| {
+                let mut columns = d.columns.iter();
+                Some(columns.find(|c| c.from == Some(at))?.def.name.clone())
+            };
+            d.def.period = Some(period::that_stays(d.old, p, called, actions)?);
         }
         let temporary = (self.env.temporary_table(&d.old.db, &d.old.name)).is_some();
         if let Some(p) = period::added(actions, d.def.period.as_ref(), temporary, self.env)? {

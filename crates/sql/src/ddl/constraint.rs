@@ -1,7 +1,7 @@
 //! CHECK constraints, generated columns and DEFAULT expressions of a new definition: names, and what may stand in them.
 
 use crate::StatementEnv;
-use crate::ast::CheckSpec;
+use crate::ast::{CheckSpec, ForeignKeySpec};
 use crate::bind::table_rules::bind_text;
 use crate::ddl::padding;
 use narwal_types::errors;
@@ -172,6 +172,30 @@ pub(super) fn without_columns(
         }
     }
     Ok(kept)
+}
+
+/// Error 1901: a CHECK is about a column that foreign keys change by themselves.
+pub(super) fn check_cascades(def: &TableDef, keys: &[ForeignKeySpec]) -> SqlResult<()> {
+    use narwal_engine::ForeignAction::{Cascade, SetNull};
+    let changed = keys
+        .iter()
+        .filter(|k| matches!(k.on_update, Cascade | SetNull) || k.on_delete == SetNull)
+        .flat_map(|k| &k.columns);
+    let changed: Vec<&String> = changed.collect();
+    if changed.is_empty() {
+        return Ok(());
+    }
+    let of_period = def.period_check();
+    let named = of_period.iter().chain(&def.checks);
+    let named = named.map(|c| (c.name.as_str(), c.expr.as_str()));
+    let own = (def.columns.iter()).filter_map(|c| Some((c.name.as_str(), c.check.as_deref()?)));
+    for (name, text) in named.chain(own) {
+        let mut read = names_in(text).into_iter();
+        if let Some(c) = read.find(|n| changed.iter().any(|c| c.eq_ignore_ascii_case(n))) {
+            return Err(forbidden(&c, Clause::Check, name));
+        }
+    }
+    Ok(())
 }
 
 /// The names in backticks of an expression's text.

@@ -251,6 +251,9 @@ impl Run<'_> {
         table_options::fit(&mut def.options, db, name, env, of)?;
         self.becomes(c, &mut def)?;
         constraint::check_expressions(&mut def, env)?;
+        if !is_mysql() {
+            constraint::check_cascades(&def, &c.elements.foreign_keys)?;
+        }
         self.add_foreign_keys(&mut def, &c.elements.foreign_keys)?;
         whole::check(&def, env)?;
         self.fits_children(&def)?;

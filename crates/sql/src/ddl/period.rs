@@ -1,6 +1,5 @@
 //! PERIOD FOR: two columns of a table from when until when a row holds, and what follows from it for columns and keys.
 
-use super::alter::NewColumn;
 use crate::ast::{AlterAction, DropKind, PeriodSpec};
 use crate::env::StatementEnv;
 use crate::quote::quote_ident;
@@ -156,27 +155,18 @@ pub(super) fn drops_check(old: &TableDef, name: &str, actions: &[AlterAction]) -
     }
 }
 
-/// The period that stays in an altered table, with its columns as they are called now.
+/// The period that stays in an altered table, with its columns as they are called now. `called`: how the old column of this
+/// number is, if it stays.
 ///
 /// # Errors
 /// 1054 if one of them goes, or gets another name by something else than RENAME COLUMN.
 pub(super) fn that_stays(
     old: &TableDef,
     period: &PeriodDef,
-    columns: &[NewColumn],
+    called: impl Fn(usize) -> Option<String>,
     actions: &[AlterAction],
 ) -> SqlResult<PeriodDef> {
-    let now = |name: &str| {
-        let at = old.columns.iter().position(|c| same(&c.name, name))?;
-        Some(
-            columns
-                .iter()
-                .find(|c| c.from == Some(at))?
-                .def
-                .name
-                .clone(),
-        )
-    };
+    let now = |name: &str| called(old.columns.iter().position(|c| same(&c.name, name))?);
     let renamed = |name: &str| {
         let of = |a: &AlterAction| matches!(a, AlterAction::RenameColumn { from, .. } if same(from, name));
         actions.iter().any(of)

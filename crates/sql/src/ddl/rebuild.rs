@@ -8,8 +8,8 @@ use crate::expr::compare::dated;
 use crate::expr::node::{EvalCtx, RowAccess};
 use crate::plan::dml::{store_mode, store_target};
 use narwal_engine::{
-    CatalogChange, DefaultDef, EngineError, FillRows, KeyRange, ReadView, Table, TableDef,
-    TableFill, Transaction,
+    CatalogChange, ColumnDef, DefaultDef, EngineError, FillRows, KeyRange, ReadView, Table,
+    TableDef, TableFill, Transaction,
 };
 use narwal_syntax::SqlMode;
 use narwal_types::convert::{StoreMode, WarnWith, implicit_default, store};
@@ -248,6 +248,7 @@ impl<'a> Copy<'a> {
                 Some(f) => Maker::Convert(*f),
                 None if matches!(c.default, DefaultDef::Expr(_)) => Maker::Later,
                 None if c.auto_increment => Maker::Number,
+                None if has_no_default(c) && mode.strict => Maker::Refuse(no_default(&c.name)),
                 None => match first_value(run, &new, i, &mode) {
                     Ok(v) => Maker::Const(v),
                     Err(e) => Maker::Refuse(e),
@@ -344,6 +345,10 @@ impl<'a> Copy<'a> {
             };
             match self.duplicate {
                 Duplicates::Refuse => return Err(entry().into()),
+                // As MariaDB, whose REPLACE looks for a row with this very key.
+                Duplicates::Replace if self.new.indexes[index].without_overlaps => {
+                    return Err(errors::KEY_NOT_FOUND.with([&self.new.def.name]).into());
+                }
                 Duplicates::Replace => fill.remove(&self.new, &pk)?,
                 Duplicates::Ignore => {
                     if self.old.is_none() {
@@ -483,6 +488,15 @@ fn is_zero(v: ValueRef<'_>) -> bool {
 }
 
 /// The value of a new column in rows that are there.
+/// A column that must be given a value.
+fn has_no_default(c: &ColumnDef) -> bool {
+    !c.nullable && matches!(c.default, DefaultDef::None | DefaultDef::Null)
+}
+
+fn no_default(column: &str) -> SqlError {
+    errors::NO_DEFAULT_FOR_FIELD.text(format!("Field '{column}' doesn't have a default value"))
+}
+
 fn first_value(run: &Run<'_>, table: &Table, column: usize, mode: &StoreMode) -> SqlResult<Value> {
     let c = &table.def.columns[column];
     Ok(match &c.default {

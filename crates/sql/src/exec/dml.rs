@@ -159,6 +159,11 @@ impl UpdatePlan {
                 });
             match done {
                 Ok(c) => tally.changed += u64::from(c),
+                Err(e) if self.ignore && e.code == codes::CONSTRAINT_FAILED => {
+                    // As MariaDB, for which the row does not match then.
+                    tally.found -= 1;
+                    env.warn_error(&e);
+                }
                 Err(e) if self.ignore && ignorable(&e) => {
                     // MariaDB says nothing of foreign keys here.
                     if !matches!(
@@ -314,8 +319,9 @@ impl UpdatePlan {
         let table = &self.target.table;
         let mode = store_mode(ctx.env, self.ignore, true);
         let mut cut = Some(cuts.cut(portion, table, ctx, &mode, old)?);
+        let shown = new.clone();
         let mut pieces = |txn: &mut Transaction| match cut.take() {
-            Some(cut) => cuts.insert(portion, table, txn, ctx, cut),
+            Some(cut) => cuts.insert(portion, table, txn, ctx, cut, Some(&shown)),
             None => Ok(()),
         };
         change_row_and(txn, table, pk, old, new, ctx.env, &mut pieces)
@@ -527,14 +533,14 @@ impl DeletePlan {
             let Some(mut cut) = cut.take() else {
                 return Ok(());
             };
-            match cut.replacement(portion, table, txn, ctx)? {
+            match cut.replacement(portion, table, txn, ctx, cuts)? {
                 Some(image) => {
                     cuts.inserted.set(cuts.inserted.get() + 1);
                     replace_row(txn, table, (pk, old), image, ctx.env)?;
                 }
                 None => txn.delete(table, pk, old)?,
             }
-            cuts.insert(portion, table, txn, ctx, cut)
+            cuts.insert(portion, table, txn, ctx, cut, None)
         };
         delete_row_and(txn, table, old, ctx.env, &mut replaced)
     }
@@ -617,6 +623,10 @@ struct Inserter<'p> {
     row_no: u64,
     affected: u64,
     duplicates: u64,
+    /// Rows that a CHECK constraint refused and IGNORE passed over.
+    refused: u64,
+    /// There may be more than one row.
+    several: bool,
     /// Value of the last row's AUTO_INCREMENT column, if it was given, or was there already.
     last_explicit: u64,
     /// A row was inserted or changed.
@@ -641,6 +651,8 @@ impl InsertPlan {
             row_no: 0,
             affected: 0,
             duplicates: 0,
+            refused: 0,
+            several,
             last_explicit: 0,
             changed: false,
             counted: !matches!(self.source, RowSource::Select(_)),
@@ -698,7 +710,7 @@ impl InsertPlan {
         let info = if several {
             format!(
                 "Records: {}  Duplicates: {}  Warnings: {}",
-                ins.row_no,
+                ins.row_no - ins.refused,
                 ins.duplicates,
                 env.warning_count()
             )
@@ -855,7 +867,13 @@ impl<'p> Inserter<'p> {
         }
         match self.row(txn, exprs, values) {
             Ok(()) => {}
-            Err(e) if self.plan.ignore && ignorable(&e) => {
+            // As MariaDB: IGNORE passes over it only where there are other rows, and then it is none of the statement's.
+            Err(e) if self.plan.ignore && self.several && e.code == codes::CONSTRAINT_FAILED => {
+                self.reserved.give_back();
+                self.refused += 1;
+                self.ctx.env.warn_error(&e);
+            }
+            Err(e) if self.plan.ignore && e.code != codes::CONSTRAINT_FAILED && ignorable(&e) => {
                 self.reserved.give_back();
                 self.duplicates += 1;
                 self.ctx.env.warn_error(&e);

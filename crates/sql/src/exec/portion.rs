@@ -15,11 +15,21 @@ use smallvec::SmallVec;
 use std::cell::{Cell as Counter, OnceCell};
 use std::sync::Arc;
 
+/// AUTO_INCREMENT values that are taken.
+#[derive(Default, Clone, Copy)]
+struct Block {
+    next: u64,
+    left: u64,
+    size: u64,
+}
+
 /// One run's cuts.
 #[derive(Default)]
 pub(super) struct Cuts {
     /// From where to where, as the period's columns hold it. Known with the first row.
     points: OnceCell<(Value, Value)>,
+    /// AUTO_INCREMENT values for pieces.
+    numbers: Counter<Block>,
     /// Pieces that were inserted.
     pub(super) inserted: Counter<u64>,
 }
@@ -105,7 +115,8 @@ impl Cuts {
         Ok(cut)
     }
 
-    /// Inserts the pieces of a row that was changed or deleted.
+    /// Inserts the pieces of a row that was changed or deleted. `shown`: the row whose values an error about a taken key has,
+    /// if not the piece's; in MariaDB it is the changed row.
     pub(super) fn insert(
         &self,
         plan: &PortionPlan,
@@ -113,16 +124,72 @@ impl Cuts {
         txn: &mut Transaction,
         ctx: &RunCtx<'_>,
         cut: Cut,
+        shown: Option<&[u8]>,
     ) -> SqlResult<()> {
         for piece in cut.pieces {
-            let image = finished(plan, table, txn, ctx, piece)?;
+            let image = self.finished(plan, table, txn, ctx, piece)?;
             if let Some(taken) = insert_row(txn, table, image.clone(), ctx.env)? {
                 txn.wait_reads_durable()?;
-                return Err(duplicate(table, taken.index, &image, ctx.env));
+                return Err(duplicate(
+                    table,
+                    taken.index,
+                    shown.unwrap_or(&image),
+                    ctx.env,
+                ));
             }
             self.inserted.set(self.inserted.get() + 1);
         }
         Ok(())
+    }
+
+    /// A piece with a number of its own, the work of BEFORE INSERT triggers, and the values of its generated columns.
+    fn finished(
+        &self,
+        plan: &PortionPlan,
+        table: &Arc<Table>,
+        txn: &mut Transaction,
+        ctx: &RunCtx<'_>,
+        mut piece: Vec<u8>,
+    ) -> SqlResult<Vec<u8>> {
+        if let Some(column) = table.auto_increment.filter(|_| !plan.keeps_number) {
+            let number = self.number(txn, table, column, &piece, ctx.env)?;
+            piece = patched(&table.layout, &piece, &[(column, Cell::Own(number))])?;
+        }
+        let storer = Storer {
+            table,
+            ctx,
+            mode: crate::plan::dml::store_mode(ctx.env, false, false),
+            row_no: 1,
+            triggered: ctx.env.triggers(table, true, RowEvent::Insert).is_some(),
+        };
+        storer.finish_row(txn, None, piece)
+    }
+
+    /// The AUTO_INCREMENT value of a piece of a row. Values are taken in blocks that grow, as for the rows of a SELECT.
+    fn number(
+        &self,
+        txn: &mut Transaction,
+        table: &Arc<Table>,
+        column: usize,
+        row: &[u8],
+        env: &StatementEnv,
+    ) -> SqlResult<Value> {
+        let steps = env.auto_increment;
+        if table.numbered_in.is_some() {
+            let n = txn.largest_in_group(table, row)?.saturating_add(1);
+            return number_value(table, column, steps.first_from(n), 1);
+        }
+        let mut block = self.numbers.get();
+        if block.left == 0 {
+            block.size = (block.size * 2).max(1);
+            block.left = block.size;
+            block.next = txn.reserve_auto_increment(table, block.size, steps);
+        }
+        let n = block.next;
+        block.next = n.saturating_add(steps.step);
+        block.left -= 1;
+        self.numbers.set(block);
+        number_value(table, column, n, 1)
     }
 }
 
@@ -135,49 +202,12 @@ impl Cut {
         table: &Arc<Table>,
         txn: &mut Transaction,
         ctx: &RunCtx<'_>,
+        cuts: &Cuts,
     ) -> SqlResult<Option<Vec<u8>>> {
         if self.pieces.is_empty() || ctx.env.triggers(table, true, RowEvent::Insert).is_some() {
             return Ok(None);
         }
         let first = self.pieces.remove(0);
-        finished(plan, table, txn, ctx, first).map(Some)
+        cuts.finished(plan, table, txn, ctx, first).map(Some)
     }
-}
-
-/// A piece with a number of its own, the work of BEFORE INSERT triggers, and the values of its generated columns.
-fn finished(
-    plan: &PortionPlan,
-    table: &Arc<Table>,
-    txn: &mut Transaction,
-    ctx: &RunCtx<'_>,
-    mut piece: Vec<u8>,
-) -> SqlResult<Vec<u8>> {
-    if let Some(column) = table.auto_increment.filter(|_| !plan.keeps_number) {
-        let number = piece_number(txn, table, column, &piece, ctx.env)?;
-        piece = patched(&table.layout, &piece, &[(column, Cell::Own(number))])?;
-    }
-    let storer = Storer {
-        table,
-        ctx,
-        mode: crate::plan::dml::store_mode(ctx.env, false, false),
-        row_no: 1,
-        triggered: ctx.env.triggers(table, true, RowEvent::Insert).is_some(),
-    };
-    storer.finish_row(txn, None, piece)
-}
-
-/// The AUTO_INCREMENT value of a piece of a row.
-fn piece_number(
-    txn: &mut Transaction,
-    table: &Arc<Table>,
-    column: usize,
-    row: &[u8],
-    env: &StatementEnv,
-) -> SqlResult<Value> {
-    let steps = env.auto_increment;
-    let n = match table.numbered_in {
-        Some(_) => steps.first_from(txn.largest_in_group(table, row)?.saturating_add(1)),
-        None => txn.reserve_auto_increment(table, 1, steps),
-    };
-    number_value(table, column, n, 1)
 }
