@@ -83,7 +83,9 @@ fn change(db: &Database, t: &Arc<Table>, old: Option<&Held>, new: Option<&Held>)
         (None, Some(new)) => txn.insert(t, new.image(t)),
         (Some(old), new) => {
             let key = old.key(t);
-            let row = txn.lock_row(t, &key, LockMode::Exclusive, LockWait::Wait)?.unwrap();
+            let row = txn
+                .lock_row(t, &key, LockMode::Exclusive, LockWait::Wait)?
+                .unwrap();
             match new {
                 Some(new) => txn.update(t, &key, &row, new.image(t)),
                 None => txn.delete(t, &key, &row),
@@ -126,7 +128,11 @@ fn agrees_with_pairs(primary: bool) {
                 let old = rows[at];
                 let new = random(&mut rng, old.id, primary);
                 let free = !rows.iter().any(|r| r.id != old.id && r.overlaps(&new));
-                assert_eq!(change(&db, &t, Some(&old), Some(&new)), free, "{old:?} {new:?}");
+                assert_eq!(
+                    change(&db, &t, Some(&old), Some(&new)),
+                    free,
+                    "{old:?} {new:?}"
+                );
                 if free {
                     rows[at] = new;
                 }

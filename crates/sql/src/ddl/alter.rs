@@ -181,20 +181,27 @@ fn loses_overlaps(d: &Draft<'_>) -> bool {
     old.any(|i| d.dropped.contains(&i.name))
 }
 
-fn overlaps_change(d: &Draft<'_>) -> bool {
-    gets_overlaps(&d.def) || loses_overlaps(d)
+/// MariaDB copies the rows when a period is named, and for each change of a table with a key WITHOUT OVERLAPS.
+fn copies_for_period(d: &Draft<'_>, actions: &[AlterAction]) -> bool {
+    let named = |a: &AlterAction| matches!(a, AlterAction::Add { elements, .. } if !elements.periods.is_empty());
+    let nothing = |a: &AlterAction| matches!(a, AlterAction::RenameTo(_) | AlterAction::KeysNoOp);
+    actions.iter().any(named)
+        || loses_overlaps(d)
+        || d.def.indexes.iter().any(|i| i.without_overlaps) && !actions.iter().all(nothing)
 }
 
 /// 1845, 1846: rows are copied for periods and for keys WITHOUT OVERLAPS.
 fn period_needs_copy(d: &Draft<'_>, no_copy: bool, actions: &[AlterAction]) -> SqlResult<()> {
+    let refused = || {
+        let said = format!("ALGORITHM={}", algorithm(actions));
+        errors::ALTER_OPERATION_NOT_SUPPORTED.with([&said, &"ALGORITHM=COPY"])
+    };
     let reason = match d {
         _ if !no_copy => return Ok(()),
-        d if d.new_period => {
-            let said = format!("ALGORITHM={}", algorithm(actions));
-            return Err(errors::ALTER_OPERATION_NOT_SUPPORTED.with([&said, &"ALGORITHM=COPY"]));
-        }
+        d if d.new_period => return Err(refused()),
         d if gets_overlaps(&d.def) => "ADD INDEX",
         d if loses_overlaps(d) => "DROP INDEX",
+        d if d.def.indexes.iter().any(|i| i.without_overlaps) => return Err(refused()),
         _ => return Ok(()),
     };
     Err(errors::ALTER_OPERATION_NOT_SUPPORTED_REASON.text(format!(
@@ -295,8 +302,7 @@ impl Run<'_> {
             || ignore
             || temporary
             || another
-            || draft.new_period
-            || overlaps_change(&draft)
+            || copies_for_period(&draft, actions)
             || copies_rows(old, &draft.def, actions);
         let in_place = !temporary && self.is_in_place(&draft, copied);
         let fills = draft.def.indexes.iter().any(|i| i.id == 0);
@@ -1033,6 +1039,10 @@ impl Run<'_> {
                 continue;
             }
             let mut ix = ix.clone();
+            if ix.without_overlaps {
+                let of = d.old.period.as_ref().map_or("", |p| p.name.as_str());
+                period::must_stay(of, d.def.period.as_ref())?;
+            }
             let mut parts: Vec<IndexColumn> = Vec::with_capacity(ix.columns.len());
             for p in &ix.columns {
                 let Some(at) = d.columns.iter().position(|c| c.from == Some(p.column)) else {
@@ -1065,10 +1075,6 @@ impl Run<'_> {
             // A period alone is no key.
             if parts.is_empty() || (ix.without_overlaps && parts.len() == 2) {
                 continue;
-            }
-            if ix.without_overlaps {
-                let of = d.old.period.as_ref().map_or("", |p| p.name.as_str());
-                period::must_stay(of, d.def.period.as_ref())?;
             }
             if ix.unique && ix.name != "PRIMARY" {
                 let defs: Vec<ColumnDef> = d.columns.iter().map(|c| c.def.clone()).collect();

@@ -321,7 +321,11 @@ impl UpdatePlan {
         let mut cut = Some(cuts.cut(portion, table, ctx, &mode, old)?);
         let shown = new.clone();
         let mut pieces = |txn: &mut Transaction| match cut.take() {
-            Some(cut) => cuts.insert(portion, table, txn, ctx, cut, Some(&shown)),
+            Some(cut) => match cuts.insert(portion, table, txn, ctx, cut, Some(&shown)) {
+                // As MariaDB: the row changes, and its other parts are lost without a word.
+                Err(e) if self.ignore && e.code == codes::AUTOINC_ERANGE => Ok(()),
+                done => done,
+            },
             None => Ok(()),
         };
         change_row_and(txn, table, pk, old, new, ctx.env, &mut pieces)
@@ -511,7 +515,8 @@ impl DeletePlan {
 impl DeletePlan {
     /// Errors that IGNORE turns into warnings: those of rows that refer to the row, and those of its pieces.
     fn passes_over(&self, e: &SqlError) -> bool {
-        e.code == codes::ROW_IS_REFERENCED_2 || (self.portion.is_some() && ignorable(e))
+        let of_piece = ignorable(e) || e.code == codes::AUTOINC_ERANGE;
+        e.code == codes::ROW_IS_REFERENCED_2 || (self.portion.is_some() && of_piece)
     }
 
     /// Deletes a row, or the part of it that is in the portion.
@@ -528,12 +533,13 @@ impl DeletePlan {
             return delete_row(txn, table, pk, old, ctx.env);
         };
         let mode = store_mode(ctx.env, self.ignore, true);
+        ctx.env.row_number.set(cuts.next_row());
         let mut cut = Some(cuts.cut(portion, table, ctx, &mode, old)?);
         let mut replaced = |txn: &mut Transaction| -> SqlResult<()> {
             let Some(mut cut) = cut.take() else {
                 return Ok(());
             };
-            match cut.replacement(portion, table, txn, ctx, cuts)? {
+            match cut.replacement(portion, table, txn, ctx)? {
                 Some(image) => {
                     cuts.inserted.set(cuts.inserted.get() + 1);
                     replace_row(txn, table, (pk, old), image, ctx.env)?;

@@ -15,21 +15,13 @@ use smallvec::SmallVec;
 use std::cell::{Cell as Counter, OnceCell};
 use std::sync::Arc;
 
-/// AUTO_INCREMENT values that are taken.
-#[derive(Default, Clone, Copy)]
-struct Block {
-    next: u64,
-    left: u64,
-    size: u64,
-}
-
 /// One run's cuts.
 #[derive(Default)]
 pub(super) struct Cuts {
     /// From where to where, as the period's columns hold it. Known with the first row.
     points: OnceCell<(Value, Value)>,
-    /// AUTO_INCREMENT values for pieces.
-    numbers: Counter<Block>,
+    /// Rows that were deleted.
+    rows: Counter<u64>,
     /// Pieces that were inserted.
     pub(super) inserted: Counter<u64>,
 }
@@ -76,6 +68,12 @@ impl Cuts {
             return Err(not_exact());
         }
         Ok(self.points.get_or_init(|| points))
+    }
+
+    /// The number of the next row that is deleted, for messages.
+    pub(super) fn next_row(&self) -> u64 {
+        self.rows.set(self.rows.get() + 1);
+        self.rows.get()
     }
 
     /// Cuts a row.
@@ -127,7 +125,7 @@ impl Cuts {
         shown: Option<&[u8]>,
     ) -> SqlResult<()> {
         for piece in cut.pieces {
-            let image = self.finished(plan, table, txn, ctx, piece)?;
+            let image = finished(plan, table, txn, ctx, piece)?;
             if let Some(taken) = insert_row(txn, table, image.clone(), ctx.env)? {
                 txn.wait_reads_durable()?;
                 return Err(duplicate(
@@ -141,56 +139,6 @@ impl Cuts {
         }
         Ok(())
     }
-
-    /// A piece with a number of its own, the work of BEFORE INSERT triggers, and the values of its generated columns.
-    fn finished(
-        &self,
-        plan: &PortionPlan,
-        table: &Arc<Table>,
-        txn: &mut Transaction,
-        ctx: &RunCtx<'_>,
-        mut piece: Vec<u8>,
-    ) -> SqlResult<Vec<u8>> {
-        if let Some(column) = table.auto_increment.filter(|_| !plan.keeps_number) {
-            let number = self.number(txn, table, column, &piece, ctx.env)?;
-            piece = patched(&table.layout, &piece, &[(column, Cell::Own(number))])?;
-        }
-        let storer = Storer {
-            table,
-            ctx,
-            mode: crate::plan::dml::store_mode(ctx.env, false, false),
-            row_no: 1,
-            triggered: ctx.env.triggers(table, true, RowEvent::Insert).is_some(),
-        };
-        storer.finish_row(txn, None, piece)
-    }
-
-    /// The AUTO_INCREMENT value of a piece of a row. Values are taken in blocks that grow, as for the rows of a SELECT.
-    fn number(
-        &self,
-        txn: &mut Transaction,
-        table: &Arc<Table>,
-        column: usize,
-        row: &[u8],
-        env: &StatementEnv,
-    ) -> SqlResult<Value> {
-        let steps = env.auto_increment;
-        if table.numbered_in.is_some() {
-            let n = txn.largest_in_group(table, row)?.saturating_add(1);
-            return number_value(table, column, steps.first_from(n), 1);
-        }
-        let mut block = self.numbers.get();
-        if block.left == 0 {
-            block.size = (block.size * 2).max(1);
-            block.left = block.size;
-            block.next = txn.reserve_auto_increment(table, block.size, steps);
-        }
-        let n = block.next;
-        block.next = n.saturating_add(steps.step);
-        block.left -= 1;
-        self.numbers.set(block);
-        number_value(table, column, n, 1)
-    }
 }
 
 impl Cut {
@@ -202,12 +150,49 @@ impl Cut {
         table: &Arc<Table>,
         txn: &mut Transaction,
         ctx: &RunCtx<'_>,
-        cuts: &Cuts,
     ) -> SqlResult<Option<Vec<u8>>> {
         if self.pieces.is_empty() || ctx.env.triggers(table, true, RowEvent::Insert).is_some() {
             return Ok(None);
         }
         let first = self.pieces.remove(0);
-        cuts.finished(plan, table, txn, ctx, first).map(Some)
+        finished(plan, table, txn, ctx, first).map(Some)
     }
+}
+
+/// A piece with a number of its own, the work of BEFORE INSERT triggers, and the values of its generated columns.
+fn finished(
+    plan: &PortionPlan,
+    table: &Arc<Table>,
+    txn: &mut Transaction,
+    ctx: &RunCtx<'_>,
+    mut piece: Vec<u8>,
+) -> SqlResult<Vec<u8>> {
+    if let Some(column) = table.auto_increment.filter(|_| !plan.keeps_number) {
+        let number = piece_number(txn, table, column, &piece, ctx.env)?;
+        piece = patched(&table.layout, &piece, &[(column, Cell::Own(number))])?;
+    }
+    let storer = Storer {
+        table,
+        ctx,
+        mode: crate::plan::dml::store_mode(ctx.env, false, false),
+        row_no: 1,
+        triggered: ctx.env.triggers(table, true, RowEvent::Insert).is_some(),
+    };
+    storer.finish_row(txn, None, piece)
+}
+
+/// The AUTO_INCREMENT value of a piece of a row.
+fn piece_number(
+    txn: &mut Transaction,
+    table: &Arc<Table>,
+    column: usize,
+    row: &[u8],
+    env: &StatementEnv,
+) -> SqlResult<Value> {
+    let steps = env.auto_increment;
+    let n = match table.numbered_in {
+        Some(_) => steps.first_from(txn.largest_in_group(table, row)?.saturating_add(1)),
+        None => txn.reserve_auto_increment(table, 1, steps),
+    };
+    number_value(table, column, n, env.row_number.get().max(1))
 }
