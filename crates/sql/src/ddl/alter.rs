@@ -146,6 +146,18 @@ fn check_retyped(old: &TableDef, columns: &[NewColumn]) -> SqlResult<()> {
     Ok(())
 }
 
+/// Error 1907: a column becomes VIRTUAL, or a VIRTUAL one becomes another. STORED columns and plain ones become each other.
+fn check_made_otherwise(old: &TableDef, columns: &[NewColumn]) -> SqlResult<()> {
+    let is_virtual = |c: &ColumnDef| c.generated.as_ref().is_some_and(|g| !g.stored);
+    for c in columns {
+        let was = c.from.map(|f| is_virtual(&old.columns[f]));
+        if was.is_some_and(|was| was != is_virtual(&c.def)) {
+            return Err(errors::UNSUPPORTED_ACTION_ON_GENERATED_COLUMN.plain());
+        }
+    }
+    Ok(())
+}
+
 /// A new column whose values MariaDB computes row by row, in a copy. A column that comes without one brings a CHECK that no
 /// row is asked for.
 fn computed_anew(c: &NewColumn) -> bool {
@@ -269,6 +281,9 @@ impl Run<'_> {
         }
         let draft = self.draft(old, actions)?;
         let asked = self.asked(old, actions)?;
+        if !is_mysql() {
+            check_made_otherwise(old, &draft.columns)?;
+        }
         check_retyped(old, &draft.columns)?;
         let retyped = draft.columns.iter().any(|c| {
             c.from
@@ -646,7 +661,9 @@ impl Run<'_> {
                     name,
                     if_exists,
                 } => {
-                    if *kind != DropKind::Constraint || !period::drops_check(old, name, actions)? {
+                    let of_period =
+                        *kind == DropKind::Constraint && period::drops_check(old, name, actions)?;
+                    if !of_period {
                         self.drop_something(d, *kind, name, *if_exists, &mut gone)?;
                     }
                 }
