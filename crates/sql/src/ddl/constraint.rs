@@ -3,7 +3,7 @@
 use crate::StatementEnv;
 use crate::ast::{CheckSpec, ForeignKeySpec};
 use crate::bind::table_rules::bind_text;
-use crate::ddl::padding;
+use crate::ddl::{padding, rounding};
 use narwal_types::errors;
 use narwal_types::errors::codes;
 
@@ -318,11 +318,12 @@ pub(super) fn check_expressions(def: &mut TableDef, env: &StatementEnv) -> SqlRe
             checked.expression(&g.expr, Clause::Generated, &c.name, Some(i), kept)?;
             // MySQL takes it.
             let lenient = env.of_mysql || narwal_types::face::is_mysql();
-            if kept && !lenient && checked.depends_on_padding(&g.expr, c)? {
-                env.warn(
-                    codes::UNKNOWN_ERROR,
-                    "Expression depends on the @@sql_mode value PAD_CHAR_TO_FULL_LENGTH",
-                );
+            if kept
+                && !lenient
+                && let Some(mode) = checked.depends_on_mode(&g.expr, c)?
+            {
+                let text = format!("Expression depends on the @@sql_mode value {mode}");
+                env.warn(codes::UNKNOWN_ERROR, text);
                 return Err(forbidden(&g.expr, Clause::Generated, &c.name));
             }
             if let Some(pk) = def.indexes.iter().find(|x| x.name == "PRIMARY")
@@ -385,9 +386,14 @@ impl Checked {
         Ok(g.late || by_session)
     }
 
-    fn depends_on_padding(&self, text: &str, of: &ColumnDef) -> SqlResult<bool> {
+    /// The `sql_mode` that the value of a generated column depends on.
+    fn depends_on_mode(&self, text: &str, of: &ColumnDef) -> SqlResult<Option<&'static str>> {
         let e = bind_text(text, &self.table)?;
-        Ok(padding::matters(&e, of, &self.table.def.columns))
+        if rounding::matters(&e, of) {
+            return Ok(Some("TIME_ROUND_FRACTIONAL"));
+        }
+        let padded = padding::matters(&e, of, &self.table.def.columns);
+        Ok(padded.then_some("PAD_CHAR_TO_FULL_LENGTH"))
     }
 
     /// `column`: the column whose value it gives. `kept`: its value is, so it must not depend on the session or the time.

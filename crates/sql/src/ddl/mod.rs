@@ -18,6 +18,7 @@ mod padding;
 mod period;
 mod rebuild;
 mod rename;
+mod rounding;
 mod run;
 mod sequence;
 mod table_options;

@@ -71,7 +71,7 @@ fn depends(e: &Expr, columns: &[ColumnDef]) -> bool {
                 _ => false,
             };
             if filled {
-                return false;
+                return args.iter().skip(2).any(|a| depends(a, columns));
             }
         }
         _ => {}

@@ -976,7 +976,10 @@ impl<'p> Inserter<'p> {
         table.layout.encode(&refs, &mut image)?;
         drop(refs);
         drop(cells);
-        let image = storer.finish(image)?;
+        let image = match plan.unlisted {
+            true => storer.finish_leniently(image)?,
+            false => storer.finish(image)?,
+        };
         self.checked(txn, image)
     }
 

@@ -285,6 +285,23 @@ impl<'a> Storer<'a> {
         patched(&self.table.layout, &image, &changes)
     }
 
+    /// As `finish`; what strict modes refuse in generated columns is a warning. As MariaDB does for an
+    /// INSERT without a list of columns.
+    pub(super) fn finish_leniently(&self, image: Vec<u8>) -> SqlResult<Vec<u8>> {
+        let env = self.ctx.env;
+        let lenient = Storer {
+            mode: StoreMode {
+                strict: false,
+                ..self.mode
+            },
+            ..*self
+        };
+        let strict = env.strict_expressions.replace(false);
+        let done = lenient.finish(image);
+        env.strict_expressions.set(strict);
+        done
+    }
+
     /// Gives a row the values of its generated columns and checks its constraints.
     pub(super) fn finish(&self, mut image: Vec<u8>) -> SqlResult<Vec<u8>> {
         let Some(rules) = rules(self.table)? else {

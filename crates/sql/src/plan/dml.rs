@@ -66,6 +66,8 @@ pub struct InsertPlan {
     pub ignore: bool,
     /// For each column of the table: which given value it gets.
     pub given: Vec<Option<usize>>,
+    /// The statement lists no columns.
+    pub unlisted: bool,
     /// The order in which the columns get their values: first those that get none, then as the statement lists them.
     pub order: Vec<usize>,
     /// For each column of the table: what it gets if none is given.

@@ -310,7 +310,9 @@ impl Resolver<'_> {
             partitions: Vec::new(),
             system_time: None,
         };
-        let written = self.target(&target, Verb::Insert, i.columns.as_deref(), &subqueries)?;
+        // `()` lists nothing.
+        let listed = i.columns.as_deref().filter(|c| !c.is_empty());
+        let written = self.target(&target, Verb::Insert, listed, &subqueries)?;
         let table = written.table().clone();
         let resolves = i.replace || !i.on_duplicate.is_empty();
         if resolves && table.indexes.iter().any(|i| i.without_overlaps) {
@@ -324,8 +326,8 @@ impl Resolver<'_> {
             self.need_too(&target, &written, Privilege::Update)?;
         }
         let unknown = |name: &str| unknown_column(name, "INSERT INTO");
-        let mut columns = written.inserted(i.columns.as_deref(), unknown)?;
-        self.note_inserted(i, &written, &columns);
+        let mut columns = written.inserted(listed, unknown)?;
+        self.note_inserted(i, listed, &written, &columns);
         let defaults = self.insert_defaults(&table)?;
         if self.env.sql_mode.strict() && !i.ignore {
             let missing = |c: usize| matches!(defaults[c], DefaultValue::Missing(_));
@@ -348,7 +350,7 @@ impl Resolver<'_> {
             InsertSource::Values(rows) => {
                 // `INSERT INTO t VALUES ()`: all defaults.
                 if rows.iter().all(Vec::is_empty) {
-                    if !columns.is_empty() && i.columns.is_some() {
+                    if !columns.is_empty() && listed.is_some() {
                         return Err(count_error(1));
                     }
                     columns.clear();
@@ -387,6 +389,7 @@ impl Resolver<'_> {
             matches!(&rows, RowSource::Values(v) if v.iter().flatten().any(runs_each_row));
         Ok(InsertPlan {
             replace: i.replace,
+            unlisted: listed.is_none(),
             ignore: i.ignore,
             order: order_of(&given),
             given,
@@ -424,17 +427,23 @@ impl Resolver<'_> {
     }
 
     /// Notes the privileges that the columns of the list need.
-    fn note_inserted(&self, i: &Insert, written: &Written, columns: &[usize]) {
+    fn note_inserted(
+        &self,
+        i: &Insert,
+        listed: Option<&[String]>,
+        written: &Written,
+        columns: &[usize],
+    ) {
         for (n, c) in columns.iter().enumerate() {
-            let name = match (&i.columns, written.name_of(n)) {
+            let name = match (listed, written.name_of(n)) {
                 (Some(names), _) => &names[n],
                 (None, Some(of_view)) => of_view,
                 (None, None) => &written.table().def.columns[*c].name,
             };
-            written.note(self.env, name, Privilege::Insert, i.columns.is_none());
+            written.note(self.env, name, Privilege::Insert, listed.is_none());
             if !i.on_duplicate.is_empty() {
                 // MariaDB asks for both on all columns of the list.
-                written.note(self.env, name, Privilege::Update, i.columns.is_none());
+                written.note(self.env, name, Privilege::Update, listed.is_none());
             }
         }
     }
