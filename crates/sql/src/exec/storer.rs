@@ -2,7 +2,7 @@
 //! generated columns, constraints, AUTO_INCREMENT values, and the errors that all of these have.
 
 use crate::WarningLevel;
-use crate::bind::table_rules::{check_failed, given_value, rules};
+use crate::bind::table_rules::{Rules, check_failed, given_value, rules};
 use crate::env::{RowEvent, StatementEnv, TriggerRow};
 use crate::exec::context::RunCtx;
 use crate::expr::compare::dated;
@@ -288,6 +288,9 @@ impl<'a> Storer<'a> {
     /// As `finish`; what strict modes refuse in generated columns is a warning. As MariaDB does for an
     /// INSERT without a list of columns.
     pub(super) fn finish_leniently(&self, image: Vec<u8>) -> SqlResult<Vec<u8>> {
+        let Some(rules) = rules(self.table)? else {
+            return Ok(image);
+        };
         let env = self.ctx.env;
         let lenient = Storer {
             mode: StoreMode {
@@ -297,16 +300,21 @@ impl<'a> Storer<'a> {
             ..*self
         };
         let strict = env.strict_expressions.replace(false);
-        let done = lenient.finish(image);
+        let made = lenient.generate(rules, image);
         env.strict_expressions.set(strict);
-        done
+        self.check(rules, made?)
     }
 
     /// Gives a row the values of its generated columns and checks its constraints.
-    pub(super) fn finish(&self, mut image: Vec<u8>) -> SqlResult<Vec<u8>> {
+    pub(super) fn finish(&self, image: Vec<u8>) -> SqlResult<Vec<u8>> {
         let Some(rules) = rules(self.table)? else {
             return Ok(image);
         };
+        self.check(rules, self.generate(rules, image)?)
+    }
+
+    /// Gives a row the values of its generated columns.
+    fn generate(&self, rules: &Rules, mut image: Vec<u8>) -> SqlResult<Vec<u8>> {
         let layout = &self.table.layout;
         for (column, e) in &rules.generated {
             let v = {
@@ -321,9 +329,14 @@ impl<'a> Storer<'a> {
             };
             image = patched(layout, &image, &[(*column, v)])?;
         }
+        Ok(image)
+    }
+
+    /// Checks a row's constraints.
+    fn check(&self, rules: &Rules, image: Vec<u8>) -> SqlResult<Vec<u8>> {
         if self.ctx.env.check_constraints {
             let row = ImageRow {
-                layout,
+                layout: &self.table.layout,
                 row: &image,
             };
             for c in &rules.checks {
