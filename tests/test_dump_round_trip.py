@@ -13,12 +13,14 @@ CREATE TABLE parent (id INT UNSIGNED NOT NULL AUTO_INCREMENT, code CHAR(3) NOT N
 CREATE TABLE child (id BIGINT PRIMARY KEY, parent INT UNSIGNED, code CHAR(3), CONSTRAINT of_parent FOREIGN KEY (parent) REFERENCES parent (id) ON DELETE SET NULL ON UPDATE CASCADE, FOREIGN KEY (code) REFERENCES parent (code));
 CREATE TABLE rules (id INT PRIMARY KEY, a INT NOT NULL DEFAULT 5 CHECK (a > 0), b INT DEFAULT (a + 1), c VARCHAR(20) DEFAULT 'it''s \\\\ "x"', d DATETIME(3) DEFAULT CURRENT_TIMESTAMP(3) ON UPDATE CURRENT_TIMESTAMP(3), e INT GENERATED ALWAYS AS (a * 2) STORED, f VARCHAR(30) GENERATED ALWAYS AS (CONCAT(c, '!')) VIRTUAL, g ENUM('x','it''s','ü') DEFAULT 'x', h SET('a','b','c') DEFAULT 'a,b', i BIT(9) DEFAULT b'101', CONSTRAINT together CHECK (a < 100 AND (b IS NULL OR b <> 3)), KEY (e), UNIQUE KEY (f));
 CREATE TABLE texts (id INT PRIMARY KEY, l VARCHAR(20) CHARACTER SET latin1, u3 TEXT CHARACTER SET utf8mb3, b VARCHAR(20) COLLATE utf8mb4_bin, a CHAR(5) CHARACTER SET ascii, bin VARBINARY(20), j JSON) DEFAULT CHARSET=utf8mb4;
+CREATE TABLE held (room INT, s DATE, e DATE, PERIOD FOR time_held (s, e), PRIMARY KEY (room, time_held WITHOUT OVERLAPS));
 CREATE TABLE nokey (a INT, b TEXT);
 CREATE TABLE `odd ``name` (`a b` INT, `select` VARCHAR(5) COMMENT 'c');
 INSERT INTO parent VALUES (1, 'one'), (5, 'two');
 INSERT INTO child VALUES (1, 1, 'two'), (2, NULL, NULL);
 INSERT INTO rules (id, a, b, c, d, g, h, i) VALUES (1, 1, 2, 'q', '2024-01-02 03:04:05.678', 'ü', '', 511), (2, 99, NULL, '\\\\', '1000-01-01', NULL, 'c', 0);
 INSERT INTO texts VALUES (1, 'äöüß€', 'ünï', 'Abc', 'ascii', x'00ff', '{"a": [1, null, "ü"]}'), (2, NULL, '', '', '', '', NULL);
+INSERT INTO held VALUES (1, '2020-01-01', '2020-02-01'), (1, '2020-02-01', '2020-03-01');
 INSERT INTO nokey VALUES (1, 'x'), (1, 'x'), (NULL, NULL);
 INSERT INTO `odd ``name` VALUES (1, 'x');
 """

@@ -64,7 +64,7 @@ pub use catalog::change::{CatalogChange, Ddl};
 pub use catalog::counters::{Steps, TableStats, auto_number};
 pub use catalog::def::{
     CheckDef, ColumnDef, DatabaseDef, DefaultDef, ForeignAction, ForeignKeyDef, GeneratedDef,
-    HIDDEN_COLUMN, IndexColumn, IndexDef, IndexMethod, MergeDef, MergeInsert, TableDef,
+    HIDDEN_COLUMN, IndexColumn, IndexDef, IndexMethod, MergeDef, MergeInsert, PeriodDef, TableDef,
 };
 pub use catalog::filter::BinlogFilter;
 pub use catalog::foreign::ForeignKeyMode;

@@ -2,8 +2,8 @@
 
 use narwal_sql::expr::for_each_operand;
 use narwal_syntax::ast::{
-    Assignment, Expr, Expression, From, InsertSource, Join, JoinOn, Limit, OrderItem, Select,
-    SelectItem, SetValue, Statement, WriteTargets,
+    Assignment, Expr, Expression, From, InsertSource, Join, JoinOn, Limit, OrderItem, Portion,
+    Select, SelectItem, SetValue, Statement, WriteTargets,
 };
 use std::sync::Arc;
 
@@ -151,6 +151,13 @@ fn value(v: &mut SetValue, f: Each<'_>) {
     }
 }
 
+fn portion(p: &mut Option<Portion>, f: Each<'_>) {
+    if let Some(p) = p {
+        expr(&mut p.from, f);
+        expr(&mut p.to, f);
+    }
+}
+
 fn assignments(list: &mut [Assignment], f: Each<'_>) {
     for a in list {
         value(&mut a.value, f);
@@ -177,6 +184,7 @@ pub fn statement(s: &mut Statement, f: Each<'_>) {
             subqueries(&mut i.subqueries, f);
         }
         Statement::Update(u) => {
+            portion(&mut u.portion, f);
             assignments(&mut u.assignments, f);
             for e in [&mut u.where_, &mut u.limit].into_iter().flatten() {
                 expr(e, f);
@@ -185,6 +193,7 @@ pub fn statement(s: &mut Statement, f: Each<'_>) {
             subqueries(&mut u.subqueries, f);
         }
         Statement::Delete(d) => {
+            portion(&mut d.portion, f);
             for e in [&mut d.where_, &mut d.limit].into_iter().flatten() {
                 expr(e, f);
             }

@@ -134,6 +134,17 @@ pub struct IndexSpec {
     pub method: Option<narwal_engine::IndexMethod>,
     /// KEY_BLOCK_SIZE; 0 if none.
     pub key_block_size: u64,
+    /// The period that is WITHOUT OVERLAPS.
+    pub without_overlaps: Option<String>,
+}
+
+/// PERIOD FOR.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PeriodSpec {
+    /// The period, with its columns as they were written.
+    pub def: narwal_engine::PeriodDef,
+    /// IF NOT EXISTS.
+    pub if_not_exists: bool,
 }
 
 impl IndexSpec {
@@ -174,6 +185,8 @@ pub struct TableElements {
     pub checks: Vec<CheckSpec>,
     /// Foreign keys in order, those of column attributes included.
     pub foreign_keys: Vec<ForeignKeySpec>,
+    /// Periods in order.
+    pub periods: Vec<PeriodSpec>,
 }
 
 /// A CHECK constraint of a table.
@@ -361,6 +374,8 @@ pub enum DropKind {
     ForeignKey,
     /// CHECK (MySQL).
     Check,
+    /// PERIOD FOR.
+    Period,
 }
 
 /// One action of ALTER TABLE.

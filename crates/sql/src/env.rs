@@ -186,6 +186,8 @@ pub struct StoredFunction {
     pub statements: bool,
     /// It runs once over the rows of a group. Its one argument has them all, as [`crate::GroupRows`] takes them.
     pub aggregate: bool,
+    /// DETERMINISTIC.
+    pub deterministic: bool,
     /// The catalog version that it was found in.
     pub version: u64,
 }

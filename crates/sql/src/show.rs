@@ -7,6 +7,7 @@ pub use crate::quote::quote_ident;
 use crate::quote::with_ansi_quotes;
 use narwal_engine::{
     ColumnDef, DatabaseDef, DefaultDef, IndexDef, IndexMethod, MergeDef, MergeInsert, Table,
+    TableDef,
 };
 use narwal_syntax::ast::ORACLE_SCHEMA;
 use narwal_syntax::sql_mode::SQL_MODE_NAMES;
@@ -90,8 +91,16 @@ pub fn show_create_table(table: &Table, auto_increment: u64, mode: SqlMode) -> S
         }
         show_column(&mut out, c, def.collation, mode);
     }
+    if let Some(p) = &def.period {
+        let (start, end) = (quote_ident(&p.start), quote_ident(&p.end));
+        let _ = write!(
+            out,
+            ",\n  PERIOD FOR {} ({start}, {end})",
+            quote_ident(&p.name)
+        );
+    }
     for i in show_indexes(table) {
-        show_index(&mut out, i, &def.columns, mode);
+        show_index(&mut out, i, def, mode);
     }
     for k in &def.foreign_keys {
         let _ = write!(out, ",\n  {}", k.clause(&def.db));
@@ -304,7 +313,10 @@ fn push_default(out: &mut String, c: &ColumnDef) {
 }
 
 /// The line of an index, with the comma behind the line before.
-fn show_index(out: &mut String, i: &IndexDef, columns: &[ColumnDef], mode: SqlMode) {
+fn show_index(out: &mut String, i: &IndexDef, def: &TableDef, mode: SqlMode) {
+    let columns = &def.columns;
+    let period = def.period.as_ref().filter(|_| i.without_overlaps);
+    let written = i.columns.len() - if period.is_some() { 2 } else { 0 };
     out.push_str(",\n  ");
     if i.name == "PRIMARY" {
         out.push_str("PRIMARY KEY");
@@ -315,7 +327,7 @@ fn show_index(out: &mut String, i: &IndexDef, columns: &[ColumnDef], mode: SqlMo
         let _ = write!(out, "KEY {}", quote_ident(&i.name));
     }
     out.push_str(" (");
-    for (n, c) in i.columns.iter().enumerate() {
+    for (n, c) in i.columns[..written].iter().enumerate() {
         if n > 0 {
             out.push(',');
         }
@@ -334,6 +346,9 @@ fn show_index(out: &mut String, i: &IndexDef, columns: &[ColumnDef], mode: SqlMo
         if c.desc {
             out.push_str(" DESC");
         }
+    }
+    if let Some(p) = period {
+        let _ = write!(out, ",{} WITHOUT OVERLAPS", quote_ident(&p.name));
     }
     out.push(')');
     if mode.has(SqlMode::NO_KEY_OPTIONS) || mode.has(SqlMode::NO_FIELD_OPTIONS) {

@@ -798,6 +798,8 @@ errors! {
         "Name '{}' has become ''";
     ILLEGAL_HA_CREATE_OPTION: 2 = 1478, b"HY000", "ER_ILLEGAL_HA_CREATE_OPTION",
         "Table storage engine '{64}' does not support the create option '{64}'";
+    NOT_CONSTANT_EXPRESSION: 1 = 1487, b"HY000", "ER_NOT_CONSTANT_EXPRESSION",
+        "Expression in {} must be constant";
     PLUGIN_IS_NOT_LOADED: 1 = 1524, b"HY000", "ER_PLUGIN_IS_NOT_LOADED",
         "Plugin '{}' is not loaded";
     WRONG_VALUE: 2 = 1525, b"HY000", "ER_WRONG_VALUE",
@@ -979,6 +981,8 @@ errors! {
         "Malformed communication packet";
     GTID_NEXT_TYPE_UNDEFINED_GTID: 1 = 1837, b"HY000", "ER_GTID_NEXT_TYPE_UNDEFINED_GROUP",
         "When @@SESSION.GTID_NEXT is set to a GTID, you must explicitly set it to a different value after a COMMIT or ROLLBACK. Please check GTID_NEXT variable manual page for detailed explanation. Current @@SESSION.GTID_NEXT is '{}'.";
+    ALTER_OPERATION_NOT_SUPPORTED: 2 = 1845, b"0A000", "ER_ALTER_OPERATION_NOT_SUPPORTED",
+        "{} is not supported for this operation. Try {}";
     ALTER_OPERATION_NOT_SUPPORTED_REASON: 3 = 1846, b"0A000", "ER_ALTER_OPERATION_NOT_SUPPORTED_REASON",
         "{} is not supported. Reason: {}. Try {}";
     MUST_CHANGE_PASSWORD_LOGIN: 0 = 1862, b"HY000", "ER_MUST_CHANGE_PASSWORD_LOGIN",
@@ -994,6 +998,8 @@ errors! {
         "Cannot define foreign key with {} clause on a generated column";
     WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN: 2 = 1906, b"HY000", "ER_WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN",
         "The value specified for generated column '{}' in table '{}' has been ignored";
+    UNSUPPORTED_ACTION_ON_GENERATED_COLUMN: 0 = 1907, b"HY000", "ER_UNSUPPORTED_ACTION_ON_GENERATED_COLUMN",
+        "This is not yet supported for generated columns";
     UNSUPPORTED_ENGINE_FOR_GENERATED_COLUMNS: 1 = 1910, b"HY000", "ER_UNSUPPORTED_ENGINE_FOR_GENERATED_COLUMNS",
         "{} storage engine does not support generated columns";
     UNKNOWN_OPTION: 1 = 1911, b"HY000", "ER_UNKNOWN_OPTION",
@@ -1273,6 +1279,20 @@ errors! {
          FLUSH PRIVILEGES'";
     ACCOUNT_HAS_BEEN_LOCKED: 0 = 4151, b"HY000", "ER_ACCOUNT_HAS_BEEN_LOCKED",
         "Access denied, this account is locked";
+    PERIOD_TEMPORARY_NOT_ALLOWED: 0 = 4152, b"HY000", "ER_PERIOD_TEMPORARY_NOT_ALLOWED",
+        "Application-time period table cannot be temporary";
+    PERIOD_TYPES_MISMATCH: 1 = 4153, b"HY000", "ER_PERIOD_TYPES_MISMATCH",
+        "Fields of PERIOD FOR {} have different types";
+    MORE_THAN_ONE_PERIOD: 0 = 4154, b"HY000", "ER_MORE_THAN_ONE_PERIOD",
+        "Cannot specify more than one application-time period";
+    PERIOD_FIELD_WRONG_ATTRIBUTES: 2 = 4155, b"HY000", "ER_PERIOD_FIELD_WRONG_ATTRIBUTES",
+        "Period field {} cannot be {}";
+    PERIOD_NOT_FOUND: 1 = 4156, b"HY000", "ER_PERIOD_NOT_FOUND",
+        "Period {} is not found in table";
+    PERIOD_COLUMNS_UPDATED: 2 = 4157, b"HY000", "ER_PERIOD_COLUMNS_UPDATED",
+        "Column {} used in period {} specified in update SET list";
+    PERIOD_CONSTRAINT_DROP: 2 = 4158, b"HY000", "ER_PERIOD_CONSTRAINT_DROP",
+        "Can't DROP CONSTRAINT `{}`. Use DROP PERIOD `{}` for this";
     TOO_LONG_DATABASE_COMMENT: 2 = 4160, b"HY000", "ER_TOO_LONG_DATABASE_COMMENT",
         "Comment for database '{}' is too long (max = {})";
     UNKNOWN_DATA_TYPE: 1 = 4161, b"HY000", "ER_UNKNOWN_DATA_TYPE",
@@ -1284,6 +1304,10 @@ errors! {
          the local infile capability";
     NO_AUTOINCREMENT_WITH_UNIQUE: 2 = 4169, b"HY000", "ER_NO_AUTOINCREMENT_WITH_UNIQUE",
         "AUTO_INCREMENT column {} cannot be used in the UNIQUE index {}";
+    KEY_CONTAINS_PERIOD_FIELDS: 2 = 4170, b"HY000", "ER_KEY_CONTAINS_PERIOD_FIELDS",
+        "Key {} cannot explicitly include column {}";
+    KEY_CANT_HAVE_WITHOUT_OVERLAPS: 1 = 4171, b"HY000", "ER_KEY_CANT_HAVE_WITHOUT_OVERLAPS",
+        "Key {} cannot have WITHOUT OVERLAPS";
     NOT_ALLOWED_IN_THIS_CONTEXT: 1 = 4172, b"HY000", "ER_NOT_ALLOWED_IN_THIS_CONTEXT",
         "'{128}' is not allowed in this context";
     PK_INDEX_CANT_BE_IGNORED: 0 = 4174, b"HY000", "ER_PK_INDEX_CANT_BE_IGNORED",

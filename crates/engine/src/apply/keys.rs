@@ -11,6 +11,7 @@ use crate::apply::convert::TypeConversions;
 use crate::apply::map::{Mapped, Maps, bit, build};
 use crate::catalog::names::Catalog;
 use crate::catalog::table::Table;
+use crate::txn::overlaps::group_of;
 use narwal_binlog::{RowsEvent, RowsKind, TableMap};
 use smallvec::SmallVec;
 use std::hash::Hash;
@@ -189,12 +190,20 @@ impl Reader<'_> {
                 _ => table.secondary_parts(i, row, self.key)?,
             };
             // NULLs are never equal.
-            if !null {
-                let mut hasher = self.hasher.build_hasher();
-                index.id.hash(&mut hasher);
-                hasher.write(self.key);
-                self.out.keys.push(hasher.finish());
+            if null {
+                continue;
             }
+            // What may overlap is one key.
+            if index.without_overlaps
+                && let Some(group) = group_of(table, i, row)?
+            {
+                self.key.clear();
+                self.key.extend_from_slice(&group);
+            }
+            let mut hasher = self.hasher.build_hasher();
+            index.id.hash(&mut hasher);
+            hasher.write(self.key);
+            self.out.keys.push(hasher.finish());
         }
         Ok(())
     }

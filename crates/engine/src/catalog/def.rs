@@ -207,6 +207,10 @@ pub struct IndexDef {
     /// KEY_BLOCK_SIZE, 0 if it was not given. Only shown.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub key_block_size: u64,
+    /// WITHOUT OVERLAPS: rows with the same values before them have no time in common. The last two columns are the end and
+    /// the start of the table's period.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub without_overlaps: bool,
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref)] // serde calls it so
@@ -264,6 +268,47 @@ pub struct TableDef {
     /// It is a MERGE table: it has no rows of its own, and shows those of others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merge: Option<MergeDef>,
+    /// PERIOD FOR.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub period: Option<PeriodDef>,
+}
+
+/// An application-time period: two columns that say from when until when a row holds, the end excluded.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PeriodDef {
+    /// Name.
+    pub name: String,
+    /// Name of the column that it starts with.
+    pub start: String,
+    /// Name of the column that it ends with.
+    pub end: String,
+}
+
+impl PeriodDef {
+    /// True for its two columns.
+    pub fn has(&self, column: &str) -> bool {
+        [&self.start, &self.end]
+            .iter()
+            .any(|c| c.eq_ignore_ascii_case(column))
+    }
+}
+
+impl TableDef {
+    /// The CHECK that a period brings with it. It has the period's name, or that with a number if another one is called so.
+    pub fn period_check(&self) -> Option<CheckDef> {
+        let period = self.period.as_ref()?;
+        let taken = |n: &str| self.checks.iter().any(|c| c.name.eq_ignore_ascii_case(n));
+        let numbered = (1..).map(|i| format!("{}_{i}", period.name));
+        let name = std::iter::once(period.name.clone())
+            .chain(numbered)
+            .find(|n| !taken(n))?;
+        let quoted = |n: &str| format!("`{}`", n.replace('`', "``"));
+        Some(CheckDef {
+            name,
+            expr: format!("{} < {}", quoted(&period.start), quoted(&period.end)),
+            not_enforced: false,
+        })
+    }
 }
 
 /// The tables that a MERGE table stands for.

@@ -14,6 +14,16 @@ pub struct Index {
     pub unique: bool,
     /// Key parts; empty for the hidden clustered index, whose key is an 8-byte big-endian row id.
     pub parts: Vec<KeyPart>,
+    /// WITHOUT OVERLAPS: the last two parts are the end and the start of the table's period.
+    pub without_overlaps: bool,
     /// The commit that made it: an older snapshot would find nothing in it. 0: before the server's start.
     pub(crate) since: AtomicU64,
+}
+
+impl Index {
+    /// The parts before the period of a key WITHOUT OVERLAPS: rows that are the same in them have no time in common.
+    #[must_use]
+    pub fn parts_before_period(&self) -> &[KeyPart] {
+        &self.parts[..self.parts.len().saturating_sub(2)]
+    }
 }

@@ -71,6 +71,8 @@ pub struct Table {
     pub(crate) counters: Arc<TableCounters>,
     /// Foreign keys in the definition's order.
     pub(crate) foreign: Vec<crate::catalog::foreign::ForeignKey>,
+    /// It has a key WITHOUT OVERLAPS.
+    pub(crate) without_overlaps: bool,
     /// It has expressions: CHECK, generated columns, DEFAULT expressions.
     pub has_expressions: bool,
     /// What the layer above has made of the expressions, kept with this version of the table.
@@ -177,6 +179,7 @@ impl Table {
                 name: p.name.clone(),
                 unique: true,
                 parts: parts(p)?,
+                without_overlaps: p.without_overlaps,
                 since: AtomicU64::new(0),
             }),
             None => {
@@ -185,6 +188,7 @@ impl Table {
                     name: String::new(),
                     unique: true,
                     parts: Vec::new(),
+                    without_overlaps: false,
                     since: AtomicU64::new(0),
                 });
             }
@@ -195,6 +199,7 @@ impl Table {
                 name: ix.name.clone(),
                 unique: ix.unique,
                 parts: parts(ix)?,
+                without_overlaps: ix.without_overlaps,
                 since: AtomicU64::new(0),
             });
         }
@@ -225,10 +230,12 @@ impl Table {
                 .and_then(|c| NumberedIn::of(&indexes, c)),
             auto_increment: def.columns.iter().position(|c| c.auto_increment),
             image: ImageColumns::new(&def),
+            without_overlaps: indexes.iter().any(|i| i.without_overlaps),
             indexes,
             template,
             lesser_templates: Default::default(),
             has_expressions: !def.checks.is_empty()
+                || def.period.is_some()
                 || def.columns.iter().any(|c| {
                     c.check.is_some()
                         || c.generated.is_some()

@@ -52,6 +52,7 @@ impl TableBuilder {
             foreign_keys: Vec::new(),
             sequence: false,
             merge: None,
+            period: None,
             options: Vec::new(),
         };
         TableBuilder { def, error: None }
@@ -126,6 +127,7 @@ impl TableBuilder {
             ignored: false,
             method: None,
             key_block_size: 0,
+            without_overlaps: false,
         });
         self
     }

@@ -11,7 +11,7 @@
 //! | `writes.rs` | changing rows |
 //! | `events.rs`, `local.rs`, `image.rs` | logging of row changes |
 //! | `oob.rs` | what outgrows memory |
-//! | `foreign.rs`, `sequence.rs` | foreign keys, sequences |
+//! | `foreign.rs`, `overlaps.rs`, `sequence.rs` | foreign keys, keys WITHOUT OVERLAPS, sequences |
 //! | `temporary.rs`, `temporary_rows.rs` | temporary tables |
 
 pub(crate) mod events;
@@ -22,6 +22,7 @@ pub(crate) mod local;
 pub(crate) mod locking;
 pub(crate) mod oob;
 pub(crate) mod options;
+pub(crate) mod overlaps;
 pub(crate) mod reads;
 pub(crate) mod savepoint;
 pub(crate) mod sequence;

@@ -95,6 +95,9 @@ impl Transaction {
             return self.insert_sequence_row(table, row);
         }
         self.begin_write(table)?;
+        if table.without_overlaps {
+            self.check_overlaps(table, &row)?;
+        }
         let clustered = table.indexes[0].id;
         let mut pk = Vec::with_capacity(16);
         let mut row_id = 0;
@@ -168,6 +171,9 @@ impl Transaction {
     /// clustered index always is).
     pub(crate) fn load(&mut self, table: &Arc<Table>, row: &[u8], checked: &[usize]) -> Result<()> {
         self.begin_write(table)?;
+        if table.without_overlaps {
+            self.find_overlaps(table, row, checked)?;
+        }
         let mut pk = Vec::with_capacity(16);
         let mut row_id = None;
         if table.hidden_pk {
@@ -336,6 +342,9 @@ impl Transaction {
             return Err(not_for_sequences(table));
         }
         self.begin_write(table)?;
+        if table.without_overlaps {
+            self.check_new_overlaps(table, pk, old, &new)?;
+        }
         let clustered = table.indexes[0].id;
         let mut new_pk = Vec::with_capacity(pk.len());
         if table.hidden_pk {
@@ -428,6 +437,9 @@ impl Transaction {
             return Err(not_for_sequences(table));
         }
         self.begin_write(table)?;
+        if table.without_overlaps {
+            self.lock_groups(table, old)?;
+        }
         let mut keys: SmallVec<[FullKey; 4]> = SmallVec::new();
         for i in 1..table.indexes.len() {
             let mut parts = Vec::with_capacity(32);

@@ -59,6 +59,7 @@ pub fn index(name: &str, unique: bool, columns: &[usize]) -> IndexDef {
         ignored: false,
         method: None,
         key_block_size: 0,
+        without_overlaps: false,
     }
 }
 
@@ -92,6 +93,7 @@ pub fn table_def(name: &str, pk: bool, unique_c: bool) -> TableDef {
         foreign_keys: Vec::new(),
         sequence: false,
         merge: None,
+        period: None,
         options: Vec::new(),
     }
 }

@@ -66,6 +66,7 @@ pub(super) fn made(
             foreign_keys: Vec::new(),
             sequence: false,
             merge: None,
+            period: None,
             options: Vec::new(),
         });
         Some((c.table.name, table.ok()?))
@@ -106,6 +107,7 @@ fn index(i: &IndexSpec, columns: &[ColumnDef]) -> Option<IndexDef> {
         ignored: false,
         method: None,
         key_block_size: 0,
+        without_overlaps: false,
     })
 }
 

@@ -609,7 +609,7 @@ pub(super) fn check_constraints(view: &View, _: &StatementEnv, wanted: &Wanted) 
                 add(&c.name, "Column", check);
             }
         }
-        for c in &t.def.checks {
+        for c in t.def.period_check().iter().chain(&t.def.checks) {
             match is_mysql() {
                 true => add(&c.name, "Table", &show::escaped_expression(&c.expr)),
                 false => add(&c.name, "Table", &c.expr),
@@ -637,12 +637,14 @@ pub(super) fn table_constraints(view: &View, _: &StatementEnv, wanted: &Wanted) 
                 text("YES"),
             ]);
         }
+        let of_period = t.def.period_check();
+        let named = of_period.iter().chain(&t.def.checks);
         // In MySQL a JSON column has a type of its own, and no CHECK for it.
         let checks = (t.columns().iter())
             .filter(|c| !(is_mysql() && c.is_json()))
             .filter_map(|c| c.check.as_ref().map(|_| &c.name))
             .map(|n| (n, "CHECK", true))
-            .chain((t.def.checks.iter()).map(|c| (&c.name, "CHECK", !c.not_enforced)));
+            .chain(named.map(|c| (&c.name, "CHECK", !c.not_enforced)));
         let keys = (t.def.foreign_keys.iter()).map(|k| (&k.name, "FOREIGN KEY", true));
         for (name, kind, enforced) in checks.chain(keys) {
             rows.push(vec![

@@ -90,6 +90,7 @@ impl SessionPrograms {
             // The first use of a package may run statements.
             statements: unit.program.has_statements || unit.program.is_of_package(),
             aggregate: unit.program.aggregate,
+            deterministic: unit.def.deterministic,
             version: self.version.load(Ordering::Relaxed),
         })
     }

@@ -127,7 +127,12 @@ fn make(table: &Arc<Table>) -> SqlResult<Rules> {
             });
         }
     }
-    for c in def.checks.iter().filter(|c| !c.not_enforced) {
+    let of_period = def.period_check();
+    for c in of_period
+        .iter()
+        .chain(&def.checks)
+        .filter(|c| !c.not_enforced)
+    {
         rules.checks.push(Check {
             name: c.name.clone(),
             expr: bind_text(&c.expr, table)?,

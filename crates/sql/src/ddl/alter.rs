@@ -17,6 +17,7 @@ use crate::ddl::engine_limits;
 use crate::ddl::functional;
 use crate::ddl::index::{Limit, cant_drop, index_def, method_of_unique, note_twice, prefix_of};
 use crate::ddl::merge;
+use crate::ddl::period;
 use crate::ddl::rebuild::Looks;
 use crate::ddl::run::engine_name;
 use crate::ddl::run::{Run, db_of};
@@ -24,7 +25,7 @@ use crate::ddl::sequence::check_structure;
 use crate::ddl::table_options::{self, Fit};
 use crate::ddl::whole;
 use crate::engine_name as names;
-use crate::exec::dml::duplicate_entry;
+use crate::exec::storer::duplicate_entry;
 use crate::quote::quote_ident;
 use crate::show::index_rank;
 use crate::virtual_tables::INFORMATION_SCHEMA;
@@ -58,6 +59,8 @@ struct Draft<'a> {
     added: Vec<IndexSpec>,
     foreign: Vec<ForeignKeySpec>,
     collation: Collation,
+    /// A period is added.
+    new_period: bool,
     def: TableDef,
     /// Changes of other tables, whose foreign keys follow new names.
     followers: Vec<CatalogChange>,
@@ -145,6 +148,18 @@ fn check_retyped(old: &TableDef, columns: &[NewColumn]) -> SqlResult<()> {
     Ok(())
 }
 
+/// Error 1907: a column becomes VIRTUAL, or a VIRTUAL one becomes another. STORED columns and plain ones become each other.
+fn check_made_otherwise(old: &TableDef, columns: &[NewColumn]) -> SqlResult<()> {
+    let is_virtual = |c: &ColumnDef| c.generated.as_ref().is_some_and(|g| !g.stored);
+    for c in columns {
+        let was = c.from.map(|f| is_virtual(&old.columns[f]));
+        if was.is_some_and(|was| was != is_virtual(&c.def)) {
+            return Err(errors::UNSUPPORTED_ACTION_ON_GENERATED_COLUMN.plain());
+        }
+    }
+    Ok(())
+}
+
 /// A new column whose values MariaDB computes row by row, in a copy. A column that comes without one brings a CHECK that no
 /// row is asked for.
 fn computed_anew(c: &NewColumn) -> bool {
@@ -167,6 +182,46 @@ fn copies_rows(old: &TableDef, def: &TableDef, actions: &[AlterAction]) -> bool 
             matches!(a, AlterAction::OrderBy(_))
                 || matches!(a, AlterAction::Algorithm(a) if a == "COPY")
         })
+}
+
+/// A key WITHOUT OVERLAPS comes.
+fn gets_overlaps(def: &TableDef) -> bool {
+    def.indexes.iter().any(|i| i.without_overlaps && i.id == 0)
+}
+
+/// A key WITHOUT OVERLAPS goes.
+fn loses_overlaps(d: &Draft<'_>) -> bool {
+    let mut old = d.old.indexes.iter().filter(|i| i.without_overlaps);
+    old.any(|i| d.dropped.contains(&i.name))
+}
+
+/// MariaDB copies the rows when a period is named, and for each change of a table with a key WITHOUT OVERLAPS.
+fn copies_for_period(d: &Draft<'_>, actions: &[AlterAction]) -> bool {
+    let named = |a: &AlterAction| matches!(a, AlterAction::Add { elements, .. } if !elements.periods.is_empty());
+    let nothing = |a: &AlterAction| matches!(a, AlterAction::RenameTo(_) | AlterAction::KeysNoOp);
+    actions.iter().any(named)
+        || loses_overlaps(d)
+        || d.def.indexes.iter().any(|i| i.without_overlaps) && !actions.iter().all(nothing)
+}
+
+/// 1845, 1846: rows are copied for periods and for keys WITHOUT OVERLAPS.
+fn period_needs_copy(d: &Draft<'_>, no_copy: bool, actions: &[AlterAction]) -> SqlResult<()> {
+    let refused = || {
+        let said = format!("ALGORITHM={}", algorithm(actions));
+        errors::ALTER_OPERATION_NOT_SUPPORTED.with([&said, &"ALGORITHM=COPY"])
+    };
+    let reason = match d {
+        _ if !no_copy => return Ok(()),
+        d if d.new_period => return Err(refused()),
+        d if gets_overlaps(&d.def) => "ADD INDEX",
+        d if loses_overlaps(d) => "DROP INDEX",
+        d if d.def.indexes.iter().any(|i| i.without_overlaps) => return Err(refused()),
+        _ => return Ok(()),
+    };
+    Err(errors::ALTER_OPERATION_NOT_SUPPORTED_REASON.text(format!(
+        "ALGORITHM={} is not supported. Reason: {reason}. Try ALGORITHM=COPY",
+        algorithm(actions)
+    )))
 }
 
 impl Run<'_> {
@@ -228,6 +283,9 @@ impl Run<'_> {
         }
         let draft = self.draft(old, actions)?;
         let asked = self.asked(old, actions)?;
+        if !is_mysql() {
+            check_made_otherwise(old, &draft.columns)?;
+        }
         check_retyped(old, &draft.columns)?;
         let retyped = draft.columns.iter().any(|c| {
             c.from
@@ -253,11 +311,16 @@ impl Run<'_> {
         }
         let another =
             old.merge.is_some() != draft.def.merge.is_some() || old.sequence != draft.def.sequence;
+        period_needs_copy(&draft, asked.no_copy, actions)?;
         if draft.def.sequence && !old.sequence {
             self.has_one_row(table)?;
         }
-        let copied =
-            retyped || ignore || temporary || another || copies_rows(old, &draft.def, actions);
+        let copied = retyped
+            || ignore
+            || temporary
+            || another
+            || copies_for_period(&draft, actions)
+            || copies_rows(old, &draft.def, actions);
         if copied && self.renames_keys(&draft) {
             return Err(copy_renames_keys());
         }
@@ -356,6 +419,8 @@ impl Run<'_> {
                     && (!copied || c.def.check.is_none() || c.def.check == old.columns[i].check)
             })
             && !asks_more(old, def)
+            && !draft.new_period
+            && !gets_overlaps(def)
             && (draft.foreign.is_empty() || !self.env.foreign_key_checks)
     }
 
@@ -447,6 +512,7 @@ impl Run<'_> {
             added: Vec::new(),
             foreign: Vec::new(),
             collation: old.collation,
+            new_period: false,
             def: old.clone(),
             followers: Vec::new(),
         };
@@ -484,10 +550,14 @@ impl Run<'_> {
         d.collation = named.or(convert).unwrap_or(old.collation);
         d.def.collation = d.collation;
         self.columns(&mut d, actions, convert)?;
+        self.period(&mut d, actions)?;
         self.indexes(&mut d)?;
         let sources: Vec<Option<usize>> = d.columns.iter().map(|c| c.from).collect();
         let checks = self.env.foreign_key_checks;
         d.followers = after_alter(self.catalog, old, &mut d.def, &sources, checks)?;
+        if !is_mysql() {
+            constraint::check_cascades(&d.def, &d.foreign)?;
+        }
         self.add_foreign_keys(&mut d.def, &d.foreign, &d.added)?;
         let said = named_engine(actions).unwrap_or(&old.engine);
         check_auto_increment(
@@ -530,6 +600,26 @@ impl Run<'_> {
             table_options::fit(&mut d.def.options, &db, &name, self.env, of)?;
         }
         Ok(())
+    }
+
+    /// The period that the table has from now on; its columns are NOT NULL.
+    fn period(&self, d: &mut Draft<'_>, actions: &[AlterAction]) -> SqlResult<()> {
+        if let Some(p) = &d.def.period {
+            let called = |at| {
+                let mut columns = d.columns.iter();
+                Some(columns.find(|c| c.from == Some(at))?.def.name.clone())
+            };
+            d.def.period = Some(period::that_stays(d.old, p, called, actions)?);
+        }
+        let temporary = (self.env.temporary_table(&d.old.db, &d.old.name)).is_some();
+        if let Some(p) = period::added(actions, d.def.period.as_ref(), temporary, self.env)? {
+            d.def.period = Some(p);
+            d.new_period = true;
+        }
+        match &mut d.def.period {
+            Some(p) => period::settle(p, d.columns.iter_mut().map(|c| &mut c.def)),
+            None => Ok(()),
+        }
     }
 
     /// The new columns in order.
@@ -592,7 +682,13 @@ impl Run<'_> {
                     kind,
                     name,
                     if_exists,
-                } => self.drop_something(d, *kind, name, *if_exists, &mut gone)?,
+                } => {
+                    let of_period =
+                        *kind == DropKind::Constraint && period::drops_check(old, name, actions)?;
+                    if !of_period {
+                        self.drop_something(d, *kind, name, *if_exists, &mut gone)?;
+                    }
+                }
                 AlterAction::Change {
                     column, if_exists, ..
                 }
@@ -881,6 +977,13 @@ impl Run<'_> {
                 }
                 errors::CANT_DROP_FIELD_OR_KEY.text(cant_drop(name))
             }
+            DropKind::Period => {
+                if d.def.period.as_ref().is_some_and(|p| same(&p.name, name)) {
+                    d.def.period = None;
+                    return Ok(());
+                }
+                cant_drop_what("PERIOD", name)
+            }
             DropKind::Constraint => {
                 let before = d.def.checks.len() + d.def.foreign_keys.len();
                 d.def.checks.retain(|c| !same(&c.name, name));
@@ -975,10 +1078,14 @@ impl Run<'_> {
                 continue;
             }
             let mut ix = ix.clone();
+            if ix.without_overlaps {
+                let of = d.old.period.as_ref().map_or("", |p| p.name.as_str());
+                period::must_stay(of, d.def.period.as_ref())?;
+            }
             let mut parts: Vec<IndexColumn> = Vec::with_capacity(ix.columns.len());
             for p in &ix.columns {
                 let Some(at) = d.columns.iter().position(|c| c.from == Some(p.column)) else {
-                    if ix.unique && ix.columns.len() > 1 {
+                    if ix.unique && ix.columns.len() > 1 && !is_only_key(&ix) {
                         let name = &d.old.columns[p.column].name;
                         return Err(errors::KEY_COLUMN_DOES_NOT_EXIST.with([&name]));
                     }
@@ -1004,7 +1111,8 @@ impl Run<'_> {
                     desc: p.desc,
                 });
             }
-            if parts.is_empty() {
+            // A period alone is no key.
+            if parts.is_empty() || (ix.without_overlaps && parts.len() == 2) {
                 continue;
             }
             if ix.unique && ix.name != "PRIMARY" {
@@ -1053,12 +1161,17 @@ impl Run<'_> {
                     .note(codes::DUP_KEYNAME, format!("Duplicate key name '{n}'"));
                 continue;
             }
-            let ix = index_def(spec, columns, kept, self.env)?;
+            let ix = index_def(spec, columns, kept, d.def.period.as_ref(), self.env)?;
             note_twice(&ix, kept, self.env);
             kept.push(ix);
         }
         Ok(())
     }
+}
+
+/// A key WITHOUT OVERLAPS with one column before its period, without which there is none.
+fn is_only_key(ix: &IndexDef) -> bool {
+    ix.without_overlaps && ix.columns.len() == 3
 }
 
 /// A primary key makes its columns NOT NULL, before indexes look at them. Gives the columns after that.

@@ -1,9 +1,9 @@
 //! CHECK constraints, generated columns and DEFAULT expressions of a new definition: names, and what may stand in them.
 
 use crate::StatementEnv;
-use crate::ast::CheckSpec;
+use crate::ast::{CheckSpec, ForeignKeySpec};
 use crate::bind::table_rules::bind_text;
-use crate::ddl::padding;
+use crate::ddl::{padding, rounding};
 use narwal_types::errors;
 use narwal_types::errors::codes;
 
@@ -174,6 +174,40 @@ pub(super) fn without_columns(
     Ok(kept)
 }
 
+/// Error 1901: a CHECK is about a column that foreign keys change by themselves.
+pub(super) fn check_cascades(def: &TableDef, keys: &[ForeignKeySpec]) -> SqlResult<()> {
+    use narwal_engine::ForeignAction::{Cascade, SetNull};
+    let changed = keys
+        .iter()
+        .filter(|k| matches!(k.on_update, Cascade | SetNull) || k.on_delete == SetNull)
+        .flat_map(|k| &k.columns);
+    let mut changed: Vec<&String> = changed.collect();
+    if changed.is_empty() {
+        return Ok(());
+    }
+    for c in &def.columns {
+        let of = |g: &narwal_engine::GeneratedDef| {
+            let read = names_in(&g.expr);
+            read.iter()
+                .any(|n| changed.iter().any(|c| c.eq_ignore_ascii_case(n)))
+        };
+        if c.generated.as_ref().is_some_and(of) {
+            changed.push(&c.name);
+        }
+    }
+    let of_period = def.period_check();
+    let named = of_period.iter().chain(&def.checks);
+    let named = named.map(|c| (c.name.as_str(), c.expr.as_str()));
+    let own = (def.columns.iter()).filter_map(|c| Some((c.name.as_str(), c.check.as_deref()?)));
+    for (name, text) in named.chain(own) {
+        let mut read = names_in(text).into_iter();
+        if let Some(c) = read.find(|n| changed.iter().any(|c| c.eq_ignore_ascii_case(n))) {
+            return Err(forbidden(&c, Clause::Check, name));
+        }
+    }
+    Ok(())
+}
+
 /// The names in backticks of an expression's text.
 fn names_in(text: &str) -> Vec<String> {
     let mut names = Vec::new();
@@ -227,6 +261,7 @@ fn unfit_within(e: &mut Ast, table: &str) -> Option<Unfit> {
         Ast::Subquery(_) | Ast::Exists(_) | Ast::InQuery { .. } | Ast::Quantified { .. } => {
             Some(Unfit::Subquery)
         }
+        Ast::Values(_) => Some(Unfit::Name("value()".to_string())),
         Ast::UserVar(name) | Ast::Assign { name, .. } => Some(Unfit::Name(format!("@{name}"))),
         Ast::SystemVar(v) => Some(Unfit::Name(format!("@@{}", v.name))),
         Ast::Qualified(q) if q.table == table => None,
@@ -283,7 +318,12 @@ pub(super) fn check_expressions(def: &mut TableDef, env: &StatementEnv) -> SqlRe
             checked.expression(&g.expr, Clause::Generated, &c.name, Some(i), kept)?;
             // MySQL takes it.
             let lenient = env.of_mysql || narwal_types::face::is_mysql();
-            if kept && !lenient && checked.depends_on_padding(&g.expr, c)? {
+            if kept
+                && !lenient
+                && let Some(mode) = checked.depends_on_mode(&g.expr, c)?
+            {
+                let text = format!("Expression depends on the @@sql_mode value {mode}");
+                env.warn(codes::UNKNOWN_ERROR, text);
                 return Err(forbidden(&g.expr, Clause::Generated, &c.name));
             }
             if let Some(pk) = def.indexes.iter().find(|x| x.name == "PRIMARY")
@@ -346,9 +386,14 @@ impl Checked {
         Ok(g.late || by_session)
     }
 
-    fn depends_on_padding(&self, text: &str, of: &ColumnDef) -> SqlResult<bool> {
+    /// The `sql_mode` that the value of a generated column depends on.
+    fn depends_on_mode(&self, text: &str, of: &ColumnDef) -> SqlResult<Option<&'static str>> {
         let e = bind_text(text, &self.table)?;
-        Ok(padding::matters(&e, of, &self.table.def.columns))
+        if rounding::matters(&e, of) {
+            return Ok(Some("TIME_ROUND_FRACTIONAL"));
+        }
+        let padded = padding::matters(&e, of, &self.table.def.columns);
+        Ok(padded.then_some("PAD_CHAR_TO_FULL_LENGTH"))
     }
 
     /// `column`: the column whose value it gives. `kept`: its value is, so it must not depend on the session or the time.
@@ -383,7 +428,28 @@ impl Checked {
         if let Some(what) = not_allowed(&e, by_session) {
             return Err(forbidden(&what, clause, name));
         }
+        let random = |e: &Expr| matches!(&e.kind, ExprKind::Func { func, .. } if func.name() == "random_bytes");
+        if clause == Clause::Generated && e.any(&random) {
+            return Err(forbidden("random_bytes()", clause, name));
+        }
         self.columns_of(&e, clause, name, column, kept)
+    }
+
+    /// True for a virtual column that is made of an AUTO_INCREMENT column.
+    fn has_number(&self, column: usize) -> SqlResult<bool> {
+        let columns = &self.table.def.columns;
+        let numbered = columns.iter().any(|c| c.auto_increment);
+        let Some(g) = columns[column].generated.as_ref().filter(|_| numbered) else {
+            return Ok(false);
+        };
+        let mut used = Vec::new();
+        bind_text(&g.expr, &self.table)?.for_each_column(&mut |c| used.push(c));
+        for c in used {
+            if columns[c].auto_increment || (c < column && self.has_number(c)?) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Checks the columns that an expression names.
@@ -400,8 +466,12 @@ impl Checked {
         e.for_each_column(&mut |c| used.push(c));
         for c in used {
             let other = &columns[c];
-            if other.auto_increment {
+            // A VIRTUAL column gets its value when the number is known.
+            if other.auto_increment && (kept || clause != Clause::Generated) {
                 return Err(forbidden("AUTO_INCREMENT", clause, &other.name));
+            }
+            if kept && self.has_number(c)? {
+                return Err(forbidden(&other.name, clause, name));
             }
             if let Some(own) = column
                 && (c == own
@@ -480,6 +550,10 @@ fn find(e: &Expr, session: bool, found: &mut Option<String>) {
     *found = match &e.kind {
         ExprKind::UserVariable(n) if !session => Some(format!("@{n}")),
         ExprKind::SetUserVariable(n, _) => Some(format!("@{n}")),
+        ExprKind::InsertValue(_) => Some("value()".to_string()),
+        ExprKind::Func { func, .. } if func.name() == "name_const" => {
+            Some("name_const()".to_string())
+        }
         ExprKind::SystemVariable { name, .. } if !session => Some(format!("@@{name}")),
         ExprKind::Func { func, args } => {
             let steady = func.steadiness(args.len()) == Steadiness::Constant;

@@ -9,6 +9,7 @@ use crate::ddl::comment::{Commented, comment};
 use crate::ddl::constraint;
 use crate::ddl::index::{index_def, note_twice};
 use crate::ddl::merge;
+use crate::ddl::period;
 use crate::ddl::run::engine_name;
 use crate::ddl::run::{Run, db_of, unknown_database};
 use crate::ddl::table_options::{self, Fit};
@@ -162,6 +163,9 @@ impl Run<'_> {
         let collation = c.options.collation.collation(default, default)?;
         let collation = collation.unwrap_or(default);
         if c.elements.columns.is_empty() {
+            if let Some(p) = c.elements.periods.first() {
+                return Err(period::unknown_column(&p.def.start, &p.def.name));
+            }
             return Err(errors::TABLE_MUST_HAVE_COLUMNS.plain());
         }
         if c.elements.columns.len() > 4096 {
@@ -192,6 +196,10 @@ impl Run<'_> {
                 }
             }
         }
+        let mut period = period::of_new_table(&c.elements.periods, c.temporary)?;
+        if let Some(p) = &mut period {
+            period::settle(p, columns.iter_mut())?;
+        }
         let mut specs = c.elements.indexes.clone();
         if specs.iter().any(|s| !s.functional.is_empty()) {
             let mut so_far = bare_table(db, name, collation, std::mem::take(&mut columns));
@@ -203,7 +211,7 @@ impl Run<'_> {
         }
         let mut indexes: Vec<IndexDef> = Vec::with_capacity(specs.len());
         for spec in &specs {
-            let def = index_def(spec, &columns, &indexes, env)?;
+            let def = index_def(spec, &columns, &indexes, period.as_ref(), env)?;
             note_twice(&def, &indexes, env);
             indexes.push(def);
         }
@@ -233,6 +241,7 @@ impl Run<'_> {
             foreign_keys: Vec::new(),
             sequence: false,
             merge,
+            period,
             options: table_options::kept(&[], &c.options.kept),
         };
         let of = match &c.options.engine {
@@ -242,6 +251,9 @@ impl Run<'_> {
         table_options::fit(&mut def.options, db, name, env, of)?;
         self.becomes(c, &mut def)?;
         constraint::check_expressions(&mut def, env)?;
+        if !is_mysql() {
+            constraint::check_cascades(&def, &c.elements.foreign_keys)?;
+        }
         self.add_foreign_keys(&mut def, &c.elements.foreign_keys, &c.elements.indexes)?;
         whole::check(&def, env)?;
         self.fits_children(&def)?;
@@ -284,6 +296,7 @@ fn bare_table(db: &str, name: &str, collation: Collation, columns: Vec<ColumnDef
         foreign_keys: Vec::new(),
         sequence: false,
         merge: None,
+        period: None,
         options: Vec::new(),
     }
 }

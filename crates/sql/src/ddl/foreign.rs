@@ -151,9 +151,10 @@ impl Run<'_> {
             ignored: false,
             method: None,
             key_block_size: 0,
+            without_overlaps: None,
             if_not_exists: false,
         };
-        let mut index = index_def(&spec, &def.columns, &def.indexes, self.env)?;
+        let mut index = index_def(&spec, &def.columns, &def.indexes, None, self.env)?;
         index.implied = true;
         // It stands where the key stands among the statement's indexes.
         let others = def.indexes.iter().enumerate();
@@ -534,6 +535,7 @@ pub(super) fn follow_cascades(def: &mut TableDef) -> SqlResult<()> {
         foreign_keys: Vec::new(),
         sequence: false,
         merge: None,
+        period: None,
         ..def.clone()
     };
     for g in plain

@@ -152,6 +152,7 @@ pub(super) fn columns_of(table: &TableDef) -> TableDef {
         indexes: Vec::new(),
         foreign_keys: Vec::new(),
         checks: Vec::new(),
+        period: None,
         ..table.clone()
     }
 }

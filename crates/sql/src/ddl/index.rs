@@ -3,10 +3,11 @@
 use crate::ast::{AlterAction, DropKind, IndexSpec, TableElements};
 use crate::ddl::comment::{Commented, comment};
 use crate::ddl::functional::INDEX_NAME;
+use crate::ddl::period;
 use crate::ddl::run::Run;
 use crate::env::StatementEnv;
 use crate::quote::quote_ident;
-use narwal_engine::{ColumnDef, IndexColumn, IndexDef, IndexMethod};
+use narwal_engine::{ColumnDef, IndexColumn, IndexDef, IndexMethod, PeriodDef};
 use narwal_syntax::ast::TableName;
 use narwal_types::errors;
 use narwal_types::errors::codes;
@@ -72,6 +73,7 @@ pub(super) fn index_def(
     spec: &IndexSpec,
     columns: &[ColumnDef],
     others: &[IndexDef],
+    period: Option<&PeriodDef>,
     env: &StatementEnv,
 ) -> SqlResult<IndexDef> {
     if spec.columns.len() > 32 {
@@ -146,6 +148,12 @@ pub(super) fn index_def(
         }
         n
     };
+    if let Some(of) = &spec.without_overlaps {
+        let hashed = method == Some(IndexMethod::Hash);
+        parts.extend(period::key_parts(
+            of, period, &name, &parts, columns, hashed,
+        )?);
+    }
     let comment = comment(&spec.comment, Commented::Index, &name, env)?;
     Ok(IndexDef {
         id: 0,
@@ -157,6 +165,7 @@ pub(super) fn index_def(
         ignored: spec.ignored,
         method,
         key_block_size: spec.key_block_size,
+        without_overlaps: spec.without_overlaps.is_some(),
     })
 }
 
@@ -168,6 +177,7 @@ pub(super) fn note_twice(index: &IndexDef, others: &[IndexDef], env: &StatementE
             && !o.implied
             && o.unique == index.unique
             && o.columns == index.columns
+            && o.without_overlaps == index.without_overlaps
             && o.method == index.method
     };
     if index.name != "PRIMARY" && others.iter().any(twice) {

@@ -3,14 +3,26 @@
 //! What is kept of such a value (a STORED column, an index) would not be what another session computes, so MariaDB refuses it,
 //! and so would its replicas.
 
+use crate::expr::func::Func;
 use crate::expr::node::{Expr, ExprKind};
 use narwal_engine::ColumnDef;
 use narwal_types::{TypeKind, Value};
 
 /// True for a generated column `of` whose value so depends. `columns`: those of its table.
 pub(super) fn matters(e: &Expr, of: &ColumnDef, columns: &[ColumnDef]) -> bool {
-    // A CHAR drops the blanks when it takes the value.
-    let taken = char_length(e, columns).is_some() && matches!(of.ty.kind, TypeKind::Char(_));
+    // A CHAR drops the blanks when it takes the value; numbers, days and members don't see them.
+    let unseen = of.ty.is_integer()
+        || of.ty.is_member()
+        || matches!(
+            of.ty.kind,
+            TypeKind::Char(_)
+                | TypeKind::Decimal(..)
+                | TypeKind::Float
+                | TypeKind::Double
+                | TypeKind::Date
+                | TypeKind::Year
+        );
+    let taken = char_length(e, columns).is_some() && unseen;
     !taken && depends(e, columns)
 }
 
@@ -23,6 +35,15 @@ fn char_length(e: &Expr, columns: &[ColumnDef]) -> Option<u16> {
     }
 }
 
+fn is_null(e: &Expr) -> bool {
+    matches!(&e.kind, ExprKind::Literal(Value::Null))
+}
+
+/// What TRIM takes away is one blank; or it is NULL, and so is the value.
+fn is_blank_or_null(e: &Expr) -> bool {
+    is_null(e) || matches!(&e.kind, ExprKind::Literal(Value::Str(s)) if &**s == " ")
+}
+
 fn depends(e: &Expr, columns: &[ColumnDef]) -> bool {
     match &e.kind {
         ExprKind::Column { .. } => return char_length(e, columns).is_some(),
@@ -31,17 +52,26 @@ fn depends(e: &Expr, columns: &[ColumnDef]) -> bool {
         | ExprKind::Between { .. }
         | ExprKind::InList { .. }
         | ExprKind::IsNull { .. } => return false,
+        ExprKind::Like { pattern, .. } if is_null(pattern) => return false,
         ExprKind::Func { func, args } if func.name() == "rtrim" || func.name() == "trim" => {
-            return args.iter().skip(1).any(|a| depends(a, columns));
+            // Blanks at the end go, if one blank is what is taken away there.
+            let leading = std::ptr::eq(*func, Func::TrimLeading);
+            let gone = !leading && args.get(1).is_none_or(is_blank_or_null);
+            return args
+                .iter()
+                .skip(usize::from(gone))
+                .any(|a| depends(a, columns));
         }
         ExprKind::Func { func, args } if func.name() == "rpad" => {
             let column = args.first().and_then(|a| char_length(a, columns));
             let filled = match args.get(1).map(|a| &a.kind) {
                 Some(ExprKind::Literal(Value::Int(n))) => column.is_some_and(|c| *n >= c.into()),
+                // All of it is NULL.
+                Some(ExprKind::Literal(Value::Null)) => true,
                 _ => false,
             };
             if filled {
-                return false;
+                return args.iter().skip(2).any(|a| depends(a, columns));
             }
         }
         _ => {}

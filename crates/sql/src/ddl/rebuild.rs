@@ -3,13 +3,13 @@
 use crate::ast::Duplicates;
 use crate::bind::table_rules::{check_failed, rules};
 use crate::ddl::run::Run;
-use crate::exec::dml::{duplicate_entry, stored_now};
+use crate::exec::storer::{duplicate_entry, stored_now};
 use crate::expr::compare::dated;
 use crate::expr::node::{EvalCtx, RowAccess};
 use crate::plan::dml::{store_mode, store_target};
 use narwal_engine::{
-    CatalogChange, DefaultDef, EngineError, FillRows, KeyRange, ReadView, Table, TableDef,
-    TableFill, Transaction, auto_number,
+    CatalogChange, ColumnDef, DefaultDef, EngineError, FillRows, KeyRange, ReadView, Table,
+    TableDef, TableFill, Transaction, auto_number,
 };
 use narwal_syntax::SqlMode;
 use narwal_types::convert::{StoreMode, WarnWith, implicit_default, store};
@@ -145,6 +145,12 @@ impl Run<'_> {
     }
 }
 
+/// The indexes whose keys are looked for row by row. A clustered key always is; what it overlaps is another question.
+fn looked_into(table: &Table) -> std::ops::Range<usize> {
+    let first = usize::from(!table.indexes[0].without_overlaps);
+    first..table.indexes.len()
+}
+
 impl<'a> Copy<'a> {
     fn new(
         run: &'a Run<'a>,
@@ -192,13 +198,14 @@ impl<'a> Copy<'a> {
             parts.is_some_and(|parts| {
                 old.indexes.iter().any(|o| {
                     o.unique
+                        && o.without_overlaps == i.without_overlaps
                         && o.parts.len() == parts.len()
                         && (o.parts.iter().zip(&parts))
                             .all(|(a, b)| (a.column, a.prefix) == (b.0, b.1))
                 })
             })
         };
-        let checked = (1..new.indexes.len())
+        let checked = (looked_into(&new))
             .filter(|i| new.indexes[*i].unique && !inherited(&new.indexes[*i]))
             .collect();
         Ok(Copy {
@@ -235,6 +242,7 @@ impl<'a> Copy<'a> {
                 Some(f) => Maker::Convert(*f),
                 None if matches!(c.default, DefaultDef::Expr(_)) => Maker::Later,
                 None if c.auto_increment => Maker::Number,
+                None if has_no_default(c) && mode.strict => Maker::Refuse(no_default(&c.name)),
                 None => match first_value(run, &new, i, &mode) {
                     Ok(v) => Maker::Const(v),
                     Err(e) => Maker::Refuse(e),
@@ -246,7 +254,7 @@ impl<'a> Copy<'a> {
             old: None,
             makers,
             mode,
-            checked: (1..new.indexes.len()).collect(),
+            checked: looked_into(&new).collect(),
             duplicate,
             rows: 0,
             duplicates: 0,
@@ -324,6 +332,10 @@ impl<'a> Copy<'a> {
             };
             match self.duplicate {
                 Duplicates::Refuse => return Err(entry().into()),
+                // As MariaDB, whose REPLACE looks for a row with this very key.
+                Duplicates::Replace if self.new.indexes[index].without_overlaps => {
+                    return Err(errors::KEY_NOT_FOUND.with([&self.new.def.name]).into());
+                }
                 Duplicates::Replace => fill.remove(&self.new, &pk)?,
                 Duplicates::Ignore => {
                     if self.old.is_none() {
@@ -463,6 +475,15 @@ fn is_zero(v: ValueRef<'_>) -> bool {
 }
 
 /// The value of a new column in rows that are there.
+/// A column that must be given a value.
+fn has_no_default(c: &ColumnDef) -> bool {
+    !c.nullable && matches!(c.default, DefaultDef::None | DefaultDef::Null)
+}
+
+fn no_default(column: &str) -> SqlError {
+    errors::NO_DEFAULT_FOR_FIELD.text(format!("Field '{column}' doesn't have a default value"))
+}
+
 fn first_value(run: &Run<'_>, table: &Table, column: usize, mode: &StoreMode) -> SqlResult<Value> {
     let c = &table.def.columns[column];
     Ok(match &c.default {

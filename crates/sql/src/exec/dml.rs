@@ -1,51 +1,37 @@
 //! Running INSERT, REPLACE, UPDATE and DELETE.
 
+use super::portion::Cuts;
 use super::row_list::RowList;
 use super::select::limit_of;
+use super::storer::{Cell, Storer, duplicate, ignorable, number_value, patched, touch};
 use super::value_bytes::{put_bytes, take_bytes};
 use super::value_list::ValueList;
-use super::write::{Taken, change_row, delete_row, insert_row};
-use crate::WarningLevel;
-use crate::bind::table_rules::{check_failed, given_value, rules};
-use crate::env::{RowEvent, StatementEnv, TriggerRow};
+use super::write::{
+    Taken, change_row, change_row_and, delete_row, delete_row_and, insert_row, replace_by_piece,
+};
+use crate::env::{RowEvent, StatementEnv};
 use crate::exec::context::{RunCtx, Running};
 use crate::exec::outcome::Outcome;
 use crate::exec::returning::Returning;
-use crate::expr::compare::dated;
-use crate::expr::node::{Expr, ExprKind, ImageRow, NoRow, RowAccess};
+use crate::expr::node::{ExprKind, ImageRow, NoRow, RowAccess};
 use crate::plan::counts::Counts;
 use crate::plan::dml::ReturningPlan;
 use crate::plan::dml::{
-    DefaultValue, DeletePlan, InsertPlan, RowSource, SetPlan, StoreValue, UpdatePlan, store_mode,
-    store_target,
+    DefaultValue, DeletePlan, InsertPlan, PortionPlan, RowSource, StoreValue, UpdatePlan,
+    store_mode,
 };
 use crate::plan::query::LockSpec;
 use crate::plan::query::SelectPlan;
 use crate::plan::query::SubPlan;
 use narwal_engine::{LockMode, LockWait, Row, Table, Transaction, auto_number};
 use narwal_syntax::SqlMode;
-use narwal_types::convert::{SqlWarning, StoreMode, WarnWith, fits, implicit_default, store};
+use narwal_types::convert::{StoreMode, implicit_default};
 use narwal_types::errors;
 use narwal_types::errors::codes;
-use narwal_types::{DateTime, RowLayout, SqlError, SqlResult, TypeKind, Value, ValueRef};
+use narwal_types::{RowLayout, SqlError, SqlResult, Value, ValueRef};
 use smallvec::SmallVec;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-
-fn warn(env: &StatementEnv, w: SqlWarning) {
-    let level = if w.note {
-        WarningLevel::Note
-    } else {
-        WarningLevel::Warning
-    };
-    env.push_condition(level, w.code, w.message);
-}
-
-/// A value on its way into a row: borrowed where it needs no conversion.
-pub(super) enum Cell<'a> {
-    Ref(ValueRef<'a>),
-    Own(Value),
-}
 
 /// The row that INSERT is building: columns not reached yet have their defaults.
 struct RowSoFar<'a> {
@@ -65,470 +51,6 @@ impl RowAccess for RowSoFar<'_> {
     }
 }
 
-impl Cell<'_> {
-    fn into_value(self) -> Value {
-        match self {
-            Cell::Ref(v) => v.to_value(),
-            Cell::Own(v) => v,
-        }
-    }
-
-    fn as_ref(&self) -> ValueRef<'_> {
-        match self {
-            Cell::Ref(v) => *v,
-            Cell::Own(v) => v.as_ref(),
-        }
-    }
-}
-
-/// CURRENT_TIMESTAMP for a column, as it is stored: TIMESTAMP in UTC, DATETIME in the session's time zone.
-pub(crate) fn stored_now(table: &Table, column: usize, fsp: u8, env: &StatementEnv) -> Value {
-    let ty = &table.def.columns[column].ty;
-    let now = match ty.kind {
-        TypeKind::Timestamp(_) => env.now_micros,
-        _ => env.time_zone.local(env.now_micros),
-    };
-    DateTime::from_unix_micros(now, 6).map_or(Value::Null, |t| {
-        let t = t.truncate(fsp);
-        match ty.kind {
-            TypeKind::Date => Value::Date(t.date),
-            _ => Value::DateTime(t),
-        }
-    })
-}
-
-/// Makes a row accessible to expressions and calls back with it.
-type WithRow<'w> =
-    dyn Fn(&[u8], &mut dyn FnMut(&dyn RowAccess) -> SqlResult<()>) -> SqlResult<()> + 'w;
-
-pub(super) struct Storer<'a> {
-    pub table: &'a Arc<Table>,
-    pub ctx: &'a RunCtx<'a>,
-    pub mode: StoreMode,
-    pub row_no: u64,
-    /// BEFORE triggers will see the row: until they have run, NULL may stand in any column.
-    pub triggered: bool,
-}
-
-impl<'a> Storer<'a> {
-    pub(super) fn default(&self, column: usize, d: &'a DefaultValue) -> SqlResult<Cell<'a>> {
-        Ok(match d {
-            DefaultValue::Const(v) => Cell::Ref(v.as_ref()),
-            DefaultValue::Now(f) => Cell::Own(stored_now(self.table, column, *f, self.ctx.env)),
-            // Expressions come when the other columns are known.
-            DefaultValue::Generate | DefaultValue::Expr(_) => Cell::Ref(ValueRef::Null),
-            // A trigger may yet give it a value.
-            DefaultValue::Missing(_) if self.triggered => Cell::Ref(ValueRef::Null),
-            DefaultValue::Missing(_) => self.missing(column, d)?,
-        })
-    }
-
-    /// What a column gets that has no default. Error 1364.
-    fn missing(&self, column: usize, d: &'a DefaultValue) -> SqlResult<Cell<'a>> {
-        Ok(match d {
-            DefaultValue::Missing(v) => {
-                let name = &self.table.def.columns[column].name;
-                let text = format!("Field '{name}' doesn't have a default value");
-                if self.mode.strict {
-                    return Err(errors::NO_DEFAULT_FOR_FIELD.text(text));
-                }
-                self.ctx.env.warn(codes::NO_DEFAULT_FOR_FIELD, text);
-                Cell::Ref(v.as_ref())
-            }
-            d => self.default(column, d)?,
-        })
-    }
-
-    /// Converts a value to the column's domain.
-    pub(super) fn convert<'v>(&self, column: usize, v: Cell<'v>) -> SqlResult<Cell<'v>> {
-        if self.triggered && v.as_ref().is_null() {
-            return Ok(v);
-        }
-        self.convert_with(column, v, true)
-    }
-
-    /// As `convert`, but NULL stays for the AUTO_INCREMENT column: its number is drawn later.
-    fn convert_unless_drawn<'v>(
-        &self,
-        (column, auto): (usize, bool),
-        v: Cell<'v>,
-    ) -> SqlResult<Cell<'v>> {
-        match auto && v.as_ref().is_null() {
-            true => Ok(v),
-            false => self.convert(column, v),
-        }
-    }
-
-    /// As `convert`, with or without notes.
-    fn convert_with<'v>(&self, column: usize, v: Cell<'v>, notes: bool) -> SqlResult<Cell<'v>> {
-        let def = &self.table.def.columns[column];
-        if fits(v.as_ref(), &def.ty, def.nullable) {
-            return Ok(v);
-        }
-        // NULL for a TIMESTAMP that can't be NULL stands for now.
-        if let (ValueRef::Null, TypeKind::Timestamp(digits)) = (v.as_ref(), def.ty.kind) {
-            return Ok(Cell::Own(stored_now(
-                self.table,
-                column,
-                digits,
-                self.ctx.env,
-            )));
-        }
-        Ok(Cell::Own(store(
-            dated(v.as_ref(), def.ty.kind, self.ctx.env),
-            &store_target(self.table, column),
-            self.row_no,
-            &self.mode,
-            &mut WarnWith(|w: SqlWarning| {
-                if notes || !w.note {
-                    warn(self.ctx.env, w);
-                }
-            }),
-        )?))
-    }
-
-    fn eval<'v>(&self, e: &'v Expr, row: &dyn RowAccess) -> SqlResult<Cell<'v>>
-    where
-        'a: 'v,
-    {
-        Ok(match &e.kind {
-            ExprKind::Literal(v) => Cell::Ref(v.as_ref()),
-            ExprKind::Param(i) | ExprKind::Slot(i) => match self.ctx.params.get(*i) {
-                Some(v) => Cell::Ref(v.as_ref()),
-                None => Cell::Ref(ValueRef::Null),
-            },
-            _ => {
-                let v = e.eval_unrounded(self.ctx, row)?.into_value();
-                self.ctx.env.check_refused()?;
-                Cell::Own(v)
-            }
-        })
-    }
-
-    /// A value was given for a generated column: only NULL passes, and in MySQL none.
-    pub(super) fn ignored(&self, column: usize, v: &ValueRef<'_>) -> SqlResult<Cell<'a>> {
-        let mysql = narwal_types::face::is_mysql();
-        if !v.is_null() || mysql {
-            let e = given_value(self.table, column);
-            if self.mode.strict || mysql {
-                return Err(e);
-            }
-            self.ctx.env.warn_error(&e);
-        }
-        let def = &self.table.def.columns[column];
-        Ok(match def.nullable {
-            true => Cell::Ref(ValueRef::Null),
-            false => Cell::Own(implicit_default(&def.ty)),
-        })
-    }
-
-    /// The default of a column in a row that is there.
-    pub(super) fn default_in(
-        &self,
-        column: usize,
-        d: &'a DefaultValue,
-        row: &dyn RowAccess,
-    ) -> SqlResult<Cell<'a>> {
-        match d {
-            DefaultValue::Expr(e) => {
-                let v = e.eval_unrounded(self.ctx, row)?.into_value();
-                self.ctx.env.check_refused()?;
-                Ok(Cell::Own(self.convert(column, Cell::Own(v))?.into_value()))
-            }
-            d => self.default(column, d),
-        }
-    }
-
-    /// Runs the BEFORE triggers of a row that comes or changes, gives it the values of its generated columns, and checks its
-    /// constraints.
-    pub(super) fn finish_row(
-        &self,
-        txn: &mut Transaction,
-        old: Option<&[u8]>,
-        image: Vec<u8>,
-    ) -> SqlResult<Vec<u8>> {
-        let image = self.before(txn, old, image)?;
-        let image = self.settle(image, None, |_| None)?;
-        self.finish(image)
-    }
-
-    /// After the BEFORE triggers NULL is NULL: error 1048, or 1364 for a column that was not given (`missing`). The column
-    /// `numbered` gets its value later.
-    fn settle(
-        &self,
-        image: Vec<u8>,
-        numbered: Option<usize>,
-        missing: impl Fn(usize) -> Option<&'a DefaultValue>,
-    ) -> SqlResult<Vec<u8>> {
-        if !self.triggered {
-            return Ok(image);
-        }
-        let layout = &self.table.layout;
-        let mut changes = Vec::new();
-        let row = ImageRow {
-            layout,
-            row: &image,
-        };
-        for (c, def) in self.table.def.columns.iter().enumerate() {
-            let later = numbered == Some(c) || def.generated.is_some();
-            if def.nullable || later || !row.column(0, c)?.is_null() {
-                continue;
-            }
-            let cell = match missing(c) {
-                Some(d) => self.missing(c, d)?,
-                None => self.convert_with(c, Cell::Ref(ValueRef::Null), true)?,
-            };
-            changes.push((c, cell));
-        }
-        if changes.is_empty() {
-            return Ok(image);
-        }
-        patched(layout, &image, &changes)
-    }
-
-    fn before(
-        &self,
-        txn: &mut Transaction,
-        old: Option<&[u8]>,
-        image: Vec<u8>,
-    ) -> SqlResult<Vec<u8>> {
-        let env = self.ctx.env;
-        let event = match old {
-            Some(_) => RowEvent::Update,
-            None => RowEvent::Insert,
-        };
-        let Some(p) = env.triggers(self.table, true, event) else {
-            return Ok(image);
-        };
-        let row = TriggerRow {
-            table: self.table,
-            before: true,
-            event,
-            old,
-            new: Some(&image),
-        };
-        let set = p.fire(&row, txn, env)?;
-        if set.is_empty() {
-            return Ok(image);
-        }
-        let mut changes = Vec::with_capacity(set.len());
-        for (column, v) in set {
-            changes.push((column, self.convert(column, Cell::Own(v))?));
-        }
-        patched(&self.table.layout, &image, &changes)
-    }
-
-    /// Gives a row the values of its generated columns and checks its constraints.
-    fn finish(&self, mut image: Vec<u8>) -> SqlResult<Vec<u8>> {
-        let Some(rules) = rules(self.table)? else {
-            return Ok(image);
-        };
-        let layout = &self.table.layout;
-        for (column, e) in &rules.generated {
-            let v = {
-                let row = ImageRow {
-                    layout,
-                    row: &image,
-                };
-                let v = e.eval_unrounded(self.ctx, &row)?.into_value();
-                self.ctx.env.check_refused()?;
-                // Nobody has written a value that could be noted.
-                self.convert_with(*column, Cell::Own(v), false)?
-            };
-            image = patched(layout, &image, &[(*column, v)])?;
-        }
-        if self.ctx.env.check_constraints {
-            let row = ImageRow {
-                layout,
-                row: &image,
-            };
-            for c in &rules.checks {
-                if c.expr.eval_bool(self.ctx, &row)? == Some(false) {
-                    return Err(check_failed(self.table, &c.name));
-                }
-            }
-        }
-        Ok(image)
-    }
-
-    /// The image of `old` after SET. Later assignments see earlier ones.
-    fn apply(&self, sets: &'a [SetPlan], old: &[u8], access: &WithRow<'_>) -> SqlResult<Vec<u8>> {
-        let layout = &self.table.layout;
-        let mut changes: SmallVec<[(usize, Cell<'a>); 4]> = SmallVec::new();
-        // The row with the assignments so far, made only when a later expression may look at it.
-        let mut current: Option<Vec<u8>> = None;
-        let simultaneous = self.ctx.env.sql_mode.has(SqlMode::SIMULTANEOUS_ASSIGNMENT);
-        for s in sets {
-            let cell = match &s.value {
-                StoreValue::Default(DefaultValue::Expr(e)) | StoreValue::Ignored(e) => {
-                    if !changes.is_empty() && !simultaneous {
-                        current = Some(patched(layout, old, &changes)?);
-                    }
-                    let mut cell = Cell::Ref(ValueRef::Null);
-                    access(current.as_deref().unwrap_or(old), &mut |row| {
-                        let v = Cell::Own(e.eval_unrounded(self.ctx, row)?.into_value());
-                        self.ctx.env.check_refused()?;
-                        cell = match &s.value {
-                            StoreValue::Ignored(_) => self.ignored(s.column, &v.as_ref())?,
-                            _ => Cell::Own(self.convert(s.column, v)?.into_value()),
-                        };
-                        Ok(())
-                    })?;
-                    if matches!(s.value, StoreValue::Ignored(_)) {
-                        continue;
-                    }
-                    cell
-                }
-                // A generated column keeps its value until the row is finished.
-                StoreValue::Default(_) if self.table.def.columns[s.column].generated.is_some() => {
-                    continue;
-                }
-                StoreValue::Default(d) => self.default(s.column, d)?,
-                StoreValue::Expr(e) => match &e.kind {
-                    ExprKind::Literal(_) | ExprKind::Param(_) | ExprKind::Slot(_) => {
-                        self.convert(s.column, self.eval(e, &NoRow)?)?
-                    }
-                    _ => {
-                        if !changes.is_empty() && !simultaneous {
-                            current = Some(patched(layout, old, &changes)?);
-                        }
-                        let mut cell = Cell::Ref(ValueRef::Null);
-                        access(current.as_deref().unwrap_or(old), &mut |row| {
-                            let v = Cell::Own(e.eval_unrounded(self.ctx, row)?.into_value());
-                            self.ctx.env.check_refused()?;
-                            cell = match self.convert(s.column, v)? {
-                                Cell::Own(v) => Cell::Own(v),
-                                Cell::Ref(v) => Cell::Own(v.to_value()),
-                            };
-                            Ok(())
-                        })?;
-                        cell
-                    }
-                },
-            };
-            match changes.iter_mut().find(|(c, _)| *c == s.column) {
-                Some(x) => x.1 = cell,
-                None => changes.push((s.column, cell)),
-            }
-        }
-        patched(layout, old, &changes)
-    }
-}
-
-pub(super) fn patched(
-    layout: &RowLayout,
-    old: &[u8],
-    changes: &[(usize, Cell<'_>)],
-) -> SqlResult<Vec<u8>> {
-    let refs: SmallVec<[(usize, ValueRef<'_>); 4]> =
-        changes.iter().map(|(c, v)| (*c, v.as_ref())).collect();
-    let mut out = Vec::with_capacity(old.len() + 16);
-    layout.patch(old, &refs, &mut out)?;
-    Ok(out)
-}
-
-/// Sets ON UPDATE CURRENT_TIMESTAMP columns of a changed row.
-pub(super) fn touch(
-    table: &Table,
-    on_update: &[(usize, u8)],
-    image: Vec<u8>,
-    env: &StatementEnv,
-) -> SqlResult<Vec<u8>> {
-    if on_update.is_empty() {
-        return Ok(image);
-    }
-    let changes: SmallVec<[(usize, Cell<'_>); 4]> = on_update
-        .iter()
-        .map(|(c, f)| (*c, Cell::Own(stored_now(table, *c, *f, env))))
-        .collect();
-    patched(&table.layout, &image, &changes)
-}
-
-/// 1062 for an index of a table.
-fn duplicate(table: &Table, index: usize, row: &[u8], env: &StatementEnv) -> SqlError {
-    let ix = &table.indexes[index];
-    let parts = ix.parts.iter().map(|p| (p.column, p.prefix));
-    duplicate_entry(table, &ix.name, parts, row, env)
-}
-
-/// Bytes as messages show them: what can't be printed as `\x0F`.
-fn push_bytes(s: &[u8], text: &mut Vec<u8>) {
-    for b in s {
-        if b.is_ascii_graphic() || *b == b' ' {
-            text.push(*b);
-        } else {
-            text.extend_from_slice(format!("\\x{b:02X}").as_bytes());
-        }
-    }
-}
-
-/// 1062, with the values of the key as MariaDB prints them. `parts`: columns with prefix lengths.
-pub fn duplicate_entry(
-    table: &Table,
-    name: &str,
-    parts: impl Iterator<Item = (usize, Option<u16>)>,
-    row: &[u8],
-    env: &StatementEnv,
-) -> SqlError {
-    let mut text = Vec::new();
-    for (i, (column, prefix)) in parts.enumerate() {
-        if i > 0 {
-            text.push(b'-');
-        }
-        let ty = &table.def.columns[column].ty;
-        match table.layout.column(row, column) {
-            Ok(ValueRef::Null) | Err(_) => text.extend_from_slice(b"NULL"),
-            Ok(ValueRef::Str(s)) => {
-                let s = prefix.map_or(s, |n| narwal_types::collation::char_prefix(s, n as usize));
-                text.extend_from_slice(s);
-            }
-            Ok(ValueRef::Bytes(s)) => {
-                let s = prefix.map_or(s, |n| &s[..s.len().min(n as usize)]);
-                push_bytes(s, &mut text);
-            }
-            Ok(ValueRef::Bits(b)) => {
-                let mut bytes = Vec::with_capacity(8);
-                b.write(&mut bytes);
-                push_bytes(&bytes, &mut text);
-            }
-            Ok(v) => {
-                let v = match ty.kind {
-                    TypeKind::Timestamp(_) => crate::zone::seen(v, env.time_zone),
-                    _ => v,
-                };
-                v.write_text(&mut text);
-            }
-        }
-    }
-    let text = String::from_utf8_lossy(&text);
-    match narwal_types::face::is_mysql() {
-        true => errors::DUP_ENTRY.with([&text, &format_args!("{}.{name}", table.def.name)]),
-        false => errors::DUP_ENTRY.with([&text, &name]),
-    }
-}
-
-/// Errors that IGNORE turns into warnings: those of the row's values, not of the transaction.
-pub(super) fn ignorable(e: &SqlError) -> bool {
-    matches!(
-        e.code,
-        codes::BAD_NULL_ERROR
-            | codes::DUP_ENTRY
-            | codes::WARN_DATA_OUT_OF_RANGE
-            | codes::WARN_DATA_TRUNCATED
-            | codes::TRUNCATED_WRONG_VALUE
-            | codes::NO_DEFAULT_FOR_FIELD
-            | codes::TRUNCATED_WRONG_VALUE_FOR_FIELD
-            | codes::VIEW_CHECK_FAILED
-            | codes::DATA_TOO_LONG
-            | codes::WRONG_VALUE_FOR_TYPE
-            | codes::ROW_IS_REFERENCED_2
-            | codes::NO_REFERENCED_ROW_2
-            | codes::NO_PARTITION_FOR_GIVEN_VALUE
-            | codes::CONSTRAINT_FAILED
-            | codes::CHECK_CONSTRAINT_VIOLATED
-    )
-}
-
 /// What an UPDATE has done so far.
 #[derive(Default)]
 struct Updated {
@@ -538,6 +60,8 @@ struct Updated {
     skipped: u64,
     /// Rows to be written when all are found.
     pending: RowList,
+    /// FOR PORTION OF.
+    cuts: Cuts,
 }
 
 impl UpdatePlan {
@@ -560,6 +84,10 @@ impl UpdatePlan {
         for (plan, pending) in waiting {
             plan.write_pending(txn, ctx, pending, &mut tally)?;
         }
+        let inserted = match self.portion {
+            Some(_) => format!("Inserted: {}  ", tally.cuts.inserted.get()),
+            None => String::new(),
+        };
         let Updated {
             found,
             changed,
@@ -574,7 +102,7 @@ impl UpdatePlan {
             },
             last_insert_id: 0,
             info: format!(
-                "Rows matched: {found}  Changed: {changed}  Warnings: {}",
+                "Rows matched: {found}  Changed: {changed}  {inserted}Warnings: {}",
                 // MariaDB does not count the rows that IGNORE skipped.
                 env.warning_count().saturating_sub(skipped)
             ),
@@ -616,7 +144,7 @@ impl UpdatePlan {
             tally.found += 1;
             taken.set(tally.found);
             let done = self
-                .image(txn, ctx, &mode, tally.found, old)
+                .image(txn, ctx, &mode, tally.found, old, &tally.cuts)
                 .and_then(|new| match new {
                     Some(new) if self.reads_target => {
                         record.clear();
@@ -626,11 +154,16 @@ impl UpdatePlan {
                         tally.pending.push(&record, env.table_room(), env)?;
                         Ok(false)
                     }
-                    Some(new) => self.write(txn, ctx, pk, old, new),
+                    Some(new) => self.write(txn, ctx, pk, old, new, &tally.cuts),
                     None => Ok(false),
                 });
             match done {
                 Ok(c) => tally.changed += u64::from(c),
+                Err(e) if self.ignore && e.code == codes::CONSTRAINT_FAILED => {
+                    // As MariaDB, for which the row does not match then.
+                    tally.found -= 1;
+                    env.warn_error(&e);
+                }
                 Err(e) if self.ignore && ignorable(&e) => {
                     // MariaDB says nothing of foreign keys here.
                     if !matches!(
@@ -667,7 +200,8 @@ impl UpdatePlan {
         pending.finish()?;
         pending.each(env, &mut |mut record| {
             let (pk, old) = (take_bytes(&mut record)?, take_bytes(&mut record)?);
-            match self.write(txn, ctx, pk, &Row::from(old), record.to_vec()) {
+            let cuts = &tally.cuts;
+            match self.write(txn, ctx, pk, &Row::from(old), record.to_vec(), cuts) {
                 Ok(c) => tally.changed += u64::from(c),
                 Err(e) if self.ignore && ignorable(&e) => {
                     tally.skipped += 1;
@@ -687,11 +221,18 @@ impl UpdatePlan {
         mode: &StoreMode,
         row_no: u64,
         old: &Row,
+        cuts: &Cuts,
     ) -> SqlResult<Option<Vec<u8>>> {
         let table = &self.target.table;
         let layout = &table.layout;
         ctx.env.row_number.set(row_no);
         let triggered = ctx.env.triggers(table, true, RowEvent::Update).is_some();
+        // SET sees the part that changes.
+        let cut = match &self.portion {
+            Some(p) => Some(cuts.cut(p, table, ctx, mode, old)?.inside),
+            None => None,
+        };
+        let part = cut.as_deref().unwrap_or(old);
         let apply = |ctx: &RunCtx<'_>| {
             let storer = Storer {
                 table,
@@ -700,7 +241,7 @@ impl UpdatePlan {
                 row_no,
                 triggered,
             };
-            storer.apply(&self.sets, old, &|row, f| f(&ImageRow { layout, row }))
+            storer.apply(&self.sets, part, &|row, f| f(&ImageRow { layout, row }))
         };
         let new = if self.row_wise {
             ctx.with_txn(txn, apply)?
@@ -738,6 +279,7 @@ impl UpdatePlan {
         pk: &[u8],
         old: &Row,
         new: Vec<u8>,
+        cuts: &Cuts,
     ) -> SqlResult<bool> {
         let table = &self.target.table;
         let differs = new[..] != old[..];
@@ -747,8 +289,46 @@ impl UpdatePlan {
             // InnoDB does not raise the counter here, and a later INSERT then fails with 1062; we do raise it.
             observe(txn, table, c, &new)?;
         }
-        update_row(txn, table, pk, old, new, ctx.env)?;
-        Ok(differs)
+        // The image is only needed again to name a duplicate key, which only a table with a unique key can give.
+        let image = needs_copy(table).then(|| new.clone());
+        let taken = match &self.portion {
+            Some(p) => self.write_part(txn, ctx, (pk, old), new, (p, cuts))?,
+            None => change_row(txn, table, pk, old, new, ctx.env)?,
+        };
+        let Some(taken) = taken else {
+            return Ok(differs);
+        };
+        txn.wait_reads_durable()?;
+        if self.ignore && table.indexes[taken.index].without_overlaps {
+            // As MariaDB, which says nothing of it.
+            return Ok(false);
+        }
+        let image = image.unwrap_or_default();
+        Err(duplicate(table, taken.index, &image, ctx.env))
+    }
+
+    /// Writes the part of a row that changes, then its other parts.
+    fn write_part(
+        &self,
+        txn: &mut Transaction,
+        ctx: &RunCtx<'_>,
+        (pk, old): (&[u8], &Row),
+        new: Vec<u8>,
+        (portion, cuts): (&PortionPlan, &Cuts),
+    ) -> SqlResult<Option<Taken>> {
+        let table = &self.target.table;
+        let mode = store_mode(ctx.env, self.ignore, true);
+        let mut cut = Some(cuts.cut(portion, table, ctx, &mode, old)?);
+        let shown = new.clone();
+        let mut pieces = |txn: &mut Transaction| match cut.take() {
+            Some(cut) => match cuts.insert(portion, table, txn, ctx, cut, Some(&shown)) {
+                // As MariaDB: the row changes, and its other parts are lost without a word.
+                Err(e) if self.ignore && e.code == codes::AUTOINC_ERANGE => Ok(()),
+                done => done,
+            },
+            None => Ok(()),
+        };
+        change_row_and(txn, table, pk, old, new, ctx.env, &mut pieces)
     }
 }
 
@@ -787,6 +367,23 @@ pub(super) fn update_row(
     }
 }
 
+/// Puts a piece of a row into its place, as if the row had been deleted and the piece inserted.
+fn replace_row(
+    txn: &mut Transaction,
+    table: &Arc<Table>,
+    (pk, old): (&[u8], &Row),
+    image: Vec<u8>,
+    env: &StatementEnv,
+) -> SqlResult<()> {
+    match replace_by_piece(txn, table, (pk, old), image.clone(), env)? {
+        None => Ok(()),
+        Some(taken) => {
+            txn.wait_reads_durable()?;
+            Err(duplicate(table, taken.index, &image, env))
+        }
+    }
+}
+
 fn needs_copy(table: &Table) -> bool {
     table
         .indexes
@@ -812,14 +409,18 @@ impl DeletePlan {
         let mut affected = 0u64;
         let mut returned = self.returning.as_ref().map(ReturningPlan::begin);
         let mut waiting = Vec::new();
+        let cuts = Cuts::default();
         for plan in std::iter::once(self).chain(&self.behind) {
-            waiting.push((plan, plan.find(txn, ctx, &mut affected, &mut returned)?));
+            waiting.push((
+                plan,
+                plan.find(txn, ctx, (&mut affected, &cuts), &mut returned)?,
+            ));
         }
         for (plan, mut pending) in waiting {
             pending.finish()?;
             pending.each(ctx.env, &mut |mut record| {
                 let pk = take_bytes(&mut record)?;
-                delete_row(txn, &plan.target.table, pk, &Row::from(record), ctx.env)?;
+                plan.delete(txn, ctx, pk, &Row::from(record), &cuts)?;
                 Ok(true)
             })?;
         }
@@ -843,7 +444,7 @@ impl DeletePlan {
         &'p self,
         txn: &mut Transaction,
         ctx: &RunCtx<'_>,
-        affected: &mut u64,
+        (affected, cuts): (&mut u64, &Cuts),
         returned: &mut Option<Returning<'p>>,
     ) -> SqlResult<RowList> {
         let subqueries = SubPlan::run_all(&self.subqueries, txn, ctx)?;
@@ -872,13 +473,17 @@ impl DeletePlan {
                     to.add(txn, table, old, ctx)?;
                 }
                 if self.reads_target {
+                    if let Some(p) = &self.portion {
+                        // The points of time are found out while their subqueries have values.
+                        cuts.cut(p, table, ctx, &store_mode(ctx.env, self.ignore, true), old)?;
+                    }
                     record.clear();
                     put_bytes(pk, &mut record);
                     record.extend_from_slice(old);
                     pending.push(&record, ctx.env.table_room(), ctx.env)?;
                 } else {
-                    match delete_row(txn, table, pk, old, ctx.env) {
-                        Err(e) if self.ignore && e.code == codes::ROW_IS_REFERENCED_2 => {
+                    match self.delete(txn, ctx, pk, old, cuts) {
+                        Err(e) if self.ignore && self.passes_over(&e) => {
                             ctx.env.warn_error(&e);
                             return Ok(true);
                         }
@@ -901,6 +506,46 @@ impl DeletePlan {
             }
         }
         Ok(pending)
+    }
+}
+
+impl DeletePlan {
+    /// Errors that IGNORE turns into warnings: those of rows that refer to the row, and those of its pieces.
+    fn passes_over(&self, e: &SqlError) -> bool {
+        let of_piece = ignorable(e) || e.code == codes::AUTOINC_ERANGE;
+        e.code == codes::ROW_IS_REFERENCED_2 || (self.portion.is_some() && of_piece)
+    }
+
+    /// Deletes a row, or the part of it that is in the portion.
+    fn delete(
+        &self,
+        txn: &mut Transaction,
+        ctx: &RunCtx<'_>,
+        pk: &[u8],
+        old: &Row,
+        cuts: &Cuts,
+    ) -> SqlResult<()> {
+        let table = &self.target.table;
+        let Some(portion) = &self.portion else {
+            return delete_row(txn, table, pk, old, ctx.env);
+        };
+        let mode = store_mode(ctx.env, self.ignore, true);
+        ctx.env.row_number.set(cuts.next_row());
+        let mut cut = Some(cuts.cut(portion, table, ctx, &mode, old)?);
+        let mut replaced = |txn: &mut Transaction| -> SqlResult<()> {
+            let Some(mut cut) = cut.take() else {
+                return Ok(());
+            };
+            match cut.replacement(portion, table, txn, ctx)? {
+                Some(image) => {
+                    cuts.inserted.set(cuts.inserted.get() + 1);
+                    replace_row(txn, table, (pk, old), image, ctx.env)?;
+                }
+                None => txn.delete(table, pk, old)?,
+            }
+            cuts.insert(portion, table, txn, ctx, cut, None)
+        };
+        delete_row_and(txn, table, old, ctx.env, &mut replaced)
     }
 }
 
@@ -981,6 +626,10 @@ struct Inserter<'p> {
     row_no: u64,
     affected: u64,
     duplicates: u64,
+    /// Rows that a CHECK constraint refused and IGNORE passed over.
+    refused: u64,
+    /// There may be more than one row.
+    several: bool,
     /// Value of the last row's AUTO_INCREMENT column, if it was given, or was there already.
     last_explicit: u64,
     /// A row was inserted or changed.
@@ -1005,6 +654,8 @@ impl InsertPlan {
             row_no: 0,
             affected: 0,
             duplicates: 0,
+            refused: 0,
+            several,
             last_explicit: 0,
             changed: false,
             counted: !matches!(self.source, RowSource::Select(_)),
@@ -1062,7 +713,7 @@ impl InsertPlan {
         let info = if several {
             format!(
                 "Records: {}  Duplicates: {}  Warnings: {}",
-                ins.row_no,
+                ins.row_no - ins.refused,
                 ins.duplicates,
                 env.warning_count()
             )
@@ -1219,7 +870,13 @@ impl<'p> Inserter<'p> {
         }
         match self.row(txn, exprs, values) {
             Ok(()) => {}
-            Err(e) if self.plan.ignore && ignorable(&e) => {
+            // As MariaDB: IGNORE passes over it only where there are other rows, and then it is none of the statement's.
+            Err(e) if self.plan.ignore && self.several && e.code == codes::CONSTRAINT_FAILED => {
+                self.reserved.give_back();
+                self.refused += 1;
+                self.ctx.env.warn_error(&e);
+            }
+            Err(e) if self.plan.ignore && e.code != codes::CONSTRAINT_FAILED && ignorable(&e) => {
                 self.reserved.give_back();
                 self.duplicates += 1;
                 self.ctx.env.warn_error(&e);
@@ -1316,7 +973,10 @@ impl<'p> Inserter<'p> {
         table.layout.encode(&refs, &mut image)?;
         drop(refs);
         drop(cells);
-        let image = storer.finish(image)?;
+        let image = match plan.unlisted {
+            true => storer.finish_leniently(image)?,
+            false => storer.finish(image)?,
+        };
         self.checked(txn, image)
     }
 
@@ -1465,29 +1125,14 @@ impl<'p> Inserter<'p> {
             self.reserve(txn);
         }
         let n = self.reserved.next;
-        // The last number is never given: behind it there is none to note.
-        if n == u64::MAX {
-            return Err(errors::AUTOINC_READ_FAILED.plain());
-        }
-        let ty = &table.def.columns[column].ty;
-        let top = ty.int_range().map_or(i128::from(u64::MAX), |(_, hi)| hi);
-        if i128::from(n) > top {
-            return Err(
-                errors::AUTOINC_ERANGE.with([&table.def.columns[column].name, &self.row_no])
-            );
-        }
+        let number = number_value(table, column, n, self.row_no)?;
         self.reserved.next = n.saturating_add(self.reserved.step);
         self.reserved.left -= 1;
         self.reserved.drawn = n;
         if self.reserved.forced {
             self.reserved.given = n;
         }
-        Ok(Cell::Own(match ty.kind {
-            TypeKind::Float => Value::Float(n as f32),
-            TypeKind::Double => Value::Double(n as f64),
-            _ if ty.unsigned => Value::UInt(n),
-            _ => Value::Int(n as i64),
-        }))
+        Ok(Cell::Own(number))
     }
 
     /// Takes values for the next rows: those that `insert_id` begins, or the table's.

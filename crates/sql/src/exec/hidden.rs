@@ -2,7 +2,7 @@
 
 use crate::bind::table_rules::rules;
 use crate::env::{NoVariables, StatementEnv};
-use crate::exec::dml::{Cell, patched};
+use crate::exec::storer::{Cell, patched};
 use crate::expr::node::{EvalCtx, ImageRow};
 use crate::plan::dml::store_target;
 use narwal_engine::Table;

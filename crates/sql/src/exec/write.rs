@@ -73,6 +73,75 @@ pub fn change_row(
     Ok(done)
 }
 
+/// Work that comes between a change and the AFTER triggers of its row.
+pub type Between<'a> = &'a mut dyn FnMut(&mut Transaction) -> SqlResult<()>;
+
+/// As [`change_row`], with something between the change and its AFTER triggers.
+pub fn change_row_and(
+    txn: &mut Transaction,
+    table: &Arc<Table>,
+    pk: &[u8],
+    old: &Row,
+    new: Vec<u8>,
+    env: &StatementEnv,
+    between: Between<'_>,
+) -> SqlResult<Option<Taken>> {
+    let image = new.clone();
+    if new[..] != old[..]
+        && let Some(taken) = taken(txn.update(table, pk, old, new))?
+    {
+        return Ok(Some(taken));
+    }
+    between(txn)?;
+    if let Some(p) = env.triggers(table, false, RowEvent::Update) {
+        let row = after(table, RowEvent::Update, Some(old), Some(&image));
+        p.fire(&row, txn, env)?;
+    }
+    Ok(None)
+}
+
+/// Replaces a locked row that is deleted by a row that is inserted; only the new row's AFTER INSERT triggers run.
+pub fn replace_by_piece(
+    txn: &mut Transaction,
+    table: &Arc<Table>,
+    (pk, old): (&[u8], &Row),
+    new: Vec<u8>,
+    env: &StatementEnv,
+) -> SqlResult<Option<Taken>> {
+    let image = new.clone();
+    let done = taken(txn.update(table, pk, old, new))?;
+    if let (None, Some(p)) = (&done, env.triggers(table, false, RowEvent::Insert)) {
+        p.fire(
+            &after(table, RowEvent::Insert, None, Some(&image)),
+            txn,
+            env,
+        )?;
+    }
+    Ok(done)
+}
+
+/// The triggers of a deleted row, around what takes it away.
+pub fn delete_row_and(
+    txn: &mut Transaction,
+    table: &Arc<Table>,
+    old: &Row,
+    env: &StatementEnv,
+    delete: Between<'_>,
+) -> SqlResult<()> {
+    if let Some(p) = env.triggers(table, true, RowEvent::Delete) {
+        let row = TriggerRow {
+            before: true,
+            ..after(table, RowEvent::Delete, Some(old), None)
+        };
+        p.fire(&row, txn, env)?;
+    }
+    delete(txn)?;
+    if let Some(p) = env.triggers(table, false, RowEvent::Delete) {
+        p.fire(&after(table, RowEvent::Delete, Some(old), None), txn, env)?;
+    }
+    Ok(())
+}
+
 /// Deletes a locked row.
 #[inline]
 pub fn delete_row(

@@ -2,8 +2,9 @@
 //! changed once, by the values of the first joined row that has it.
 
 use super::distinct::Distinct;
-use super::dml::{Cell, Storer, ignorable, observe, patched, touch, update_row};
+use super::dml::{observe, update_row};
 use super::row_list::RowList;
+use super::storer::{Cell, Storer, ignorable, patched, touch};
 use super::value_bytes::{ValueBytes, put_bytes, take_bytes};
 use super::write::delete_row;
 use crate::env::RowEvent;

@@ -660,6 +660,11 @@ impl Printer<'_> {
                 level::ADD,
                 format!("to_days({}) - to_days({})", self.text(a), self.text(b)),
             ),
+            ("atan2", [_, _]) => self.call("atan", &args),
+            ("oct", [a]) => Printed::whole(format!("conv({},10,8)", self.text(a))),
+            ("bin", [a]) => Printed::whole(format!("conv({},10,2)", self.text(a))),
+            ("weekofyear", [a]) => Printed::whole(format!("week({},3)", self.text(a))),
+            ("yearweek", [a]) => Printed::whole(format!("yearweek({},0)", self.text(a))),
             ("adddate", [d, n]) => self.add_interval(d, n, Unit::Day, false),
             ("subdate", [d, n]) => self.add_interval(d, n, Unit::Day, true),
             // A stored function's name is quoted.

@@ -72,6 +72,7 @@ fn fixture() -> Fixture {
         foreign_keys: Vec::new(),
         sequence: false,
         merge: None,
+        period: None,
         options: Vec::new(),
     };
     db.ddl(

@@ -74,17 +74,11 @@ pub(super) fn check_insert(i: &Insert) -> SqlResult<()> {
 
 pub(super) fn check_update(u: &Update) -> SqlResult<()> {
     check_table(&u.table)?;
-    if u.portion.is_some() {
-        return refused("FOR PORTION OF");
-    }
     check_subqueries(&u.subqueries)
 }
 
 pub(super) fn check_delete(d: &Delete) -> SqlResult<()> {
     check_table(&d.table)?;
-    if d.portion.is_some() {
-        return refused("FOR PORTION OF");
-    }
     if d.history.is_some() {
         return refused("DELETE HISTORY");
     }

@@ -66,6 +66,8 @@ pub struct InsertPlan {
     pub ignore: bool,
     /// For each column of the table: which given value it gets.
     pub given: Vec<Option<usize>>,
+    /// The statement lists no columns.
+    pub unlisted: bool,
     /// The order in which the columns get their values: first those that get none, then as the statement lists them.
     pub order: Vec<usize>,
     /// For each column of the table: what it gets if none is given.
@@ -90,10 +92,26 @@ pub struct InsertPlan {
     pub row_wise: bool,
 }
 
+/// FOR PORTION OF: of a row only what lies between two points of time changes, and the rest stays as rows of its own.
+pub struct PortionPlan {
+    /// Column of the period's start.
+    pub start: usize,
+    /// Column of its end.
+    pub end: usize,
+    /// From here.
+    pub from: Expr,
+    /// To here.
+    pub to: Expr,
+    /// The pieces have the row's AUTO_INCREMENT value; otherwise each gets a new one.
+    pub keeps_number: bool,
+}
+
 /// A planned UPDATE.
 pub struct UpdatePlan {
     /// Target with access path and WHERE.
     pub target: TablePlan,
+    /// FOR PORTION OF.
+    pub portion: Option<PortionPlan>,
     /// SET.
     pub sets: Vec<SetPlan>,
     /// Columns with ON UPDATE CURRENT_TIMESTAMP that SET does not set.
@@ -124,6 +142,8 @@ pub struct UpdatePlan {
 pub struct DeletePlan {
     /// Target with access path and WHERE.
     pub target: TablePlan,
+    /// FOR PORTION OF.
+    pub portion: Option<PortionPlan>,
     /// Sort needed.
     pub order: Vec<SortKey>,
     /// LIMIT.

@@ -18,6 +18,7 @@ use crate::plan::query::{SortKey, SubPlan};
 use crate::planner::condition::all_of;
 use crate::planner::condition::split_late;
 use crate::planner::condition::{in_clause, unknown_column};
+use crate::planner::portion::{reads_no_portion, sets_no_period, with_portion};
 use crate::planner::resolve::Resolver;
 use crate::planner::rules::alternatives::alternatives;
 use crate::planner::rules::functional::HiddenColumns;
@@ -309,8 +310,15 @@ impl Resolver<'_> {
             partitions: Vec::new(),
             system_time: None,
         };
-        let written = self.target(&target, Verb::Insert, i.columns.as_deref(), &subqueries)?;
+        // `()` lists nothing.
+        let listed = i.columns.as_deref().filter(|c| !c.is_empty());
+        let written = self.target(&target, Verb::Insert, listed, &subqueries)?;
         let table = written.table().clone();
+        let resolves = i.replace || !i.on_duplicate.is_empty();
+        if resolves && table.indexes.iter().any(|i| i.without_overlaps) {
+            // As MariaDB.
+            return Err(SqlError::unsupported("WITHOUT OVERLAPS"));
+        }
         if i.replace {
             self.need_too(&target, &written, Privilege::Delete)?;
         }
@@ -318,8 +326,8 @@ impl Resolver<'_> {
             self.need_too(&target, &written, Privilege::Update)?;
         }
         let unknown = |name: &str| unknown_column(name, "INSERT INTO");
-        let mut columns = written.inserted(i.columns.as_deref(), unknown)?;
-        self.note_inserted(i, &written, &columns);
+        let mut columns = written.inserted(listed, unknown)?;
+        self.note_inserted(i, listed, &written, &columns);
         let defaults = self.insert_defaults(&table)?;
         if self.env.sql_mode.strict() && !i.ignore {
             let missing = |c: usize| matches!(defaults[c], DefaultValue::Missing(_));
@@ -342,7 +350,7 @@ impl Resolver<'_> {
             InsertSource::Values(rows) => {
                 // `INSERT INTO t VALUES ()`: all defaults.
                 if rows.iter().all(Vec::is_empty) {
-                    if !columns.is_empty() && i.columns.is_some() {
+                    if !columns.is_empty() && listed.is_some() {
                         return Err(count_error(1));
                     }
                     columns.clear();
@@ -381,6 +389,7 @@ impl Resolver<'_> {
             matches!(&rows, RowSource::Values(v) if v.iter().flatten().any(runs_each_row));
         Ok(InsertPlan {
             replace: i.replace,
+            unlisted: listed.is_none(),
             ignore: i.ignore,
             order: order_of(&given),
             given,
@@ -418,17 +427,23 @@ impl Resolver<'_> {
     }
 
     /// Notes the privileges that the columns of the list need.
-    fn note_inserted(&self, i: &Insert, written: &Written, columns: &[usize]) {
+    fn note_inserted(
+        &self,
+        i: &Insert,
+        listed: Option<&[String]>,
+        written: &Written,
+        columns: &[usize],
+    ) {
         for (n, c) in columns.iter().enumerate() {
-            let name = match (&i.columns, written.name_of(n)) {
+            let name = match (listed, written.name_of(n)) {
                 (Some(names), _) => &names[n],
                 (None, Some(of_view)) => of_view,
                 (None, None) => &written.table().def.columns[*c].name,
             };
-            written.note(self.env, name, Privilege::Insert, i.columns.is_none());
+            written.note(self.env, name, Privilege::Insert, listed.is_none());
             if !i.on_duplicate.is_empty() {
                 // MariaDB asks for both on all columns of the list.
-                written.note(self.env, name, Privilege::Update, i.columns.is_none());
+                written.note(self.env, name, Privilege::Update, listed.is_none());
             }
         }
     }
@@ -658,20 +673,41 @@ impl Resolver<'_> {
     /// Plans UPDATE.
     pub fn update(&self, u: &Update) -> SqlResult<UpdatePlan> {
         let subqueries = Subqueries::new(self, &u.subqueries);
+        self.portion_of_table(u.portion.as_ref(), &u.table)?;
         let written = self.target(&u.table, Verb::Update, None, &subqueries)?;
         let table = written.table();
+        let portion = match &u.portion {
+            Some(p) => Some(self.portion(p, &written, &subqueries)?),
+            None => None,
+        };
+        if portion.is_some() {
+            reads_no_portion(&subqueries, table)?;
+        }
         let sets = self.set_plans(&u.assignments, &written, false, None, &subqueries)?;
+        let mut where_ = u.where_.clone();
+        if let (Some(p), Some(plan)) = (&u.portion, &portion) {
+            sets_no_period(plan, &sets, table, &p.period)?;
+            where_ = Some(with_portion(
+                p,
+                plan,
+                table,
+                written.name(),
+                where_.as_ref(),
+            ));
+        }
         let (target, order) = self.filtered(
             &written,
             &u.table,
-            u.where_.as_ref(),
+            where_.as_ref(),
             &u.order_by,
             u.limit.is_some(),
             &subqueries,
         )?;
         let on_update = Self::on_update(table, &sets);
-        let changed =
-            |c: usize| sets.iter().any(|s| s.column == c) || on_update.iter().any(|o| o.0 == c);
+        let cut = |c: usize| (portion.as_ref()).is_some_and(|p| [p.start, p.end].contains(&c));
+        let changed = |c: usize| {
+            sets.iter().any(|s| s.column == c) || on_update.iter().any(|o| o.0 == c) || cut(c)
+        };
         // A new clustered key moves the row in every index.
         let moves = [target.access.index, 0]
             .iter()
@@ -685,6 +721,7 @@ impl Resolver<'_> {
             limit,
             ignore: u.ignore,
             moves,
+            portion,
             row_wise: sets.iter().any(|s| runs_each_row(&s.value)),
             reads_target: subqueries.read(table),
             check: written.check,
@@ -698,10 +735,26 @@ impl Resolver<'_> {
     pub fn delete(&self, d: &Delete) -> SqlResult<DeletePlan> {
         let subqueries = Subqueries::new(self, &d.subqueries);
         let written = self.target(&d.table, Verb::Delete, None, &subqueries)?;
+        self.portion_of_table(d.portion.as_ref(), &d.table)?;
+        let portion = match &d.portion {
+            Some(p) => Some(self.portion(p, &written, &subqueries)?),
+            None => None,
+        };
+        let mut where_ = d.where_.clone();
+        if let (Some(p), Some(plan)) = (&d.portion, &portion) {
+            let table = written.table();
+            where_ = Some(with_portion(
+                p,
+                plan,
+                table,
+                written.name(),
+                where_.as_ref(),
+            ));
+        }
         let (target, order) = self.filtered(
             &written,
             &d.table,
-            d.where_.as_ref(),
+            where_.as_ref(),
             &d.order_by,
             d.limit.is_some(),
             &subqueries,
@@ -712,6 +765,7 @@ impl Resolver<'_> {
             target,
             order,
             limit,
+            portion,
             ignore: d.ignore,
             returning: self.returning(&d.returning, &d.table, &d.subqueries)?,
             reads_target: subqueries.read(written.table()),

@@ -13,6 +13,7 @@
 //! | `rules/` | what makes a plan better, one file each |
 //! | `physical.rs` | from the logical plan to the physical one |
 //! | `dml.rs`, `write_join.rs`, `view_write.rs`, `returning.rs`, `load.rs` | statements that change rows |
+//! | `portion.rs` | FOR PORTION OF |
 //! | `handler.rs` | HANDLER ... READ |
 //! | `zero_date.rs` | `date_column IS NULL` finds the zero date |
 //! | `condition.rs` | conditions and their conjuncts |
@@ -29,6 +30,7 @@ pub mod load;
 pub mod logical;
 pub mod merge;
 pub mod physical;
+mod portion;
 mod recursive;
 pub mod resolve;
 pub mod returning;

@@ -324,7 +324,8 @@ impl Resolver<'_> {
         let Some(def) = self.view_named(&u.table) else {
             return Ok(None);
         };
-        if !def.updatable || !self.is_join_view(&def, 0)? {
+        // No portion of a view.
+        if u.portion.is_some() || !def.updatable || !self.is_join_view(&def, 0)? {
             return Ok(None);
         }
         let usage = match (u.order_by.is_empty(), &u.limit) {

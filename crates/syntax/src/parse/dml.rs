@@ -178,6 +178,9 @@ impl Parser<'_> {
         if !self.eat_all(&[Kw::FOR, Kw::PORTION]) {
             return Ok(None);
         }
+        if self.at_nth(1, Kw::SYSTEM_TIME) {
+            return Err(self.error());
+        }
         self.expect(Kw::OF)?;
         let period = self.ident()?;
         self.expect(Kw::FROM)?;

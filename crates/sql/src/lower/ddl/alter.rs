@@ -51,7 +51,7 @@ fn action(a: syntax::AlterAction, sql_mode: SqlMode) -> SqlResult<Option<AlterAc
             name,
             if_exists,
         } => AlterAction::Drop {
-            kind: drop_kind(kind)?,
+            kind: drop_kind(kind, &name)?,
             name,
             if_exists,
         },
@@ -144,14 +144,17 @@ fn converted_to(options: &[syntax::CharsetOption]) -> SqlResult<CharsetWords> {
     Ok(words)
 }
 
-fn drop_kind(kind: syntax::DropKind) -> SqlResult<DropKind> {
+fn drop_kind(kind: syntax::DropKind, name: &str) -> SqlResult<DropKind> {
     Ok(match kind {
         syntax::DropKind::Column => DropKind::Column,
         syntax::DropKind::Index => DropKind::Index,
         syntax::DropKind::Constraint => DropKind::Constraint,
         syntax::DropKind::Check => DropKind::Check,
         syntax::DropKind::ForeignKey => DropKind::ForeignKey,
-        syntax::DropKind::Period => return unsupported("PERIOD FOR"),
+        syntax::DropKind::Period if name.eq_ignore_ascii_case("SYSTEM_TIME") => {
+            return unsupported("PERIOD FOR SYSTEM_TIME");
+        }
+        syntax::DropKind::Period => DropKind::Period,
     })
 }
 

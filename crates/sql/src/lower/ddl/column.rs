@@ -113,6 +113,7 @@ impl Keys {
                     ignored: false,
                     method: None,
                     key_block_size: 0,
+                    without_overlaps: None,
                 });
             }
         }

@@ -10,9 +10,6 @@ pub(super) fn index(i: Index) -> SqlResult<IndexSpec> {
     if matches!(i.kind, IndexKind::Fulltext | IndexKind::Spatial) {
         return unsupported("FULLTEXT and SPATIAL indexes");
     }
-    if i.without_overlaps.is_some() {
-        return unsupported("WITHOUT OVERLAPS");
-    }
     let primary = i.kind == IndexKind::Primary;
     let mut spec = IndexSpec {
         // A primary key has one name.
@@ -26,6 +23,7 @@ pub(super) fn index(i: Index) -> SqlResult<IndexSpec> {
         ignored: false,
         method: None,
         key_block_size: 0,
+        without_overlaps: i.without_overlaps,
     };
     for p in i.parts {
         if let Some(e) = p.expr {

@@ -2,9 +2,9 @@
 
 use super::refuse::unsupported;
 use super::{charset, column, index};
-use crate::ast::{CreateTable, Duplicates, TableElements, TableOptions};
+use crate::ast::{CreateTable, Duplicates, PeriodSpec, TableElements, TableOptions};
 use crate::lower::ddl::option::{self, references, unknown_option};
-use narwal_engine::MergeInsert;
+use narwal_engine::{MergeInsert, PeriodDef};
 use narwal_syntax::SqlMode;
 use narwal_syntax::ast::ddl as syntax;
 use narwal_syntax::ast::ddl::{OptionValue, TableElement, TableOption};
@@ -55,7 +55,17 @@ pub(super) fn elements(list: Vec<TableElement>, sql_mode: SqlMode) -> SqlResult<
                 key.columns = k.columns;
                 t.foreign_keys.push(key.behind(&t.indexes));
             }
-            TableElement::Period(_) => return unsupported("PERIOD FOR"),
+            TableElement::Period(p) if p.system => {
+                return unsupported("PERIOD FOR SYSTEM_TIME");
+            }
+            TableElement::Period(p) => t.periods.push(PeriodSpec {
+                def: PeriodDef {
+                    name: p.name,
+                    start: p.start,
+                    end: p.end,
+                },
+                if_not_exists: p.if_not_exists,
+            }),
         }
     }
     Ok(t)

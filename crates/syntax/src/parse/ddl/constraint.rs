@@ -148,7 +148,11 @@ impl Parser<'_> {
             self.expect(Kw::END)?;
             return Ok(Some(Generated::Row(false)));
         }
-        let expr = self.in_parentheses()?;
+        // A query here is refused by name.
+        let expr = match self.peek() == Tok::LParen && self.query_behind_parenthesis() {
+            true => self.lone_operand()?,
+            false => self.in_parentheses()?,
+        };
         let stored = self.eat(Kw::STORED) || self.eat(Kw::PERSISTENT);
         if !stored {
             self.eat(Kw::VIRTUAL);
