@@ -155,6 +155,7 @@ fn random_table(rng: &mut StdRng, db: &str, name: &str) -> TableDef {
         foreign_keys: Vec::new(),
         sequence: false,
         merge: None,
+        declared: None,
         options: Vec::new(),
     };
     let mut add = |rng: &mut StdRng, name: &str, unique: bool, not_null: bool| {

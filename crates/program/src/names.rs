@@ -298,6 +298,16 @@ impl Names {
                     }
                 }
             }
+            // DEFAULT of a variable: only columns have one.
+            Expr::Default(column) => {
+                if let Expr::Column(name) = &**column
+                    && self.slot(name).is_some()
+                {
+                    let e = errors::WRONG_COLUMN_NAME.with([name]);
+                    self.error.get_or_insert(e);
+                }
+                None
+            }
             Expr::Column(name) => match self.variable(name) {
                 Some(Variable::One(slot)) => Some(*slot),
                 Some(Variable::Row(fields, _)) => {

@@ -264,6 +264,9 @@ pub struct TableDef {
     /// It is a MERGE table: it has no rows of its own, and shows those of others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merge: Option<MergeDef>,
+    /// The engine of MariaDB that its definition named, if this store stands in for it: ALTER TABLE tells as many rows as there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub declared: Option<String>,
 }
 
 /// The tables that a MERGE table stands for.

@@ -52,6 +52,7 @@ impl TableBuilder {
             foreign_keys: Vec::new(),
             sequence: false,
             merge: None,
+            declared: None,
             options: Vec::new(),
         };
         TableBuilder { def, error: None }

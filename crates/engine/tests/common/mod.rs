@@ -92,6 +92,7 @@ pub fn table_def(name: &str, pk: bool, unique_c: bool) -> TableDef {
         foreign_keys: Vec::new(),
         sequence: false,
         merge: None,
+        declared: None,
         options: Vec::new(),
     }
 }

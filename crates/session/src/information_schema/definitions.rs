@@ -74,6 +74,7 @@ fn made_here() -> &'static BTreeMap<&'static str, Arc<Table>> {
                     foreign_keys: Vec::new(),
                     sequence: false,
                     merge: None,
+                    declared: None,
                     options: Vec::new(),
                 };
                 // The definitions are constants; a test makes them all.

@@ -66,6 +66,7 @@ pub(super) fn made(
             foreign_keys: Vec::new(),
             sequence: false,
             merge: None,
+            declared: None,
             options: Vec::new(),
         });
         Some((c.table.name, table.ok()?))

@@ -13,6 +13,7 @@ use crate::admin::{
     Admin, BinlogStatement, HELP, Maintenance, ReplicaStatement, SetItem, Show, TableLock,
     TransactionStatement,
 };
+use crate::servers::ServerStatement;
 use crate::words::{ExplainConnection, PluginWords, SqlPrepared, Using, XaModifier, XaStatement};
 use narwal_engine::Isolation;
 use narwal_engine::xa::Xid;
@@ -124,8 +125,15 @@ fn definition(d: Ddl, options: &ParseOptions) -> SqlResult<Work> {
             d,
         ) => Work::DropProgram(kind, d),
         Ddl::AlterRoutine(a) => Work::AlterRoutine(a),
+        Ddl::CreateServer(c) => server(ServerStatement::Create(c)),
+        Ddl::AlterServer(name, options) => server(ServerStatement::Alter(name, options)),
+        Ddl::DropServer(d) => server(ServerStatement::Drop(d)),
         d => Work::Sql(narwal_sql::lower(Statement::Ddl(Box::new(d)), options)?),
     })
+}
+
+fn server(s: ServerStatement) -> Work {
+    Work::Admin(Box::new(Admin::Server(s)))
 }
 
 /// One name of an isolation level, and what Narwal does for it.
@@ -257,6 +265,7 @@ fn set_transaction(t: ast::SetTransaction) -> Admin {
 fn lock_tables(tables: Vec<ast::TableLock>) -> Admin {
     let lock = |t: ast::TableLock| TableLock {
         table: t.table,
+        alias: t.alias,
         write: !matches!(t.kind, ast::LockKind::Read | ast::LockKind::ReadLocal),
     };
     Admin::LockTables(tables.into_iter().map(lock).collect())

@@ -394,7 +394,11 @@ fn the_rest() {
         p("flush tables t for export"),
         Admin::Flush(f) if matches!(f[..], [Flush::TablesReadLock(_)])
     ));
-    let lock = |table, write| TableLock { table, write };
+    let lock = |table, write| TableLock {
+        table,
+        write,
+        alias: None,
+    };
     assert_eq!(
         p("lock tables t write, d.u as x read local, v y low_priority write"),
         Admin::LockTables(vec![

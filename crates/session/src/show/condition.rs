@@ -133,6 +133,7 @@ fn as_table(grid: &Grid) -> SqlResult<(Arc<Table>, Rows)> {
         foreign_keys: Vec::new(),
         sequence: false,
         merge: None,
+        declared: None,
         options: Vec::new(),
     })?;
     Ok((table, Arc::new(rows)))

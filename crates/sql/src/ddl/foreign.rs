@@ -460,6 +460,7 @@ pub(super) fn follow_cascades(def: &mut TableDef) -> SqlResult<()> {
         foreign_keys: Vec::new(),
         sequence: false,
         merge: None,
+        declared: None,
         ..def.clone()
     };
     for g in plain

@@ -49,6 +49,7 @@ fn on_table(t: &TableName, privilege: Privilege, env: &StatementEnv) -> SqlResul
         table: t.name.clone(),
         privilege,
         through: None,
+        alias: None,
     })
 }
 
@@ -58,6 +59,7 @@ fn on_database(name: &str, privilege: Privilege) -> Needs {
         table: String::new(),
         privilege,
         through: None,
+        alias: None,
     }
 }
 

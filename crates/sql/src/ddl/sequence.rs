@@ -185,6 +185,7 @@ impl Run<'_> {
             foreign_keys: Vec::new(),
             sequence: true,
             merge: None,
+            declared: None,
             options: Vec::new(),
         };
         if self.temporary.is_none() {

@@ -72,6 +72,7 @@ fn fixture() -> Fixture {
         foreign_keys: Vec::new(),
         sequence: false,
         merge: None,
+        declared: None,
         options: Vec::new(),
     };
     db.ddl(

@@ -55,6 +55,7 @@ pub fn made_of(db: &str, name: &str, columns: Vec<ColumnDef>) -> SqlResult<Arc<T
         foreign_keys: Vec::new(),
         sequence: false,
         merge: None,
+        declared: None,
         options: Vec::new(),
     })?)
 }

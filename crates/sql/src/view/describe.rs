@@ -56,6 +56,7 @@ pub fn describe(
         foreign_keys: Vec::new(),
         sequence: false,
         merge: None,
+        declared: None,
         options: Vec::new(),
     })?)
 }
