@@ -209,13 +209,15 @@ impl Names {
             return None;
         }
         let name = if new { "NEW" } else { "OLD" };
+        if write && !new {
+            return Some(Err(errors::TRG_CANT_CHANGE_ROW.with([&name, &""])));
+        }
         if (new && !t.new) || (!new && !t.old) {
             let on = format!("on {}", t.event);
             return Some(Err(errors::TRG_NO_SUCH_ROW_IN_TRG.with([&name, &on])));
         }
-        if write && (!new || !t.before) {
-            let when = if new { "after " } else { "" };
-            return Some(Err(errors::TRG_CANT_CHANGE_ROW.with([&name, &when])));
+        if write && !t.before {
+            return Some(Err(errors::TRG_CANT_CHANGE_ROW.with([&name, &"after "])));
         }
         let position = t
             .columns

@@ -3,10 +3,11 @@
 use crate::acl::{Lifetime, RoutineKind, TlsNeed};
 use crate::privileges::PrivilegeSet;
 use crate::replica::{ChangeMaster, StartWhat, Threads};
-use crate::servers::ServerStatement;
 pub(crate) use crate::show::filter::Filter;
 use crate::words::ExplainConnection;
-use crate::words::{BackupLock, BackupWords, PluginWords, SqlPrepared, XaStatement};
+use crate::words::{
+    BackupLock, BackupWords, PluginWords, ServerStatement, SqlPrepared, XaStatement,
+};
 use narwal_engine::{Isolation, TableDef};
 pub(crate) use narwal_syntax::ast::TableName as TableRef;
 use narwal_syntax::ast::admin::BinlogText;

@@ -4,28 +4,10 @@ use crate::acl;
 use crate::privileges::PrivilegeSet;
 use crate::session::ClientSession;
 use crate::table_statistics::{Each, hex};
-use narwal_syntax::ast::ddl::{CreateServer, DropObject, ServerOption};
+use crate::words::ServerStatement;
+use narwal_syntax::ast::ddl::{CreateServer, ServerOption};
 use narwal_types::errors::{self, codes};
 use narwal_types::{SqlError, SqlResult};
-
-/// A statement about servers.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum ServerStatement {
-    Create(CreateServer),
-    Alter(String, Vec<ServerOption>),
-    Drop(DropObject<String>),
-}
-
-impl ServerStatement {
-    /// Its status counter.
-    pub(crate) fn counter(&self) -> &'static str {
-        match self {
-            ServerStatement::Create(_) => "Com_create_server",
-            ServerStatement::Alter(..) => "Com_alter_server",
-            ServerStatement::Drop(_) => "Com_drop_server",
-        }
-    }
-}
 
 /// The columns of `mysql.servers` that options fill, and how many characters each takes.
 const COLUMNS: [(&str, &str, usize); 6] = [

@@ -13,8 +13,9 @@ use crate::admin::{
     Admin, BinlogStatement, HELP, Maintenance, ReplicaStatement, SetItem, Show, TableLock,
     TransactionStatement,
 };
-use crate::servers::ServerStatement;
-use crate::words::{ExplainConnection, PluginWords, SqlPrepared, Using, XaModifier, XaStatement};
+use crate::words::{
+    ExplainConnection, PluginWords, ServerStatement, SqlPrepared, Using, XaModifier, XaStatement,
+};
 use narwal_engine::Isolation;
 use narwal_engine::xa::Xid;
 use narwal_sql::{ParamDefault, ParseOptions, Stmt};

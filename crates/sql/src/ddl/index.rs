@@ -21,7 +21,7 @@ impl Run<'_> {
         or_replace: bool,
         table: &TableName,
         index: &IndexSpec,
-        lock_none: bool,
+        ways: &[AlterAction],
     ) -> SqlResult<u64> {
         let table = self.table(table)?;
         let replaced = |name: &String| {
@@ -45,8 +45,11 @@ impl Run<'_> {
             place: None,
             if_not_exists: false,
         };
-        let lock = lock_none.then(|| AlterAction::Lock("NONE".into()));
-        let actions: Vec<_> = drop.into_iter().chain([add]).chain(lock).collect();
+        let actions: Vec<_> = drop
+            .into_iter()
+            .chain([add])
+            .chain(ways.iter().cloned())
+            .collect();
         self.alter(table, &actions, false)
     }
 

@@ -322,8 +322,8 @@ impl Run<'_> {
                 or_replace,
                 table,
                 index,
-                lock_none,
-            } => self.create_index(*or_replace, table, index, *lock_none),
+                ways,
+            } => self.create_index(*or_replace, table, index, ways),
             DdlStmt::DropIndex {
                 if_exists,
                 table,
