@@ -452,7 +452,7 @@ impl ClientSession {
             return Ok(());
         }
         let all = &self.instance.locked_tables;
-        if all.writes.load(Ordering::SeqCst) == 0 {
+        if all.writes.load(Ordering::SeqCst) == 0 || self.reads_snapshot(needs) {
             return Ok(());
         }
         let catalog = self.instance.database().catalog();
@@ -468,6 +468,19 @@ impl ClientSession {
             }
         }
         Ok(())
+    }
+}
+
+impl ClientSession {
+    /// A statement that only reads, in a transaction whose rows are those of an earlier time: in MariaDB the WRITE lock is
+    /// waiting for this transaction, which goes on.
+    fn reads_snapshot(&self, needs: &[Needs]) -> bool {
+        let Some(open) = &self.tx.open else {
+            return false;
+        };
+        open.isolation == Isolation::RepeatableRead
+            && open.txn.snapshot_seq().is_some()
+            && needs.iter().all(|n| n.privilege == Privilege::Select)
     }
 }
 

@@ -256,9 +256,11 @@ impl Expr {
         self.coerce(ty)
     }
 
-    /// Converted to a type, if it has another one already known. Parameters stay as they are.
+    /// Converted to a type, if it has another one already known. Parameters stay as they are, but a program's number whose
+    /// text has a form.
     pub(super) fn coerce(self, ty: &ExprType) -> Expr {
-        if self.ty.null || matches!(self.kind, ExprKind::Param(_)) || ty.null {
+        let formed = self.ty.has_form() && ty.ty.is_string();
+        if self.ty.null || matches!(self.kind, ExprKind::Param(_)) && !formed || ty.null {
             return self;
         }
         let same = match (self.ty.ty.kind, ty.ty.kind) {
@@ -814,7 +816,7 @@ impl Binder<'_> {
     fn table_column(&self, name: &str) -> SqlResult<Option<Expr>> {
         let mut found = None;
         for (s, source) in self.scope.visible() {
-            if let Some(c) = source.table.column(name)
+            if let Some(c) = source.column(name)
                 && !source.hidden.contains(&c)
             {
                 if found.is_some() {
@@ -850,7 +852,7 @@ impl Binder<'_> {
             };
             if db_matches
                 && source.is_named(table)
-                && let Some(c) = source.table.column(column)
+                && let Some(c) = source.column(column)
                 && let Some(e) = Expr::column(self.scope, s, c)
             {
                 self.not_of_both(Some(table), column)?;

@@ -29,8 +29,8 @@ use crate::quote::quote_ident;
 use crate::show::index_rank;
 use crate::virtual_tables::INFORMATION_SCHEMA;
 use narwal_engine::{
-    CatalogChange, CheckDef, ColumnDef, DefaultDef, EngineError, IndexColumn, IndexDef,
-    IndexMethod, Table, TableDef, same_rows,
+    CatalogChange, CheckDef, ColumnDef, DefaultDef, EngineError, IndexColumn, IndexDef, Table,
+    TableDef, same_rows,
 };
 use narwal_syntax::ast::TableName;
 use narwal_types::errors;
@@ -1077,10 +1077,6 @@ impl Run<'_> {
             }
             for (_, ignored) in d.ignored.iter().filter(|(name, _)| same(name, &ix.name)) {
                 ix.ignored = *ignored;
-            }
-            // In MariaDB a hash of MEMORY becomes a tree in other engines.
-            if d.old.declared.as_deref() == Some("MEMORY") && d.def.declared != d.old.declared {
-                ix.method = ix.method.filter(|m| *m != IndexMethod::Hash);
             }
             kept.push(ix);
         }

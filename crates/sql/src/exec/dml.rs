@@ -1594,6 +1594,9 @@ impl<'p> Inserter<'p> {
                 if old[..] != image[..] {
                     change_row(txn, table, &existing_pk, &old, image, env)?;
                     self.affected += 1;
+                } else if table.def.declared.is_some() {
+                    // Other engines do not look whether it is equal.
+                    self.affected += 1;
                 }
                 return Ok(());
             }

@@ -66,7 +66,9 @@ pub fn settle(
             ViewCreation::New if table || catalog.view(own.0, own.1).is_some() => {
                 errors::TABLE_EXISTS_ERROR.with([&own.1])
             }
-            ViewCreation::OrReplace if table => wrong_kind(own.0, own.1, "VIEW"),
+            ViewCreation::OrReplace | ViewCreation::Alter if table => {
+                wrong_kind(own.0, own.1, "VIEW")
+            }
             _ => no_such_table(own.0, own.1),
         });
     }
