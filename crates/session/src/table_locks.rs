@@ -434,6 +434,14 @@ impl ClientSession {
                 };
                 if let Some(alias) = n.alias.as_ref().filter(|a| !with_view(a)) {
                     locked.check_alias(n, alias)?;
+                    // What INSERT writes to and reads from are two, and need two names.
+                    let read = |o: &Needs| {
+                        o.privilege == Privilege::Select
+                            && (&o.db, &o.table, &o.alias) == (&n.db, &n.table, &n.alias)
+                    };
+                    if n.privilege == Privilege::Insert && needs.iter().any(read) {
+                        return Err(errors::TABLE_NOT_LOCKED.with([alias]));
+                    }
                     continue;
                 }
                 let of_table = locked.tables.iter().map(|(d, t, _, write)| (d, t, *write));
@@ -486,17 +494,17 @@ impl ClientSession {
 
 impl Locked {
     /// Errors 1100 and 1099: a statement may call a table only as LOCK TABLES did, and do only that.
-    fn check_alias(&self, n: &Needs, alias: &String) -> SqlResult<()> {
+    fn check_alias(&self, n: &Needs, alias: &str) -> SqlResult<()> {
         let called = |l: &&(String, String, String, bool)| {
             l.0 == n.db && l.1 == n.table && l.2.eq_ignore_ascii_case(alias)
         };
         let mut found = self.aliases.iter().filter(called).peekable();
         if found.peek().is_none() {
-            return Err(errors::TABLE_NOT_LOCKED.with([alias]));
+            return Err(errors::TABLE_NOT_LOCKED.with([&alias]));
         }
         match n.privilege == Privilege::Select || found.any(|l| l.3) {
             true => Ok(()),
-            false => Err(errors::TABLE_NOT_LOCKED_FOR_WRITE.with([alias])),
+            false => Err(errors::TABLE_NOT_LOCKED_FOR_WRITE.with([&alias])),
         }
     }
 }

@@ -221,7 +221,7 @@ fn copies_elsewhere(d: &Draft<'_>, actions: &[AlterAction]) -> bool {
             return true;
         };
         let listed = matches!(c.def.ty.kind, TypeKind::Enum(_) | TypeKind::Set(_));
-        (was.ty != c.def.ty && !(listed && !copies_in_mariadb(was, &c.def)))
+        (was.ty != c.def.ty && (!listed || copies_in_mariadb(was, &c.def)))
             || (was.nullable, was.auto_increment) != (c.def.nullable, c.def.auto_increment)
             || was.generated != c.def.generated
     };
