@@ -1002,6 +1002,8 @@ errors! {
         "Cannot define foreign key with {} clause on a generated column";
     WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN: 2 = 1906, b"HY000", "ER_WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN",
         "The value specified for generated column '{}' in table '{}' has been ignored";
+    UNSUPPORTED_ACTION_ON_GENERATED_COLUMN: 0 = 1907, b"HY000", "ER_UNSUPPORTED_ACTION_ON_GENERATED_COLUMN",
+        "This is not yet supported for generated columns";
     UNSUPPORTED_ENGINE_FOR_GENERATED_COLUMNS: 1 = 1910, b"HY000", "ER_UNSUPPORTED_ENGINE_FOR_GENERATED_COLUMNS",
         "{} storage engine does not support generated columns";
     UNKNOWN_OPTION: 1 = 1911, b"HY000", "ER_UNKNOWN_OPTION",

@@ -167,6 +167,27 @@ fn check_retyped(old: &TableDef, columns: &[NewColumn]) -> SqlResult<()> {
     Ok(())
 }
 
+/// Error 1907: a column becomes VIRTUAL, or is VIRTUAL no more.
+fn check_virtual(old: &TableDef, columns: &[NewColumn]) -> SqlResult<()> {
+    let is_virtual = |c: &ColumnDef| c.generated.as_ref().is_some_and(|g| !g.stored);
+    let turned =
+        |c: &NewColumn| (c.from).is_some_and(|f| is_virtual(&old.columns[f]) != is_virtual(&c.def));
+    match !is_mysql() && columns.iter().any(turned) {
+        true => Err(errors::UNSUPPORTED_ACTION_ON_GENERATED_COLUMN.plain()),
+        false => Ok(()),
+    }
+}
+
+/// MODIFY and CHANGE of a column that is STORED, or was: MariaDB computes it in a copy.
+fn stored_again(old: &TableDef, c: &NewColumn, actions: &[AlterAction]) -> bool {
+    let is_stored = |c: &ColumnDef| c.generated.as_ref().is_some_and(|g| g.stored);
+    let Some(was) = c.from.map(|f| &old.columns[f]) else {
+        return false;
+    };
+    let named = |a: &AlterAction| matches!(a, AlterAction::Change { column, .. } if same(column, &was.name));
+    (is_stored(was) || is_stored(&c.def)) && actions.iter().any(named)
+}
+
 /// A new column whose values MariaDB computes row by row, in a copy. A column that comes without one brings a CHECK that no
 /// row is asked for.
 fn computed_anew(c: &NewColumn) -> bool {
@@ -296,6 +317,7 @@ impl Run<'_> {
         let draft = self.draft(old, actions)?;
         let asked = self.asked(old, actions)?;
         check_retyped(old, &draft.columns)?;
+        check_virtual(old, &draft.columns)?;
         let retyped = draft.columns.iter().any(|c| {
             c.from
                 .is_some_and(|f| copies_in_mariadb(&old.columns[f], &c.def))
@@ -328,8 +350,14 @@ impl Run<'_> {
         if draft.def.sequence && !old.sequence {
             self.has_one_row(table)?;
         }
-        let copied =
-            retyped || ignore || temporary || another || copies_rows(old, &draft.def, actions);
+        let computed = draft.columns.iter().any(computed_anew)
+            || draft.columns.iter().any(|c| stored_again(old, c, actions));
+        let copied = retyped
+            || computed
+            || ignore
+            || temporary
+            || another
+            || copies_rows(old, &draft.def, actions);
         let in_place = !temporary && self.is_in_place(&draft, copied);
         let fills = draft.def.indexes.iter().any(|i| i.id == 0);
         if asked.lock_none && (!in_place || fills) && self.db.table_rows(table) > 0 {
