@@ -156,6 +156,7 @@ fn random_table(rng: &mut StdRng, db: &str, name: &str) -> TableDef {
         sequence: false,
         merge: None,
         period: None,
+        declared: None,
         options: Vec::new(),
     };
     let mut add = |rng: &mut StdRng, name: &str, unique: bool, not_null: bool| {

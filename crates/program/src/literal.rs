@@ -29,14 +29,17 @@ pub(crate) fn literal(v: &Value) -> Expr {
         Value::Date(_) => Expr::Temporal {
             kind: TemporalKind::Date,
             text: text(v),
+            odbc: false,
         },
         Value::DateTime(_) => Expr::Temporal {
             kind: TemporalKind::Timestamp,
             text: text(v),
+            odbc: false,
         },
         Value::Time(_) => Expr::Temporal {
             kind: TemporalKind::Time,
             text: text(v),
+            odbc: false,
         },
         _ => Expr::Literal(Literal::String(text(v))),
     }

@@ -209,13 +209,15 @@ impl Names {
             return None;
         }
         let name = if new { "NEW" } else { "OLD" };
+        if write && !new {
+            return Some(Err(errors::TRG_CANT_CHANGE_ROW.with([&name, &""])));
+        }
         if (new && !t.new) || (!new && !t.old) {
             let on = format!("on {}", t.event);
             return Some(Err(errors::TRG_NO_SUCH_ROW_IN_TRG.with([&name, &on])));
         }
-        if write && (!new || !t.before) {
-            let when = if new { "after " } else { "" };
-            return Some(Err(errors::TRG_CANT_CHANGE_ROW.with([&name, &when])));
+        if write && !t.before {
+            return Some(Err(errors::TRG_CANT_CHANGE_ROW.with([&name, &"after "])));
         }
         let position = t
             .columns
@@ -297,6 +299,16 @@ impl Names {
                         None
                     }
                 }
+            }
+            // DEFAULT of a variable: only columns have one.
+            Expr::Default(column) => {
+                if let Expr::Column(name) = &**column
+                    && self.slot(name).is_some()
+                {
+                    let e = errors::WRONG_COLUMN_NAME.with([name]);
+                    self.error.get_or_insert(e);
+                }
+                None
             }
             Expr::Column(name) => match self.variable(name) {
                 Some(Variable::One(slot)) => Some(*slot),

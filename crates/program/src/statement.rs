@@ -152,6 +152,15 @@ impl Compiler<'_> {
             Ddl::DropTable(t) if t.temporary => {}
             _ => self.no_commit()?,
         }
+        if let Ddl::CreateView(v) = &mut d {
+            let (names, mut of_program) = (&mut self.names, false);
+            rewrite::select(&mut v.select, &mut |e| {
+                of_program |= matches!(e, Expr::Column(name) if names.slot(name).is_some());
+            });
+            if of_program {
+                return Err(errors::VIEW_SELECT_VARIABLE.plain());
+            }
+        }
         if let Ddl::CreateTable(c) = &mut d
             && let Some(select) = &mut c.select
         {
@@ -379,12 +388,16 @@ impl Compiler<'_> {
                     return self.set_local(&name, value);
                 }
                 if let Some((row, _)) = row
-                    && scope == Scope::Default
+                    && matches!(scope, Scope::Default | Scope::Marked)
                     && !is_structured(&name)
                 {
                     return Err(errors::UNKNOWN_STRUCTURED_VARIABLE.with([&row]));
                 }
                 let mut value = value;
+                let scope = match scope {
+                    Scope::Marked => Scope::Default,
+                    said => said,
+                };
                 self.settable(&name)?;
                 self.setting(&mut value)?;
                 if self.kind.is_within_statement() {

@@ -215,9 +215,9 @@ impl ClientSession {
             self.rights.account = self
                 .rights
                 .acl
-                .effective(
-                    &self.client.account_user,
-                    &self.client.account_host,
+                .effective_at(
+                    (&self.client.account_user, &self.client.account_host),
+                    (&self.client.host, self.client.ip.as_deref()),
                     role.as_deref(),
                 )
                 .unwrap_or_else(|| Arc::new(self.rights.account.without_its_grants()));

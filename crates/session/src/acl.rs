@@ -290,7 +290,8 @@ pub struct Account {
     pub proxies: BTreeMap<(String, String), bool>,
     /// What it may use.
     pub limits: Limits,
-    /// Of a session's account: the roles that are enabled. Their global privileges are in `global`. Not stored.
+    /// Of a session's account: the roles that are enabled, whose global privileges are in `global`, and what accounts of
+    /// its name for other hosts bring. Not stored.
     pub also: Vec<Arc<Account>>,
 }
 
@@ -461,6 +462,40 @@ impl Account {
             limits: self.limits,
             ..Account::new(&self.user, &self.host)
         }
+    }
+
+    /// It has something on databases and below.
+    fn has_grants(&self) -> bool {
+        !(self.databases.is_empty()
+            && self.tables.is_empty()
+            && self.columns.is_empty()
+            && self.routines.is_empty())
+    }
+
+    /// Its grants on what accounts before it have none on.
+    fn beside(&self, before: &[Arc<Account>]) -> Account {
+        let mut a = Account::new(&self.user, &self.host);
+        let all = self.databases.iter();
+        a.databases = all
+            .filter(|(db, _)| !before.iter().any(|b| b.databases.contains_key(*db)))
+            .map(|(db, p)| (db.clone(), *p))
+            .collect();
+        let known = |key: &(String, String)| {
+            (before.iter()).any(|b| b.tables.contains_key(key) || b.columns.contains_key(key))
+        };
+        a.tables = (self.tables.iter())
+            .filter(|(key, _)| !known(key))
+            .map(|(key, p)| (key.clone(), *p))
+            .collect();
+        a.columns = (self.columns.iter())
+            .filter(|(key, _)| !known(key))
+            .map(|(key, p)| (key.clone(), p.clone()))
+            .collect();
+        a.routines = (self.routines.iter())
+            .filter(|(key, _)| !before.iter().any(|b| b.routines.contains_key(*key)))
+            .map(|(key, p)| (key.clone(), *p))
+            .collect();
+        a
     }
 
     /// Its own grants, and those of its enabled roles.
@@ -849,6 +884,17 @@ impl Acl {
         host: &str,
         role: Option<&str>,
     ) -> Option<Arc<Account>> {
+        self.effective_at((user, host), (host, None), role)
+    }
+
+    /// The same of a client at a host and an address: what other accounts of its name have on databases and below counts
+    /// for it too, if their hosts mean its own. Its own account's grants come first, then those of more specific hosts.
+    pub(crate) fn effective_at(
+        &self,
+        (user, host): (&str, &str),
+        (client, ip): (&str, Option<&str>),
+        role: Option<&str>,
+    ) -> Option<Arc<Account>> {
         let nameless = user.is_empty() && host.is_empty() && role.is_some();
         let own = match self.get(user, host) {
             Some(a) => a.clone(),
@@ -861,11 +907,20 @@ impl Acl {
                 more.push(r);
             }
         }
+        let global = more.iter().fold(own.global, |p, r| p.with(r.global));
+        let mut namesakes = vec![own.clone()];
+        for a in &self.accounts {
+            let namesake = a.user == user && a.host != host && !a.is_role && !user.is_empty();
+            if namesake && a.has_grants() && host_match(&a.host, client, ip) {
+                namesakes.push(Arc::new(a.beside(&namesakes)));
+            }
+        }
+        more.extend(namesakes.drain(1..));
         if more.is_empty() {
             return Some(own);
         }
         let mut a = Account::clone(&own);
-        a.global = more.iter().fold(a.global, |p, r| p.with(r.global));
+        a.global = global;
         a.also = more;
         Some(Arc::new(a))
     }

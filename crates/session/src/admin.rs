@@ -5,7 +5,9 @@ use crate::privileges::PrivilegeSet;
 use crate::replica::{ChangeMaster, StartWhat, Threads};
 pub(crate) use crate::show::filter::Filter;
 use crate::words::ExplainConnection;
-use crate::words::{BackupLock, BackupWords, PluginWords, SqlPrepared, XaStatement};
+use crate::words::{
+    BackupLock, BackupWords, PluginWords, ServerStatement, SqlPrepared, XaStatement,
+};
 use narwal_engine::{Isolation, TableDef};
 pub(crate) use narwal_syntax::ast::TableName as TableRef;
 use narwal_syntax::ast::admin::BinlogText;
@@ -109,6 +111,8 @@ pub(crate) enum Level {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TableLock {
     pub table: TableRef,
+    /// What statements call it.
+    pub alias: Option<String>,
     /// WRITE, not READ.
     pub write: bool,
 }
@@ -562,6 +566,8 @@ pub(crate) enum Admin {
     Prepared(SqlPrepared),
     /// INSTALL, UNINSTALL.
     Plugin(PluginWords),
+    /// CREATE, ALTER and DROP SERVER.
+    Server(ServerStatement),
     /// SHUTDOWN.
     Shutdown,
 }
@@ -648,6 +654,7 @@ impl Admin {
             Admin::Prepared(p) => p.counter(),
             Admin::Plugin(PluginWords::Install { .. }) => "Com_install_plugin",
             Admin::Plugin(_) => "Com_uninstall_plugin",
+            Admin::Server(s) => s.counter(),
             Admin::Shutdown => "Com_shutdown",
         }
     }
@@ -666,7 +673,7 @@ impl Admin {
             Admin::Replica(r) => matches!(r, ReplicaStatement::Reset { .. }),
             Admin::BackupLock(b) => matches!(b, BackupLock::Stage(_) | BackupLock::Table(_)),
             Admin::Maintain { op, .. } => !matches!(op, Maintenance::PreloadKeys),
-            Admin::Flush(_) | Admin::LockTables(_) | Admin::Plugin(_) => true,
+            Admin::Flush(_) | Admin::LockTables(_) | Admin::Plugin(_) | Admin::Server(_) => true,
             _ => false,
         }
     }

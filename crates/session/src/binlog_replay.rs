@@ -171,6 +171,7 @@ impl ClientSession {
             table: table.to_owned(),
             privilege: Privilege::Update,
             through: None,
+            alias: None,
         }])
     }
 

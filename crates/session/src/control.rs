@@ -12,6 +12,8 @@ use narwal_types::{ResultColumn, ResultSink, SqlError, SqlResult};
 /// What an administrative statement gives.
 enum Answer {
     Done,
+    /// So many rows are changed.
+    Changed(u64),
     Rows(Grid),
 }
 
@@ -82,6 +84,7 @@ impl ClientSession {
         self.late.next_is_last(false);
         match answer {
             Ok(Answer::Done) => self.finish_ok(0, 0, String::new(), out, more),
+            Ok(Answer::Changed(n)) => self.finish_ok(n, 0, String::new(), out, more),
             Ok(Answer::Rows(grid)) => {
                 grid.send(out)?;
                 let n = grid.rows.len() as u64;
@@ -102,7 +105,7 @@ impl ClientSession {
             Admin::Show(Show::BinlogEvents(_)) => crate::show::events::events_grid().columns,
             Admin::Show(_) | Admin::Describe { .. } => match self.answer(admin)? {
                 Answer::Rows(g) => g.columns,
-                Answer::Done => Vec::new(),
+                Answer::Done | Answer::Changed(_) => Vec::new(),
             },
             Admin::ExplainConnection(e) => e.columns(),
             Admin::Maintain { .. } | Admin::CacheIndex { .. } => maintenance_grid().columns,
@@ -156,6 +159,7 @@ impl ClientSession {
             }
             Admin::HandlerClose(name) => self.close_handler(name)?.into(),
             Admin::Plugin(words) => self.plugin(words)?.into(),
+            Admin::Server(s) => Answer::Changed(self.server_statement(s)?),
             Admin::Shutdown => self.shutdown()?.into(),
             // These run in `run_admin`.
             Admin::Backup(_) | Admin::Prepared(_) => {

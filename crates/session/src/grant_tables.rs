@@ -319,6 +319,7 @@ impl ClientSession {
             table: table.def.name.clone(),
             privilege,
             through: None,
+            alias: None,
         }])?;
         // `user` is a view there, of which only rows can go.
         if table.def.name == "user" && privilege != Privilege::Delete {

@@ -97,6 +97,7 @@ mod roles;
 mod rows;
 mod sequences;
 mod server_statements;
+mod servers;
 mod session;
 mod session_rights;
 mod session_transaction;

@@ -77,6 +77,8 @@ pub(crate) struct Locked {
     pub(crate) tables: Vec<(String, String, u64, bool)>,
     /// Views: database, name, and whether for writing.
     pub(crate) views: Vec<(String, String, bool)>,
+    /// What statements may call a table: database, name, alias, and whether for writing.
+    pub(crate) aliases: Vec<(String, String, String, bool)>,
     /// Ids of those for writing.
     pub held: Arc<[u64]>,
     /// Ids of all: locks of rows that this session's statements take do not wait for its own table locks.

@@ -93,6 +93,7 @@ impl PrivilegeSet {
     pub const TRIGGER: PrivilegeSet = PrivilegeSet(1 << 26);
     pub const SET_USER: PrivilegeSet = PrivilegeSet(1 << 29);
     pub const CREATE_USER: PrivilegeSet = PrivilegeSet(1 << 24);
+    pub const FEDERATED_ADMIN: PrivilegeSet = PrivilegeSet(1 << 30);
     pub const CONNECTION_ADMIN: PrivilegeSet = PrivilegeSet(1 << 31);
     pub const READ_ONLY_ADMIN: PrivilegeSet = PrivilegeSet(1 << 32);
     pub const REPLICATION_SLAVE_ADMIN: PrivilegeSet = PrivilegeSet(1 << 33);

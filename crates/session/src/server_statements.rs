@@ -75,6 +75,7 @@ impl ClientSession {
                     let locks: Vec<TableLock> = tables
                         .iter()
                         .map(|t| TableLock {
+                            alias: None,
                             table: t.clone(),
                             write: false,
                         })

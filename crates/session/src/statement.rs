@@ -697,6 +697,9 @@ impl ClientSession {
                     // A value that the statement gave itself is reported, but LAST_INSERT_ID() does not see it.
                     reported = self.env.explicit_insert_id.get();
                 }
+                if let Some(n) = self.env.selected_rows.take() {
+                    self.env.found_rows = n;
+                }
                 self.finish_ok(affected, reported, info, out, more)
             }
         }

@@ -132,6 +132,7 @@ impl ClientSession {
         let until = self.patience().until;
         let mut names: Vec<(String, String, bool)> = Vec::new();
         let mut views = Vec::new();
+        let mut aliases = Vec::new();
         let mut of_system = 0;
         for t in tables {
             let db = t.table.db.as_deref().or(self.env.db.as_deref());
@@ -140,6 +141,8 @@ impl ClientSession {
                 continue;
             }
             let (db, name) = self.lockable(&t.table)?;
+            let alias = t.alias.as_ref().unwrap_or(&name).clone();
+            aliases.push((db.clone(), name.clone(), alias, t.write));
             let catalog = self.instance.database().catalog();
             if db == MYSQL
                 && crate::information_schema::system_table(&name).is_some()
@@ -196,6 +199,7 @@ impl ClientSession {
             }
             drop(write);
             locked.views = views;
+            locked.aliases = aliases;
             *self.vars.held_tables.lock() = Some(locked.all.clone());
             *self.vars.locked_names.lock() = self.all_locked(&locked);
             self.locks.tables = Some(locked);
@@ -296,6 +300,7 @@ impl ClientSession {
         };
         Ok(Locked {
             views: Vec::new(),
+            aliases: Vec::new(),
             tables,
             held,
             all,
@@ -422,6 +427,23 @@ impl ClientSession {
                 if n.table.is_empty() || n.privilege == Privilege::CreateView {
                     return Err(active_locks());
                 }
+                // A table that came with a view has its own name.
+                let with_view = |alias: &str| {
+                    let named = |l: &(String, String, String, bool)| l.0 == n.db && l.1 == n.table;
+                    alias == n.table && !locked.aliases.iter().any(named)
+                };
+                if let Some(alias) = n.alias.as_ref().filter(|a| !with_view(a)) {
+                    locked.check_alias(n, alias)?;
+                    // What INSERT writes to and reads from are two, and need two names.
+                    let read = |o: &Needs| {
+                        o.privilege == Privilege::Select
+                            && (&o.db, &o.table, &o.alias) == (&n.db, &n.table, &n.alias)
+                    };
+                    if n.privilege == Privilege::Insert && needs.iter().any(read) {
+                        return Err(errors::TABLE_NOT_LOCKED.with([alias]));
+                    }
+                    continue;
+                }
                 let of_table = locked.tables.iter().map(|(d, t, _, write)| (d, t, *write));
                 let of_view = locked.views.iter().map(|(d, v, write)| (d, v, *write));
                 let found = (of_table.chain(of_view)).find(|t| *t.0 == n.db && *t.1 == n.table);
@@ -438,7 +460,7 @@ impl ClientSession {
             return Ok(());
         }
         let all = &self.instance.locked_tables;
-        if all.writes.load(Ordering::SeqCst) == 0 {
+        if all.writes.load(Ordering::SeqCst) == 0 || self.reads_snapshot(needs) {
             return Ok(());
         }
         let catalog = self.instance.database().catalog();
@@ -454,6 +476,36 @@ impl ClientSession {
             }
         }
         Ok(())
+    }
+}
+
+impl ClientSession {
+    /// A statement that only reads, in a transaction whose rows are those of an earlier time: in MariaDB the WRITE lock is
+    /// waiting for this transaction, which goes on.
+    fn reads_snapshot(&self, needs: &[Needs]) -> bool {
+        let Some(open) = &self.tx.open else {
+            return false;
+        };
+        open.isolation == Isolation::RepeatableRead
+            && open.txn.snapshot_seq().is_some()
+            && needs.iter().all(|n| n.privilege == Privilege::Select)
+    }
+}
+
+impl Locked {
+    /// Errors 1100 and 1099: a statement may call a table only as LOCK TABLES did, and do only that.
+    fn check_alias(&self, n: &Needs, alias: &str) -> SqlResult<()> {
+        let called = |l: &&(String, String, String, bool)| {
+            l.0 == n.db && l.1 == n.table && l.2.eq_ignore_ascii_case(alias)
+        };
+        let mut found = self.aliases.iter().filter(called).peekable();
+        if found.peek().is_none() {
+            return Err(errors::TABLE_NOT_LOCKED.with([&alias]));
+        }
+        match n.privilege == Privilege::Select || found.any(|l| l.3) {
+            true => Ok(()),
+            false => Err(errors::TABLE_NOT_LOCKED_FOR_WRITE.with([&alias])),
+        }
     }
 }
 

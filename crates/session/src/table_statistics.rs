@@ -15,7 +15,7 @@ use narwal_engine::{Database, Table, TxnOptions};
 use narwal_sql::{NoVariables, ParseOptions, Prepared, StatementEnv, parse_statement};
 use narwal_types::temporal::fraction_bytes;
 use narwal_types::{ColumnType, Decimal, SqlResult, TypeKind};
-use rows::{Each, hex};
+pub(crate) use rows::{Each, hex};
 use std::sync::Arc;
 
 /// Most bytes of a value that the tables keep.

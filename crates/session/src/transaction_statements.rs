@@ -113,7 +113,7 @@ impl ClientSession {
         read_only: Option<bool>,
     ) -> SqlResult<()> {
         match scope {
-            SetScope::Default => {
+            SetScope::Default | SetScope::Marked => {
                 if self.tx.open.is_some() || self.tx.xa.is_some() {
                     return Err(errors::CANT_CHANGE_TX_CHARACTERISTICS.plain());
                 }

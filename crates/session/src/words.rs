@@ -5,6 +5,7 @@ use narwal_sql::ParamDefault;
 use narwal_syntax::ast::ExplainForm;
 use narwal_syntax::ast::TableName;
 use narwal_syntax::ast::admin::{BackupStage, Operand};
+use narwal_syntax::ast::ddl::{CreateServer, DropObject, ServerOption};
 use narwal_types::ResultColumn;
 
 /// INSTALL and UNINSTALL.
@@ -147,5 +148,24 @@ impl ExplainConnection {
             only.name = format!("SHOW {}", only.name);
         }
         columns
+    }
+}
+
+/// A statement about servers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum ServerStatement {
+    Create(CreateServer),
+    Alter(String, Vec<ServerOption>),
+    Drop(DropObject<String>),
+}
+
+impl ServerStatement {
+    /// Its status counter.
+    pub(crate) fn counter(&self) -> &'static str {
+        match self {
+            ServerStatement::Create(_) => "Com_create_server",
+            ServerStatement::Alter(..) => "Com_alter_server",
+            ServerStatement::Drop(_) => "Com_drop_server",
+        }
     }
 }

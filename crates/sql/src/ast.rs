@@ -527,8 +527,8 @@ pub enum DdlStmt {
         table: TableName,
         /// Index.
         index: IndexSpec,
-        /// LOCK=NONE: writers must not wait.
-        lock_none: bool,
+        /// ALGORITHM and LOCK.
+        ways: Vec<AlterAction>,
     },
     /// DROP INDEX.
     DropIndex {

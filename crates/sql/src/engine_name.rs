@@ -37,3 +37,9 @@ pub fn stood_in_for(name: &str) -> Option<&'static str> {
     let found = NAMES.iter().find(|(n, _)| n.eq_ignore_ascii_case(name));
     found.map(|(_, shown)| *shown)
 }
+
+/// The engine that a table of this store stands in for, as its definition keeps it. MERGE tables are what they are.
+pub fn declared(name: &str) -> Option<String> {
+    let found = stood_in_for(name).filter(|name| *name != MERGE);
+    found.map(str::to_string)
+}

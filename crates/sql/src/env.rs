@@ -520,6 +520,8 @@ pub struct StatementEnv {
     pub more_errors: RefCell<Vec<SqlError>>,
     /// The row that a statement is at that writes rows, counted from 1: conditions are about it. 0 where there is none.
     pub row_number: Cell<u64>,
+    /// How many rows an INSERT ... SELECT has read: FOUND_ROWS() of the next statement.
+    pub selected_rows: Cell<Option<u64>>,
 }
 
 /// The SQLSTATE of a warning about an expression's value that is an error where a strict statement stores it.
@@ -629,6 +631,7 @@ impl StatementEnv {
             inner_found: Cell::new(0),
             clears: Cell::new(0),
             row_number: Cell::new(0),
+            selected_rows: Cell::new(None),
             trace: RefCell::default(),
             more_errors: RefCell::default(),
         }
@@ -849,6 +852,7 @@ impl StatementEnv {
     pub fn clear_conditions(&self) {
         self.clears.set(self.clears.get().wrapping_add(1));
         self.row_number.set(0);
+        self.selected_rows.set(None);
         if self.warning_count.get() != 0 {
             self.warning_count.set(0);
             self.warnings.borrow_mut().clear();

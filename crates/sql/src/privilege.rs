@@ -27,6 +27,8 @@ pub struct Needs {
     pub privilege: Privilege,
     /// For a table under a view: the view that is open.
     pub through: Option<Box<Through>>,
+    /// What the statement itself calls the table, where it names it: LOCK TABLES locks names.
+    pub alias: Option<String>,
 }
 
 /// The view that a privilege is needed through.

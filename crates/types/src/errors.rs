@@ -740,6 +740,8 @@ errors! {
         "You can't combine write-locking of system tables with other tables or lock types";
     TRG_IN_WRONG_SCHEMA: 0 = 1435, b"HY000", "ER_TRG_IN_WRONG_SCHEMA",
         "Trigger in wrong schema";
+    CANT_CREATE_FEDERATED_TABLE: 1 = 1434, b"HY000", "ER_CANT_CREATE_FEDERATED_TABLE",
+        "Can't create federated table. Foreign data src error:  {}";
     STACK_OVERRUN_NEED_MORE: 1 = 1436, b"HY000", "ER_STACK_OVERRUN_NEED_MORE",
         "Thread stack overrun: {}";
     CANT_DROP_DEFAULT_KEYCACHE: 0 = 1438, b"HY000", "ER_WARN_CANT_DROP_DEFAULT_KEYCACHE",
@@ -796,6 +798,10 @@ errors! {
         "Too high level of nesting for select; at most {} are possible";
     NAME_BECOMES_EMPTY: 1 = 1474, b"HY000", "ER_NAME_BECOMES_EMPTY",
         "Name '{}' has become ''";
+    FOREIGN_SERVER_EXISTS: 1 = 1476, b"HY000", "ER_FOREIGN_SERVER_EXISTS",
+        "Cannot create foreign server '{}' as it already exists";
+    FOREIGN_SERVER_DOESNT_EXIST: 1 = 1477, b"HY000", "ER_FOREIGN_SERVER_DOESNT_EXIST",
+        "The foreign server name you are trying to reference does not exist. Data source error:  {}";
     ILLEGAL_HA_CREATE_OPTION: 2 = 1478, b"HY000", "ER_ILLEGAL_HA_CREATE_OPTION",
         "Table storage engine '{64}' does not support the create option '{64}'";
     NOT_CONSTANT_EXPRESSION: 1 = 1487, b"HY000", "ER_NOT_CONSTANT_EXPRESSION",

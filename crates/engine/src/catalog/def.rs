@@ -271,6 +271,9 @@ pub struct TableDef {
     /// PERIOD FOR.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub period: Option<PeriodDef>,
+    /// The engine of MariaDB that its definition named, if this store stands in for it: ALTER TABLE tells as many rows as there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub declared: Option<String>,
 }
 
 /// An application-time period: two columns that say from when until when a row holds, the end excluded.

@@ -53,6 +53,7 @@ impl TableBuilder {
             sequence: false,
             merge: None,
             period: None,
+            declared: None,
             options: Vec::new(),
         };
         TableBuilder { def, error: None }

@@ -94,6 +94,7 @@ pub fn table_def(name: &str, pk: bool, unique_c: bool) -> TableDef {
         sequence: false,
         merge: None,
         period: None,
+        declared: None,
         options: Vec::new(),
     }
 }

@@ -75,6 +75,7 @@ fn made_here() -> &'static BTreeMap<&'static str, Arc<Table>> {
                     sequence: false,
                     merge: None,
                     period: None,
+                    declared: None,
                     options: Vec::new(),
                 };
                 // The definitions are constants; a test makes them all.

@@ -67,6 +67,7 @@ pub(super) fn made(
             sequence: false,
             merge: None,
             period: None,
+            declared: None,
             options: Vec::new(),
         });
         Some((c.table.name, table.ok()?))

@@ -13,7 +13,9 @@ use crate::admin::{
     Admin, BinlogStatement, HELP, Maintenance, ReplicaStatement, SetItem, Show, TableLock,
     TransactionStatement,
 };
-use crate::words::{ExplainConnection, PluginWords, SqlPrepared, Using, XaModifier, XaStatement};
+use crate::words::{
+    ExplainConnection, PluginWords, ServerStatement, SqlPrepared, Using, XaModifier, XaStatement,
+};
 use narwal_engine::Isolation;
 use narwal_engine::xa::Xid;
 use narwal_sql::{ParamDefault, ParseOptions, Stmt};
@@ -124,8 +126,15 @@ fn definition(d: Ddl, options: &ParseOptions) -> SqlResult<Work> {
             d,
         ) => Work::DropProgram(kind, d),
         Ddl::AlterRoutine(a) => Work::AlterRoutine(a),
+        Ddl::CreateServer(c) => server(ServerStatement::Create(c)),
+        Ddl::AlterServer(name, options) => server(ServerStatement::Alter(name, options)),
+        Ddl::DropServer(d) => server(ServerStatement::Drop(d)),
         d => Work::Sql(narwal_sql::lower(Statement::Ddl(Box::new(d)), options)?),
     })
+}
+
+fn server(s: ServerStatement) -> Work {
+    Work::Admin(Box::new(Admin::Server(s)))
 }
 
 /// One name of an isolation level, and what Narwal does for it.
@@ -257,6 +266,7 @@ fn set_transaction(t: ast::SetTransaction) -> Admin {
 fn lock_tables(tables: Vec<ast::TableLock>) -> Admin {
     let lock = |t: ast::TableLock| TableLock {
         table: t.table,
+        alias: t.alias,
         write: !matches!(t.kind, ast::LockKind::Read | ast::LockKind::ReadLocal),
     };
     Admin::LockTables(tables.into_iter().map(lock).collect())

@@ -160,7 +160,7 @@ fn set_forms() {
             // GLOBAL holds on until another scope is named.
             sys(SetScope::Global, "wait_timeout", "7"),
             sys(SetScope::Session, "sql_mode", "Str(\"\")"),
-            sys(SetScope::Default, "autocommit", "Word(\"ON\")"),
+            sys(SetScope::Marked, "autocommit", "Word(\"ON\")"),
             ("names".into(), "utf8mb4".into(), "utf8mb4_bin".into()),
             ("charset".into(), String::new(), String::new()),
             sys(SetScope::Global, "sql_mode", "concat(@@sql_mode,',x')"),
@@ -394,13 +394,17 @@ fn the_rest() {
         p("flush tables t for export"),
         Admin::Flush(f) if matches!(f[..], [Flush::TablesReadLock(_)])
     ));
-    let lock = |table, write| TableLock { table, write };
+    let lock = |table, alias: Option<&str>, write| TableLock {
+        table,
+        write,
+        alias: alias.map(str::to_string),
+    };
     assert_eq!(
         p("lock tables t write, d.u as x read local, v y low_priority write"),
         Admin::LockTables(vec![
-            lock(t(None, "t"), true),
-            lock(t(Some("d"), "u"), false),
-            lock(t(None, "v"), true)
+            lock(t(None, "t"), None, true),
+            lock(t(Some("d"), "u"), Some("x"), false),
+            lock(t(None, "v"), Some("y"), true)
         ])
     );
     assert_eq!(code("lock tables t"), 1064);

@@ -134,6 +134,7 @@ fn as_table(grid: &Grid) -> SqlResult<(Arc<Table>, Rows)> {
         sequence: false,
         merge: None,
         period: None,
+        declared: None,
         options: Vec::new(),
     })?;
     Ok((table, Arc::new(rows)))

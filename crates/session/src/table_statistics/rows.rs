@@ -3,7 +3,7 @@
 use narwal_types::{Collation, OkInfo, ResultColumn, ResultSink, SqlResult, ValueRef};
 
 /// Gives the rows of a SELECT of the server's own to a function, as bytes; NULL is `None`.
-pub(super) struct Each<F>(pub(super) F);
+pub(crate) struct Each<F>(pub(crate) F);
 
 impl<F: FnMut(&[Option<Vec<u8>>])> ResultSink for Each<F> {
     fn begin_rows(&mut self, _: &[ResultColumn]) -> SqlResult<()> {
@@ -33,7 +33,7 @@ impl<F: FnMut(&[Option<Vec<u8>>])> ResultSink for Each<F> {
 }
 
 /// A text as SQL that means the same under every character set.
-pub(super) fn hex(s: &[u8]) -> String {
+pub(crate) fn hex(s: &[u8]) -> String {
     let digits: String = s.iter().map(|b| format!("{b:02x}")).collect();
     format!("X'{digits}'")
 }

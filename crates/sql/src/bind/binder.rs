@@ -261,9 +261,11 @@ impl Expr {
         self.coerce(ty)
     }
 
-    /// Converted to a type, if it has another one already known. Parameters stay as they are.
+    /// Converted to a type, if it has another one already known. Parameters stay as they are, but a program's number whose
+    /// text has a form.
     pub(super) fn coerce(self, ty: &ExprType) -> Expr {
-        if self.ty.null || matches!(self.kind, ExprKind::Param(_)) || ty.null {
+        let formed = self.ty.has_form() && ty.ty.is_string();
+        if self.ty.null || matches!(self.kind, ExprKind::Param(_)) && !formed || ty.null {
             return self;
         }
         let same = match (self.ty.ty.kind, ty.ty.kind) {
@@ -431,7 +433,12 @@ impl Binder<'_> {
                 self.convert_charset(e, charset)?
             }
             Ast::Collate { expr, collation } => self.explicit_collation(expr, collation)?,
-            Ast::Temporal { kind, text } => temporal_literal(*kind, text, self.scope.env)?,
+            Ast::Temporal { kind, text, odbc } => {
+                match temporal_literal(*kind, text, self.scope.env) {
+                    Err(_) if *odbc => self.value(&Literal::String(text.clone()))?,
+                    made => made?,
+                }
+            }
             Ast::Introduced { charset, value } => self.with_introducer(charset, value)?,
             Ast::Call(c) => self.function(c)?,
             Ast::Special(s) => self.special(s)?,
@@ -845,7 +852,7 @@ impl Binder<'_> {
     fn table_column(&self, name: &str) -> SqlResult<Option<Expr>> {
         let mut found = None;
         for (s, source) in self.scope.visible() {
-            if let Some(c) = source.table.column(name)
+            if let Some(c) = source.column(name)
                 && !source.hidden.contains(&c)
             {
                 if found.is_some() {
@@ -881,7 +888,7 @@ impl Binder<'_> {
             };
             if db_matches
                 && source.is_named(table)
-                && let Some(c) = source.table.column(column)
+                && let Some(c) = source.column(column)
                 && let Some(e) = Expr::column(self.scope, s, c)
             {
                 self.not_of_both(Some(table), column)?;
@@ -1232,9 +1239,10 @@ impl Binder<'_> {
     /// (a, b) < (c, d): the first pair that is not equal decides.
     /// Two items of rows, which may be rows themselves.
     fn compare_items(&self, op: CmpOp, a: &Ast, b: &Ast) -> SqlResult<Expr> {
-        match row_items(a).is_some() || row_items(b).is_some() {
-            true => self.row_compare(op, a, b),
-            false => self.compare(op, self.expr(a)?, self.expr(b)?),
+        match (row_items(a), row_items(b)) {
+            (Some(_), Some(_)) => self.row_compare(op, a, b),
+            (None, None) => self.compare(op, self.expr(a)?, self.expr(b)?),
+            (row, _) => Err(wrong_columns(row.map_or(1, |items| items.len()))),
         }
     }
 
@@ -1737,6 +1745,7 @@ impl Binder<'_> {
             db: db.to_string(),
             table: name.to_string(),
             through: None,
+            alias: None,
             privilege: match function {
                 "lastval" => Privilege::Select,
                 _ => Privilege::Insert,
@@ -2332,13 +2341,31 @@ fn temporal_literal(kind: TemporalKind, text: &str, env: &StatementEnv) -> SqlRe
             _ => return Err(bad("TIME")),
         },
         TemporalKind::Timestamp => match parse_datetime(text.as_bytes(), rules) {
-            Some(p) if !p.garbage && allowed(&p.value.date, p.value.micros) => {
+            Some(p) if !p.garbage && p.has_time && allowed(&p.value.date, p.value.micros) => {
                 Value::DateTime(p.value)
             }
             _ => return Err(bad("DATETIME")),
         },
     };
-    Ok(Expr::literal(v))
+    let digits = text.trim_end().rsplit_once('.').map_or(0, |(_, d)| d.len());
+    if digits > 6 {
+        let kind = match kind {
+            TemporalKind::Time => "TIME",
+            _ => "DATETIME",
+        };
+        let told = errors::TRUNCATED_WRONG_VALUE.with([&kind, &text]);
+        env.note(told.code, told.message);
+    }
+    let whole = |d: &narwal_types::Date| d.month != 0 && d.day != 0;
+    let may_be_null = match &v {
+        Value::Date(d) => !whole(d),
+        Value::DateTime(d) => !whole(&d.date),
+        _ => false,
+    };
+    let mut e = Expr::literal(v);
+    // A later mode may have no such date.
+    e.ty.nullable |= may_be_null;
+    Ok(e)
 }
 
 /// What LEVEL of WEIGHT_STRING asks for: a bit a level from bit 0, DESC from bit 8, REVERSE from bit 16.

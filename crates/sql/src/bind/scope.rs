@@ -4,8 +4,9 @@ use super::windows::WindowsHere;
 use crate::env::StatementEnv;
 use crate::expr::node::{Aggregate, Expr, ExprKind, ExprType, SubqueryUse, make};
 use crate::quote::quote_ident;
-use narwal_engine::{ColumnDef, Table, ViewDef};
+use narwal_engine::{ColumnDef, IndexDef, Table, ViewDef};
 use narwal_syntax::ast::{Expr as Ast, Select};
+use narwal_types::face::is_mysql;
 use narwal_types::{Collation, SqlResult, errors};
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -62,6 +63,31 @@ impl Source {
             hidden: Vec::new(),
             view: None,
             inner: false,
+        }
+    }
+
+    /// A column by its name. `_rowid` is another name of the integer that alone is the first key of columns that are not NULL.
+    pub fn column(&self, name: &str) -> Option<usize> {
+        let found = self.table.column(name);
+        match found.is_none() && name.eq_ignore_ascii_case("_rowid") && !is_mysql() {
+            true => self.row_id(),
+            false => found,
+        }
+    }
+
+    fn row_id(&self) -> Option<usize> {
+        if self.types.is_some() || self.view.is_some() {
+            return None;
+        }
+        let columns = self.table.columns();
+        let whole = |i: &&IndexDef| {
+            let mut parts = i.columns.iter();
+            i.unique && parts.all(|p| p.prefix.is_none() && !columns[p.column].nullable)
+        };
+        let key = self.table.def.indexes.iter().find(whole)?;
+        match key.columns.as_slice() {
+            [p] if columns[p.column].ty.is_integer() => Some(p.column),
+            _ => None,
         }
     }
 

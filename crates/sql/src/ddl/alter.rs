@@ -106,6 +106,30 @@ struct Asked {
     lock_none: bool,
 }
 
+impl Asked {
+    /// Errors 1845 and 1846 for a way that a change of tables of other engines, and of temporary ones, does not have.
+    /// `copied`: it copies the rows; `waits`: and nobody writes meanwhile.
+    fn allow(&self, copied: bool, waits: bool, actions: &[AlterAction]) -> SqlResult<()> {
+        let way = algorithm(actions);
+        if copied && self.no_copy {
+            let way = format!("ALGORITHM={way}");
+            return Err(errors::ALTER_OPERATION_NOT_SUPPORTED.with([&way, &"ALGORITHM=COPY"]));
+        }
+        if waits && self.lock_none {
+            let (none, shared) = ("LOCK=NONE", "LOCK=SHARED");
+            return Err(match way {
+                "COPY" => errors::ALTER_OPERATION_NOT_SUPPORTED_REASON.with([
+                    &none,
+                    &"COPY algorithm requires a lock",
+                    &shared,
+                ]),
+                _ => errors::ALTER_OPERATION_NOT_SUPPORTED.with([&none, &shared]),
+            });
+        }
+        Ok(())
+    }
+}
+
 /// The last engine that is named.
 fn named_engine(actions: &[AlterAction]) -> Option<&str> {
     actions.iter().rev().find_map(|a| match a {
@@ -148,16 +172,25 @@ fn check_retyped(old: &TableDef, columns: &[NewColumn]) -> SqlResult<()> {
     Ok(())
 }
 
-/// Error 1907: a column becomes VIRTUAL, or a VIRTUAL one becomes another. STORED columns and plain ones become each other.
-fn check_made_otherwise(old: &TableDef, columns: &[NewColumn]) -> SqlResult<()> {
+/// Error 1907: a column becomes VIRTUAL, or is VIRTUAL no more.
+fn check_virtual(old: &TableDef, columns: &[NewColumn]) -> SqlResult<()> {
     let is_virtual = |c: &ColumnDef| c.generated.as_ref().is_some_and(|g| !g.stored);
-    for c in columns {
-        let was = c.from.map(|f| is_virtual(&old.columns[f]));
-        if was.is_some_and(|was| was != is_virtual(&c.def)) {
-            return Err(errors::UNSUPPORTED_ACTION_ON_GENERATED_COLUMN.plain());
-        }
+    let turned =
+        |c: &NewColumn| (c.from).is_some_and(|f| is_virtual(&old.columns[f]) != is_virtual(&c.def));
+    match !is_mysql() && columns.iter().any(turned) {
+        true => Err(errors::UNSUPPORTED_ACTION_ON_GENERATED_COLUMN.plain()),
+        false => Ok(()),
     }
-    Ok(())
+}
+
+/// MODIFY and CHANGE of a column that is STORED, or was: MariaDB computes it in a copy.
+fn stored_again(old: &TableDef, c: &NewColumn, actions: &[AlterAction]) -> bool {
+    let is_stored = |c: &ColumnDef| c.generated.as_ref().is_some_and(|g| g.stored);
+    let Some(was) = c.from.map(|f| &old.columns[f]) else {
+        return false;
+    };
+    let named = |a: &AlterAction| matches!(a, AlterAction::Change { column, .. } if same(column, &was.name));
+    (is_stored(was) || is_stored(&c.def)) && actions.iter().any(named)
 }
 
 /// A new column whose values MariaDB computes row by row, in a copy. A column that comes without one brings a CHECK that no
@@ -224,6 +257,51 @@ fn period_needs_copy(d: &Draft<'_>, no_copy: bool, actions: &[AlterAction]) -> S
     )))
 }
 
+/// MariaDB's other engines have all rows copied, and tell how many, but for a change of names, defaults and comments.
+fn copies_elsewhere(d: &Draft<'_>, actions: &[AlterAction]) -> bool {
+    let (old, def) = (d.old, &d.def);
+    if old.declared != def.declared {
+        return true;
+    }
+    let Some(engine) = &def.declared else {
+        return false;
+    };
+    let kept = |name: &str| match name {
+        "AVG_ROW_LENGTH" => true,
+        "DELAY_KEY_WRITE" => engine != "Aria",
+        "KEY_BLOCK_SIZE" => engine != "MEMORY",
+        _ => false,
+    };
+    let option = |o: &crate::ast::TableOptions| {
+        o.engine.is_some()
+            || o.auto_increment.is_some()
+            || o.collation != CharsetWords::default()
+            || o.kept.iter().any(|(name, _)| !kept(name))
+    };
+    let moved = |(i, c): (usize, &NewColumn)| {
+        let Some(was) = c
+            .from
+            .map(|f| &old.columns[f])
+            .filter(|_| c.from == Some(i))
+        else {
+            return true;
+        };
+        let listed = matches!(c.def.ty.kind, TypeKind::Enum(_) | TypeKind::Set(_));
+        (was.ty != c.def.ty && (!listed || copies_in_mariadb(was, &c.def)))
+            || (was.nullable, was.auto_increment) != (c.def.nullable, c.def.auto_increment)
+            || was.generated != c.def.generated
+    };
+    let keys = |def: &TableDef| def.indexes.iter().map(|i| i.id).collect::<Vec<_>>();
+    let asks = |a: &AlterAction| match a {
+        AlterAction::Options(o) => option(o),
+        a => matches!(a, AlterAction::Force),
+    };
+    actions.iter().any(asks)
+        || d.columns.len() != old.columns.len()
+        || d.columns.iter().enumerate().any(moved)
+        || keys(old) != keys(def)
+}
+
 impl Run<'_> {
     /// ALTER TABLE. Gives the number of rows that MariaDB would say it copied.
     pub(super) fn alter_table(
@@ -283,29 +361,32 @@ impl Run<'_> {
         }
         let draft = self.draft(old, actions)?;
         let asked = self.asked(old, actions)?;
-        if !is_mysql() {
-            check_made_otherwise(old, &draft.columns)?;
-        }
         check_retyped(old, &draft.columns)?;
+        check_virtual(old, &draft.columns)?;
         let retyped = draft.columns.iter().any(|c| {
             c.from
                 .is_some_and(|f| copies_in_mariadb(&old.columns[f], &c.def))
         });
-        if retyped && asked.no_copy {
-            return Err(errors::ALTER_OPERATION_NOT_SUPPORTED_REASON.text(format!(
-                "ALGORITHM={} is not supported. Reason: Cannot change column type. Try ALGORITHM=COPY",
-                algorithm(actions)
-            )));
-        }
         // A temporary table is copied for anything but a new name.
         let temporary = table.temporary
-            && !(actions.iter())
-                .all(|a| matches!(a, AlterAction::RenameTo(_) | AlterAction::KeysNoOp));
+            && !(actions.iter()).all(|a| !about_rows(a) && !matches!(a, AlterAction::Options(_)));
         let said_sequence =
             (actions.iter()).any(|a| matches!(a, AlterAction::Options(o) if o.sequence.is_some()));
         if said_sequence && asked.no_copy {
             return Err(errors::ALTER_OPERATION_NOT_SUPPORTED_REASON.text(format!(
                 "ALGORITHM={} is not supported. Reason: SEQUENCE. Try ALGORITHM=COPY",
+                algorithm(actions)
+            )));
+        }
+        let elsewhere = copies_elsewhere(&draft, actions);
+        asked.allow(
+            elsewhere || temporary,
+            elsewhere && old.declared.is_some(),
+            actions,
+        )?;
+        if retyped && asked.no_copy {
+            return Err(errors::ALTER_OPERATION_NOT_SUPPORTED_REASON.text(format!(
+                "ALGORITHM={} is not supported. Reason: Cannot change column type. Try ALGORITHM=COPY",
                 algorithm(actions)
             )));
         }
@@ -315,7 +396,10 @@ impl Run<'_> {
         if draft.def.sequence && !old.sequence {
             self.has_one_row(table)?;
         }
+        let computed = draft.columns.iter().any(computed_anew)
+            || draft.columns.iter().any(|c| stored_again(old, c, actions));
         let copied = retyped
+            || computed
             || ignore
             || temporary
             || another
@@ -331,7 +415,8 @@ impl Run<'_> {
                     .to_string()));
         }
         if in_place {
-            return self.alter_in_place(table, draft, asked.auto_increment, copied);
+            let told = copied || elsewhere;
+            return self.alter_in_place(table, draft, asked.auto_increment, told);
         }
         let mut def = draft.def;
         if draft.columns.iter().any(|c| c.def.auto_increment) {
@@ -347,7 +432,11 @@ impl Run<'_> {
             checks: copied || verify || draft.columns.iter().any(computed_anew),
         };
         let rows = self.rebuild(table, (def, draft.followers), &sources, ignore, looks)?;
-        Ok(if copied || verify { rows } else { 0 })
+        Ok(if copied || verify || elsewhere {
+            rows
+        } else {
+            0
+        })
     }
 
     /// The statement as the log has it.
@@ -559,17 +648,17 @@ impl Run<'_> {
             constraint::check_cascades(&d.def, &d.foreign)?;
         }
         self.add_foreign_keys(&mut d.def, &d.foreign, &d.added)?;
-        let said = named_engine(actions).unwrap_or(&old.engine);
+        let declared = d.def.declared.as_deref().unwrap_or(&old.engine);
+        let said = named_engine(actions).unwrap_or(declared).to_string();
         check_auto_increment(
             &d.def.columns,
             &d.def.indexes,
-            Some(said),
+            Some(&said),
             &mut d.def.engine,
         )?;
         check_row_size(&d.def.columns)?;
-        // An engine that a later statement does not name is not known any more.
         let merge = d.def.merge.as_ref().map(|_| names::MERGE);
-        engine_limits::check(merge.or(named_engine(actions)), &d.def)?;
+        engine_limits::check(merge.or(d.def.declared.as_deref()), &d.def)?;
         if d.def.sequence && !old.sequence {
             check_structure(&d.def)?;
         }
@@ -584,6 +673,7 @@ impl Run<'_> {
     fn option(&self, d: &mut Draft<'_>, o: &crate::ast::TableOptions) -> SqlResult<()> {
         if let Some(e) = &o.engine {
             d.def.engine = engine_name(Some(e), &d.old.name, self.env)?;
+            d.def.declared = names::declared(e);
         }
         d.def.sequence = o.sequence.unwrap_or(d.def.sequence);
         d.def.merge = merge::of_options(d.def.merge.take(), &d.def.engine, o, self.env)?;
@@ -819,6 +909,7 @@ impl Run<'_> {
         gone: &[bool],
     ) -> SqlResult<()> {
         let old = d.old;
+        let mut settled: Vec<&str> = Vec::new();
         for a in actions {
             match a {
                 AlterAction::Add {
@@ -842,8 +933,9 @@ impl Run<'_> {
                     default,
                     if_exists,
                 } => {
-                    let found = column_at(old, column)
-                        .and_then(|i| d.columns.iter().position(|c| c.from == Some(i)));
+                    let again = settled.iter().any(|s| same(s, column));
+                    settled.push(column);
+                    let found = column_to_set(d, actions, column).filter(|_| !again);
                     let Some(n) = found else {
                         self.missing_column(old, column, *if_exists)?;
                         continue;
@@ -1234,6 +1326,22 @@ fn follow_names(d: &mut Draft<'_>) {
             follow(&mut check.expr);
         }
     }
+}
+
+/// The column whose default ALTER changes: an old one that the statement leaves as it is otherwise, or one that it adds.
+fn column_to_set(d: &Draft<'_>, actions: &[AlterAction], name: &str) -> Option<usize> {
+    let changes = |a: &AlterAction| match a {
+        AlterAction::Change { column, .. } | AlterAction::RenameColumn { from: column, .. } => {
+            same(column, name)
+        }
+        _ => false,
+    };
+    let old = column_at(d.old, name).filter(|_| !actions.iter().any(changes));
+    let is = |c: &NewColumn| match c.from {
+        Some(i) => Some(i) == old,
+        None => same(&c.def.name, name),
+    };
+    d.columns.iter().position(is)
 }
 
 /// ALTER CHECK and ALTER CONSTRAINT ... [NOT] ENFORCED.

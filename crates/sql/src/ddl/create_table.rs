@@ -14,7 +14,7 @@ use crate::ddl::run::engine_name;
 use crate::ddl::run::{Run, db_of, unknown_database};
 use crate::ddl::table_options::{self, Fit};
 use crate::ddl::whole;
-use crate::engine_name::is_merge;
+use crate::engine_name::{declared, is_merge};
 use crate::show::index_rank;
 use crate::view_def::wrong_kind;
 use narwal_engine::{CatalogChange, CheckDef, ColumnDef, DefaultDef, FillRows, IndexDef, TableDef};
@@ -242,6 +242,7 @@ impl Run<'_> {
             sequence: false,
             merge,
             period,
+            declared: said.and_then(declared),
             options: table_options::kept(&[], &c.options.kept),
         };
         let of = match &c.options.engine {
@@ -297,6 +298,7 @@ fn bare_table(db: &str, name: &str, collation: Collation, columns: Vec<ColumnDef
         sequence: false,
         merge: None,
         period: None,
+        declared: None,
         options: Vec::new(),
     }
 }

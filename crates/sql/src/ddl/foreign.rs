@@ -536,6 +536,7 @@ pub(super) fn follow_cascades(def: &mut TableDef) -> SqlResult<()> {
         sequence: false,
         merge: None,
         period: None,
+        declared: None,
         ..def.clone()
     };
     for g in plain

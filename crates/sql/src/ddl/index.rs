@@ -22,7 +22,7 @@ impl Run<'_> {
         or_replace: bool,
         table: &TableName,
         index: &IndexSpec,
-        lock_none: bool,
+        ways: &[AlterAction],
     ) -> SqlResult<u64> {
         let table = self.table(table)?;
         let replaced = |name: &String| {
@@ -46,8 +46,11 @@ impl Run<'_> {
             place: None,
             if_not_exists: false,
         };
-        let lock = lock_none.then(|| AlterAction::Lock("NONE".into()));
-        let actions: Vec<_> = drop.into_iter().chain([add]).chain(lock).collect();
+        let actions: Vec<_> = drop
+            .into_iter()
+            .chain([add])
+            .chain(ways.iter().cloned())
+            .collect();
         self.alter(table, &actions, false)
     }
 
@@ -63,9 +66,10 @@ impl Run<'_> {
             name: index.to_string(),
             if_exists,
         };
-        // Rows copied for it are not told, but those of a temporary table.
+        // Rows copied for it are not told, but those of a temporary table and of other engines.
         let copied = self.alter(table, &[drop], false)?;
-        Ok(if table.temporary { copied } else { 0 })
+        let told = table.temporary || table.def.declared.is_some();
+        Ok(if told { copied } else { 0 })
     }
 }
 

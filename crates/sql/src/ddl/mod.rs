@@ -51,6 +51,7 @@ fn on_table(t: &TableName, privilege: Privilege, env: &StatementEnv) -> SqlResul
         table: t.name.clone(),
         privilege,
         through: None,
+        alias: None,
     })
 }
 
@@ -60,6 +61,7 @@ fn on_database(name: &str, privilege: Privilege) -> Needs {
         table: String::new(),
         privilege,
         through: None,
+        alias: None,
     }
 }
 
@@ -322,8 +324,8 @@ impl Run<'_> {
                 or_replace,
                 table,
                 index,
-                lock_none,
-            } => self.create_index(*or_replace, table, index, *lock_none),
+                ways,
+            } => self.create_index(*or_replace, table, index, ways),
             DdlStmt::DropIndex {
                 if_exists,
                 table,

@@ -186,6 +186,7 @@ impl Run<'_> {
             sequence: true,
             merge: None,
             period: None,
+            declared: None,
             options: Vec::new(),
         };
         if self.temporary.is_none() {

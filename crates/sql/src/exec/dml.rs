@@ -810,6 +810,12 @@ const PORTION: (usize, u64) = (1000, 1 << 20);
 impl<'p> Inserter<'p> {
     /// Inserts all rows of a SELECT.
     fn select(&mut self, txn: &mut Transaction, s: &SelectPlan) -> SqlResult<()> {
+        self.selected_rows(txn, s)?;
+        self.ctx.env.selected_rows.set(Some(self.row_no));
+        Ok(())
+    }
+
+    fn selected_rows(&mut self, txn: &mut Transaction, s: &SelectPlan) -> SqlResult<()> {
         let ctx = self.ctx;
         let target = self.plan.table.def.id;
         let mut insert = |txn: &mut Transaction, rows: Vec<Vec<Value>>| -> SqlResult<()> {
@@ -1229,6 +1235,9 @@ impl<'p> Inserter<'p> {
                 self.inserted(txn);
                 if old[..] != image[..] {
                     change_row(txn, table, &existing_pk, &old, image, env)?;
+                    self.affected += 1;
+                } else if table.def.declared.is_some() {
+                    // Other engines do not look whether it is equal.
                     self.affected += 1;
                 }
                 return Ok(());

@@ -1072,7 +1072,7 @@ impl Printer<'_> {
                 set_name(charset)
             )),
             Ast::Collate { expr, collation } => self.collate(expr, collation),
-            Ast::Temporal { kind, text } => temporal(*kind, text),
+            Ast::Temporal { kind, text, .. } => temporal(*kind, text),
             Ast::Introduced {
                 value: Literal::NullText,
                 ..

@@ -73,6 +73,7 @@ fn fixture() -> Fixture {
         sequence: false,
         merge: None,
         period: None,
+        declared: None,
         options: Vec::new(),
     };
     db.ddl(

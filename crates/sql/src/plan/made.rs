@@ -56,6 +56,7 @@ pub fn made_of(db: &str, name: &str, columns: Vec<ColumnDef>) -> SqlResult<Arc<T
         sequence: false,
         merge: None,
         period: None,
+        declared: None,
         options: Vec::new(),
     })?)
 }

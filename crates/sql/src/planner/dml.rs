@@ -282,8 +282,8 @@ impl Resolver<'_> {
         if let Some(def) = self.view_named(t) {
             return self.written_view(&def, t, verb, columns, subqueries);
         }
-        let table = self.stored(&db, &t.name.name, verb.privilege())?;
         let name = t.alias.as_deref().unwrap_or(&t.name.name);
+        let table = self.stored_as(&db, &t.name.name, Some(name), verb.privilege())?;
         if table.own_numbers().is_some() {
             return Err(match verb {
                 Verb::Insert => SqlError::unsupported("INSERT into a temporary sequence"),

@@ -111,7 +111,7 @@ impl<'a> Resolver<'a> {
                 rows: Rows::Virtual(rows),
             });
         }
-        let table = match self.stored(&db, &t.name.name, Privilege::Select) {
+        let table = match self.stored_as(&db, &t.name.name, Some(&alias), Privilege::Select) {
             Ok(table) => table,
             Err(e) => return sequence_table(&db, &t.name.name, &alias)?.ok_or(e),
         };
@@ -139,6 +139,17 @@ impl<'a> Resolver<'a> {
 
     /// A stored table, with the privilege that the statement needs on it.
     pub fn stored(&self, db: &str, name: &str, privilege: Privilege) -> SqlResult<Arc<Table>> {
+        self.stored_as(db, name, None, privilege)
+    }
+
+    /// The same of a table that the statement calls so.
+    pub fn stored_as(
+        &self,
+        db: &str,
+        name: &str,
+        alias: Option<&str>,
+        privilege: Privilege,
+    ) -> SqlResult<Arc<Table>> {
         // A view means the tables that it was made for.
         if self.open_views.borrow().is_empty()
             && let Some(table) = self.env.temporary_table(db, name)
@@ -148,7 +159,7 @@ impl<'a> Resolver<'a> {
             }
             return Ok(table);
         }
-        self.need(db, name, privilege);
+        self.need_as(db, name, alias, privilege);
         self.catalog
             .table(db, name)
             .cloned()
@@ -160,7 +171,14 @@ impl<'a> Resolver<'a> {
 
     /// Notes a privilege.
     pub fn need(&self, db: &str, table: &str, privilege: Privilege) {
+        self.need_as(db, table, None, privilege);
+    }
+
+    /// The same of a table that the statement calls so.
+    pub fn need_as(&self, db: &str, table: &str, alias: Option<&str>, privilege: Privilege) {
+        let direct = self.open_views.borrow().is_empty();
         let n = Needs {
+            alias: alias.filter(|_| direct).map(str::to_string),
             db: db.to_string(),
             table: table.to_string(),
             privilege,

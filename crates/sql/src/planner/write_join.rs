@@ -231,7 +231,10 @@ impl Resolver<'_> {
         let mut check = None;
         match &through {
             None if table.temporary => {}
-            None => self.need(&table.def.db, &table.def.name, privilege),
+            None => {
+                let name = Some(&*leaf.source.name);
+                self.need_as(&table.def.db, &table.def.name, name, privilege);
+            }
             Some(v) => {
                 self.need(&v.def.db, &v.def.name, privilege);
                 self.need_under(&v.def, &table, privilege);

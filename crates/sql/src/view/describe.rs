@@ -57,6 +57,7 @@ pub fn describe(
         sequence: false,
         merge: None,
         period: None,
+        declared: None,
         options: Vec::new(),
     })?)
 }

@@ -13,7 +13,7 @@ mod names;
 mod print;
 mod windows;
 
-use crate::ast::{CreateView, Settled};
+use crate::ast::{CreateView, Settled, ViewCreation};
 use crate::env::StatementEnv;
 use crate::expr::for_each_leaf;
 use crate::planner::resolve::{Resolver, no_such_table};
@@ -61,7 +61,16 @@ pub fn settle(
     let resolver = Resolver::new(db, catalog, env, virtual_tables);
     let own = (resolver.db_of(&v.view)?, v.view.name.as_str());
     if reads(&v.select, own, catalog, env.db.as_deref(), 0) {
-        return Err(no_such_table(own.0, own.1));
+        let table = catalog.table(own.0, own.1).is_some();
+        return Err(match v.creation {
+            ViewCreation::New if table || catalog.view(own.0, own.1).is_some() => {
+                errors::TABLE_EXISTS_ERROR.with([&own.1])
+            }
+            ViewCreation::OrReplace | ViewCreation::Alter if table => {
+                wrong_kind(own.0, own.1, "VIEW")
+            }
+            _ => no_such_table(own.0, own.1),
+        });
     }
     let plan = resolver.select(&v.select)?;
     if !v.columns.is_empty() && v.columns.len() != plan.columns.len() {

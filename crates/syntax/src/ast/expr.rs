@@ -160,6 +160,8 @@ pub enum Expr {
         kind: TemporalKind,
         /// The text.
         text: String,
+        /// Written in braces: what is no such value stays a text.
+        odbc: bool,
     },
     /// `INTERVAL value unit`, beside `+` and `-` and as an argument.
     Interval {

@@ -569,6 +569,7 @@ impl Parser<'_> {
         Ok(Expr::Temporal {
             kind,
             text: self.string()?,
+            odbc: false,
         })
     }
 

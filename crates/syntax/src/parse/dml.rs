@@ -87,7 +87,8 @@ impl Parser<'_> {
                 names = self.comma_separated(|p| Ok(p.column_name()?.1))?;
             }
             self.expect_tok(Tok::RParen)?;
-            columns = Some(names);
+            // An empty list leaves none out, but in MySQL.
+            columns = (!names.is_empty() || is_mysql()).then_some(names);
         }
         let source = match self.peek() {
             Tok::Word(Kw::VALUES | Kw::VALUE) => {

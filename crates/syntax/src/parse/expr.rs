@@ -556,6 +556,7 @@ impl Parser<'_> {
                 Expr::Temporal {
                     kind,
                     text: self.string()?,
+                    odbc: true,
                 }
             }
             _ => self.nested(Self::expr)?,

@@ -103,6 +103,18 @@ fn bytes_from(c: &Call<'_, '_>, from: usize) -> Vec<u8> {
     given.flat_map(|i| bytes_of(c, i)).collect()
 }
 
+/// The same with each number's bytes filled up to whole units of a character set.
+fn units_from(c: &Call<'_, '_>, from: usize, unit: usize) -> Vec<u8> {
+    let mut out = Vec::new();
+    for i in (from..c.args.len()).filter(|i| !c.v(*i).is_null()) {
+        let bytes = bytes_of(c, i);
+        let zeros = bytes.len().next_multiple_of(unit.max(1)) - bytes.len();
+        out.resize(out.len() + zeros, 0);
+        out.extend(bytes);
+    }
+    out
+}
+
 fn char_using_type(t: &Typing<'_>) -> SqlResult<ExprType> {
     let n = t.args.len() as u64 - 1;
     Ok(match charset(t.args) {
@@ -125,14 +137,16 @@ fn charset(args: &[Expr]) -> &str {
 }
 
 fn char_using<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
-    let out = bytes_from(c, 1);
     match c.text(0).as_str() {
-        "binary" => Ok(Val::Owned(Value::bytes(out))),
-        name => text_in(c, out, Charset::from_name(name).unwrap_or_default()),
+        "binary" => Ok(Val::Owned(Value::bytes(bytes_from(c, 1)))),
+        name => {
+            let set = Charset::from_name(name).unwrap_or_default();
+            text_in(c, units_from(c, 1, set.min_width()), set)
+        }
     }
 }
 
-/// Bytes as text in a character set, or NULL with warning 1300.
+/// Bytes as text in a character set. Those that are none end it with warning 1300; in a strict mode it is NULL then.
 fn text_in<'a>(c: &Call<'a, '_>, bytes: Vec<u8>, set: Charset) -> SqlResult<Val<'a>> {
     if set.stores_utf8() {
         return checked_text(c, bytes, set.name());
@@ -144,22 +158,29 @@ fn text_in<'a>(c: &Call<'a, '_>, bytes: Vec<u8>, set: Charset) -> SqlResult<Val<
             let shown = hex_text(&bytes[good..bytes.len().min(good + 6)], true);
             let told = format!("Invalid {} character string: '{shown}'", set.name());
             c.ctx.env.warn(codes::INVALID_CHARACTER_STRING, told);
-            Val::NULL
+            match set.text_of(&bytes[..good]) {
+                Ok(t) if !c.ctx.env.sql_mode.strict() => Val::text(t.into_owned()),
+                _ => Val::NULL,
+            }
         }
     })
 }
 
-/// Bytes as text, or NULL with warning 1300.
+/// The same of bytes in UTF-8.
 fn checked_text<'a>(c: &Call<'a, '_>, b: Vec<u8>, charset: &str) -> SqlResult<Val<'a>> {
     Ok(match String::from_utf8(b) {
         Ok(s) => Val::text(s),
         Err(e) => {
             let at = e.utf8_error().valid_up_to();
-            let bad = e.into_bytes();
+            let mut bad = e.into_bytes();
             let shown = hex_text(&bad[at..bad.len().min(at + 6)], true);
             let told = format!("Invalid {charset} character string: '{shown}'");
             c.ctx.env.warn(codes::INVALID_CHARACTER_STRING, told);
-            Val::NULL
+            bad.truncate(at);
+            match String::from_utf8(bad) {
+                Ok(s) if !c.ctx.env.sql_mode.strict() => Val::text(s),
+                _ => Val::NULL,
+            }
         }
     })
 }

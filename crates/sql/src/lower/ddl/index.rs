@@ -1,7 +1,7 @@
 //! Indexes.
 
 use super::refuse::{no_wait, unsupported};
-use crate::ast::{DdlStmt, IndexSpec};
+use crate::ast::{AlterAction, DdlStmt, IndexSpec};
 use narwal_syntax::ast::ddl::{CreateIndex, Index, IndexKind, IndexMethod, IndexOption};
 use narwal_types::{SqlResult, errors};
 
@@ -63,12 +63,14 @@ pub(super) fn index(i: Index) -> SqlResult<IndexSpec> {
 /// CREATE INDEX.
 pub(super) fn create(c: CreateIndex) -> SqlResult<DdlStmt> {
     no_wait(c.how.wait)?;
-    // What Narwal does fits every ALGORITHM and every LOCK but NONE.
-    let lock_none = c.how.lock.is_some_and(|l| l.eq_ignore_ascii_case("NONE"));
+    let algorithm =
+        (c.how.algorithm.iter()).map(|a| AlterAction::Algorithm(a.to_ascii_uppercase()));
+    let lock = (c.how.lock.iter()).map(|l| AlterAction::Lock(l.to_ascii_uppercase()));
+    let ways = algorithm.chain(lock).collect();
     Ok(DdlStmt::CreateIndex {
         or_replace: c.creation.or_replace,
         table: c.table,
         index: index(c.index)?,
-        lock_none,
+        ways,
     })
 }

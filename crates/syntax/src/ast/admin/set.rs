@@ -7,6 +7,8 @@ use super::{Operand, UserName};
 pub enum Scope {
     /// Nothing said: the session's.
     Default,
+    /// `@@name`: the same, and never a program's variable.
+    Marked,
     /// SESSION, LOCAL.
     Session,
     /// GLOBAL.

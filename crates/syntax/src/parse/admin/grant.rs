@@ -234,7 +234,10 @@ impl Parser<'_> {
             }
             return Ok(GrantLevel::Database(None));
         }
-        let first = self.ident()?;
+        let first = match self.peek_at(1) {
+            Tok::Dot => self.db_ident()?,
+            _ => self.ident()?,
+        };
         if !self.eat_tok(Tok::Dot) {
             let (db, name) = (None, first);
             return Ok(GrantLevel::Object(TableName { db, name }));

@@ -235,7 +235,7 @@ impl Parser<'_> {
             self.bump();
             self.bump();
         }
-        self.set_system(said.unwrap_or(Scope::Default))
+        self.set_system(said.unwrap_or(Scope::Marked))
     }
 
     pub(in crate::parse) fn set_system(&mut self, scope: Scope) -> SqlResult<SetItem> {

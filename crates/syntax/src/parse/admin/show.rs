@@ -348,7 +348,7 @@ impl Parser<'_> {
                     self.expect(Kw::NOT)?;
                     self.expect(Kw::EXISTS)?;
                 }
-                let name = self.ident()?;
+                let name = self.db_ident()?;
                 ShowCreate::Database {
                     if_not_exists,
                     name,

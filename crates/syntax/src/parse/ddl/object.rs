@@ -263,17 +263,24 @@ impl Parser<'_> {
             Kw::SOCKET,
         ];
         self.expect(Kw::OPTIONS)?;
+        // Each once.
+        let mut said: Vec<Kw> = Vec::new();
         self.parenthesised(|p| {
-            if p.eat(Kw::PORT) {
+            let all = TEXTS.iter().chain([&Kw::PORT]);
+            let Some(k) = all.copied().find(|k| p.at(*k)) else {
+                return Err(p.error());
+            };
+            p.bump();
+            if said.contains(&k) {
+                return Err(p.error());
+            }
+            said.push(k);
+            if k == Kw::PORT {
                 return Ok(ServerOption {
                     name: "PORT",
                     value: p.uint()?.to_string(),
                 });
             }
-            let Some(k) = TEXTS.iter().find(|k| p.at(**k)) else {
-                return Err(p.error());
-            };
-            p.bump();
             Ok(ServerOption {
                 name: k.name(),
                 value: p.text()?,

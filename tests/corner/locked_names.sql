@@ -1,0 +1,65 @@
+-- LOCK TABLES locks names: a statement may call a table only as it was locked (1100), and do only that (1099).
+CREATE TABLE ln1 (a INT);
+CREATE TABLE ln2 (a INT);
+INSERT INTO ln1 VALUES (1);
+LOCK TABLES ln1 AS x READ;
+SELECT * FROM ln1;
+SELECT * FROM ln1 AS x;
+SELECT * FROM ln1 AS y;
+INSERT INTO ln1 VALUES (2);
+UNLOCK TABLES;
+LOCK TABLES ln1 WRITE, ln1 AS x READ;
+INSERT INTO ln1 SELECT * FROM ln1 AS x;
+INSERT INTO ln1 SELECT * FROM ln1 AS y;
+INSERT INTO ln1 SELECT * FROM ln1;
+UPDATE ln1 SET a = 5;
+UPDATE ln1 AS x SET a = 5;
+DELETE x FROM ln1 AS x;
+SELECT COUNT(*) FROM ln1, ln1 AS x;
+SELECT COUNT(*) FROM ln1, ln2;
+UNLOCK TABLES;
+-- sorted
+SELECT * FROM ln1;
+DROP TABLE ln1, ln2;
+-- What a program's variables are not.
+CREATE PROCEDURE lnp() BEGIN DECLARE lnv INT; SET @@lnv = 4; END;
+CREATE PROCEDURE lnp() BEGIN DECLARE lnv INT; SELECT DEFAULT(lnv); END;
+CREATE PROCEDURE lnp(lnv INT) CREATE VIEW lnw AS SELECT lnv;
+-- FOUND_ROWS() of rows that were inserted; an empty list of columns; _rowid.
+CREATE TABLE ln3 (a INT PRIMARY KEY);
+INSERT INTO ln3 () VALUES (1), (2), (3);
+CREATE TABLE ln4 (b VARCHAR(5) NOT NULL, a INT NOT NULL, UNIQUE (a));
+INSERT INTO ln4 SELECT a, a FROM ln3;
+SELECT FOUND_ROWS();
+SELECT _rowid, b FROM ln4 WHERE ln4._rowid > 1 ORDER BY _rowid;
+SELECT _rowid FROM (SELECT * FROM ln3) x;
+DROP TABLE ln3, ln4;
+-- Literals in braces that are no such values are texts; others are refused.
+SELECT {d'2001-02-30'} AS d, {t'xx'} AS t, {ts'2001-01-01'} AS ts;
+SELECT TIMESTAMP'2001-01-01';
+SELECT TIME'10:10:10.1234567';
+SELECT ROW(1, 2) = ROW(1, ROW(2, 3));
+SELECT HEX(CHAR(65, 66 USING utf32)), HEX(CHAR(0x141, 0x42 USING ucs2));
+CREATE TABLE ln5 (a INT);
+CREATE VIEW ln5 AS SELECT * FROM ln5;
+CREATE OR REPLACE VIEW ln5 AS SELECT * FROM ln5;
+CREATE TABLE ln6 (a INT);
+INSERT INTO ln6 VALUES (1), (2);
+CREATE VIEW ln7 AS SELECT * FROM ln5 WHERE a IN (SELECT a FROM ln6) WITH CHECK OPTION;
+INSERT INTO ln7 VALUES (1);
+INSERT INTO ln7 VALUES (9);
+UPDATE ln7 SET a = 2;
+UPDATE ln7 SET a = 8;
+SELECT * FROM ln5;
+CREATE TRIGGER lnt BEFORE INSERT ON ln5 FOR EACH ROW SET OLD.a = 1;
+DROP VIEW ln7;
+DROP TABLE ln5, ln6;
+-- A program's numbers with ZEROFILL, and those of a trigger's row, have their zeros in texts.
+CREATE PROCEDURE lnz() BEGIN DECLARE v INT(5) ZEROFILL DEFAULT 7; DECLARE w DECIMAL(8, 2) ZEROFILL DEFAULT 1.5; SELECT CONCAT(v, 'x'), v + 1, CONCAT(w), LENGTH(v), v LIKE '000%', IF(1, v, 'a'), COALESCE(v, 'b'); END;
+CALL lnz();
+DROP PROCEDURE lnz;
+CREATE TABLE ln8 (a INT(10) UNSIGNED ZEROFILL);
+CREATE TRIGGER lnt BEFORE INSERT ON ln8 FOR EACH ROW SET @ln = CONCAT(NEW.a, '*');
+INSERT INTO ln8 VALUES (5);
+SELECT @ln;
+DROP TABLE ln8;
