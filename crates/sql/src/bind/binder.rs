@@ -360,16 +360,13 @@ impl Binder<'_> {
             Ast::Param(n) => self.param(*n)?,
             Ast::Column(name) => match self.identifier(name)? {
                 e if self.is_hidden_in_having(&e) => {
-                    let around = self.outer(|b| b.identifier(name));
-                    around.ok_or_else(|| self.unknown_column(name))?
+                    (self.outer(|b| b.identifier(name))).ok_or_else(|| self.unknown_column(name))?
                 }
                 e => e,
             },
             Ast::Qualified(q) => match self.compound(q)? {
-                e if self.is_hidden_in_having(&e) => {
-                    let around = self.outer(|b| b.compound(q));
-                    around.ok_or_else(|| self.unknown_column(&q.written()))?
-                }
+                e if self.is_hidden_in_having(&e) => (self.outer(|b| b.compound(q)))
+                    .ok_or_else(|| self.unknown_column(&q.written()))?,
                 e => e,
             },
             // Only a stored program's, which has put a parameter in its place.

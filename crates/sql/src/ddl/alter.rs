@@ -251,10 +251,15 @@ fn period_needs_copy(d: &Draft<'_>, no_copy: bool, actions: &[AlterAction]) -> S
         d if d.def.indexes.iter().any(|i| i.without_overlaps) => return Err(refused()),
         _ => return Ok(()),
     };
-    Err(errors::ALTER_OPERATION_NOT_SUPPORTED_REASON.text(format!(
+    Err(needs_copy(reason, actions))
+}
+
+/// Error 1846: what is asked for is done by a copy of the rows only.
+fn needs_copy(reason: &str, actions: &[AlterAction]) -> SqlError {
+    errors::ALTER_OPERATION_NOT_SUPPORTED_REASON.text(format!(
         "ALGORITHM={} is not supported. Reason: {reason}. Try ALGORITHM=COPY",
         algorithm(actions)
-    )))
+    ))
 }
 
 /// MariaDB's other engines have all rows copied, and tell how many, but for a change of names, defaults and comments.
@@ -373,10 +378,7 @@ impl Run<'_> {
         let said_sequence =
             (actions.iter()).any(|a| matches!(a, AlterAction::Options(o) if o.sequence.is_some()));
         if said_sequence && asked.no_copy {
-            return Err(errors::ALTER_OPERATION_NOT_SUPPORTED_REASON.text(format!(
-                "ALGORITHM={} is not supported. Reason: SEQUENCE. Try ALGORITHM=COPY",
-                algorithm(actions)
-            )));
+            return Err(needs_copy("SEQUENCE", actions));
         }
         let elsewhere = copies_elsewhere(&draft, actions);
         asked.allow(
@@ -385,10 +387,7 @@ impl Run<'_> {
             actions,
         )?;
         if retyped && asked.no_copy {
-            return Err(errors::ALTER_OPERATION_NOT_SUPPORTED_REASON.text(format!(
-                "ALGORITHM={} is not supported. Reason: Cannot change column type. Try ALGORITHM=COPY",
-                algorithm(actions)
-            )));
+            return Err(needs_copy("Cannot change column type", actions));
         }
         let another =
             old.merge.is_some() != draft.def.merge.is_some() || old.sequence != draft.def.sequence;
@@ -418,12 +417,24 @@ impl Run<'_> {
             let told = copied || elsewhere;
             return self.alter_in_place(table, draft, asked.auto_increment, told);
         }
+        let told = self.alter_by_copy(table, draft, asked.auto_increment, (ignore, copied))?;
+        Ok(if elsewhere { told.0 } else { told.1 })
+    }
+
+    /// Makes the table anew. Gives the number of its rows, and of those that MariaDB tells of for its own store. `next`: the
+    /// AUTO_INCREMENT that is asked for; `copied`: MariaDB copies the rows as well.
+    fn alter_by_copy(
+        &self,
+        table: &Arc<Table>,
+        draft: Draft<'_>,
+        next: Option<u64>,
+        (ignore, copied): (bool, bool),
+    ) -> SqlResult<(u64, u64)> {
         let mut def = draft.def;
         if draft.columns.iter().any(|c| c.def.auto_increment) {
             let now = self.db.auto_increment(table).max(1);
             let kept = (draft.columns.iter()).any(|c| c.def.auto_increment && c.from.is_some());
-            let next = if kept { now } else { 1 };
-            def.auto_increment_start = asked.auto_increment.unwrap_or(next);
+            def.auto_increment_start = next.unwrap_or(if kept { now } else { 1 });
         }
         let sources: Vec<Option<usize>> = draft.columns.iter().map(|c| c.from).collect();
         let verify = self.env.foreign_key_checks && !draft.foreign.is_empty();
@@ -432,11 +443,7 @@ impl Run<'_> {
             checks: copied || verify || draft.columns.iter().any(computed_anew),
         };
         let rows = self.rebuild(table, (def, draft.followers), &sources, ignore, looks)?;
-        Ok(if copied || verify || elsewhere {
-            rows
-        } else {
-            0
-        })
+        Ok((rows, if copied || verify { rows } else { 0 }))
     }
 
     /// The statement as the log has it.

@@ -171,31 +171,7 @@ impl Run<'_> {
         if c.elements.columns.len() > 4096 {
             return Err(errors::TOO_MANY_FIELDS.plain());
         }
-        let mut columns: Vec<ColumnDef> = Vec::with_capacity(c.elements.columns.len());
-        for spec in &c.elements.columns {
-            if columns
-                .iter()
-                .any(|x| x.name.eq_ignore_ascii_case(&spec.def.name))
-            {
-                return Err(errors::DUP_FIELDNAME.with([&spec.def.name]));
-            }
-            columns.push(column_def(spec, collation, db, name, env)?);
-        }
-        some_are_visible(&columns)?;
-        if c.elements.indexes.iter().filter(|i| i.primary).count() > 1 {
-            return Err(errors::MULTIPLE_PRI_KEY.plain());
-        }
-        if let Some(pk) = c.elements.indexes.iter().find(|i| i.primary) {
-            for (name, ..) in &pk.columns {
-                let named = |c: &&mut ColumnDef| c.name.eq_ignore_ascii_case(name);
-                if let Some(c) = columns.iter_mut().find(named) {
-                    if c.default == DefaultDef::Null {
-                        c.default = DefaultDef::None;
-                    }
-                    c.nullable = false;
-                }
-            }
-        }
+        let mut columns = self.named_columns(c, collation, db)?;
         let mut period = period::of_new_table(&c.elements.periods, c.temporary)?;
         if let Some(p) = &mut period {
             period::settle(p, columns.iter_mut())?;
@@ -259,6 +235,42 @@ impl Run<'_> {
         whole::check(&def, env)?;
         self.fits_children(&def)?;
         Ok(def)
+    }
+
+    /// The columns that the statement names; those of the primary key are NOT NULL.
+    fn named_columns(
+        &self,
+        c: &CreateTable,
+        collation: Collation,
+        db: &str,
+    ) -> SqlResult<Vec<ColumnDef>> {
+        let name = &c.table.name;
+        let mut columns: Vec<ColumnDef> = Vec::with_capacity(c.elements.columns.len());
+        for spec in &c.elements.columns {
+            if columns
+                .iter()
+                .any(|x| x.name.eq_ignore_ascii_case(&spec.def.name))
+            {
+                return Err(errors::DUP_FIELDNAME.with([&spec.def.name]));
+            }
+            columns.push(column_def(spec, collation, db, name, self.env)?);
+        }
+        some_are_visible(&columns)?;
+        if c.elements.indexes.iter().filter(|i| i.primary).count() > 1 {
+            return Err(errors::MULTIPLE_PRI_KEY.plain());
+        }
+        if let Some(pk) = c.elements.indexes.iter().find(|i| i.primary) {
+            for (name, ..) in &pk.columns {
+                let named = |c: &&mut ColumnDef| c.name.eq_ignore_ascii_case(name);
+                if let Some(c) = columns.iter_mut().find(named) {
+                    if c.default == DefaultDef::Null {
+                        c.default = DefaultDef::None;
+                    }
+                    c.nullable = false;
+                }
+            }
+        }
+        Ok(columns)
     }
 
     /// What the statement's engine and SEQUENCE make of a definition, or refuse in it.

@@ -424,12 +424,8 @@ impl Resolver<'_> {
             aggregates: None,
             ..base
         };
-        let where_ = s
-            .where_
-            .as_ref()
-            .map(|w| bind_condition(w, &where_))
-            .transpose()?;
-        let where_ = where_.map(|w| null_is_zero(w, &sources));
+        let bound = s.where_.as_ref().map(|w| bind_condition(w, &where_));
+        let where_ = bound.transpose()?.map(|w| null_is_zero(w, &sources));
         let behind = Scope {
             aliases: &list.aliases,
             items: &list.plain,

@@ -314,17 +314,7 @@ impl Resolver<'_> {
         let listed = i.columns.as_deref().filter(|c| !c.is_empty());
         let written = self.target(&target, Verb::Insert, listed, &subqueries)?;
         let table = written.table().clone();
-        let resolves = i.replace || !i.on_duplicate.is_empty();
-        if resolves && table.indexes.iter().any(|i| i.without_overlaps) {
-            // As MariaDB.
-            return Err(SqlError::unsupported("WITHOUT OVERLAPS"));
-        }
-        if i.replace {
-            self.need_too(&target, &written, Privilege::Delete)?;
-        }
-        if !i.on_duplicate.is_empty() {
-            self.need_too(&target, &written, Privilege::Update)?;
-        }
+        self.may_resolve(i, &target, &written)?;
         let unknown = |name: &str| unknown_column(name, "INSERT INTO");
         let mut columns = written.inserted(listed, unknown)?;
         self.note_inserted(i, listed, &written, &columns);
@@ -408,6 +398,22 @@ impl Resolver<'_> {
             check: written.check,
             returning,
         })
+    }
+
+    /// Whether REPLACE and ON DUPLICATE KEY UPDATE may do what they do to rows that are there.
+    fn may_resolve(&self, i: &Insert, target: &TableRef, written: &Written) -> SqlResult<()> {
+        let resolves = i.replace || !i.on_duplicate.is_empty();
+        if resolves && (written.table().indexes.iter()).any(|i| i.without_overlaps) {
+            // As MariaDB.
+            return Err(SqlError::unsupported("WITHOUT OVERLAPS"));
+        }
+        if i.replace {
+            self.need_too(target, written, Privilege::Delete)?;
+        }
+        if !i.on_duplicate.is_empty() {
+            self.need_too(target, written, Privilege::Update)?;
+        }
+        Ok(())
     }
 
     /// RETURNING of INSERT and REPLACE. Beside VALUES its subqueries read other tables (1093).
