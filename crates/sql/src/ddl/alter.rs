@@ -681,6 +681,15 @@ impl Run<'_> {
         if let Some(e) = &o.engine {
             d.def.engine = engine_name(Some(e), &d.old.name, self.env)?;
             d.def.declared = names::declared(e);
+            let old = d.old;
+            let has_keys = || {
+                !old.foreign_keys.is_empty()
+                    || !self.catalog.references_to(&old.db, &old.name).is_empty()
+            };
+            if d.def.declared.is_some() && has_keys() {
+                return Err(errors::ROW_IS_REFERENCED
+                    .text("Cannot delete or update a parent row: a foreign key constraint fails"));
+            }
         }
         d.def.sequence = o.sequence.unwrap_or(d.def.sequence);
         d.def.merge = merge::of_options(d.def.merge.take(), &d.def.engine, o, self.env)?;

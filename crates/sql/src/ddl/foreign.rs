@@ -104,6 +104,11 @@ impl Run<'_> {
         for s in specs {
             self.need_index(def, s, added, &mut made)?;
         }
+        if def.declared.is_some() {
+            // MariaDB's other engines have indexes only.
+            def.indexes.iter_mut().for_each(|i| i.implied = false);
+            return Ok(());
+        }
         for s in specs {
             let name = match s.name.as_ref().or(s.index.as_ref()) {
                 Some(n) => n.clone(),
@@ -222,6 +227,10 @@ impl Run<'_> {
         let own = key.parent_db == def.db && key.parent == def.name;
         let parent = match self.catalog.table(&key.parent_db, &key.parent) {
             _ if own => def,
+            // One of another engine is none that a key may refer to.
+            Some(t) if self.env.foreign_key_checks && t.def.declared.is_some() => {
+                return Err(refused());
+            }
             Some(t) => &t.def,
             None if self.env.foreign_key_checks => return Err(refused()),
             None => return Ok(key),
