@@ -49,7 +49,6 @@ KNOWN = [
     known("TO_CHAR of NULL", r"to_char\(", "`TO_CHAR(NULL, 'no format')`"),
     known("VALUES in IN", r"in \(values\(", "`x IN (VALUES(c), 1)`"),
     known("RETURNING of nothing", r"(limit 0|where (null|0|false))\b.* returning", "`DELETE ... LIMIT 0 RETURNING"),
-    known("auto_increment in generated", r"^create table.*auto_increment.* as \(.*\bid\b", "a generated column of an AUTO_INCREMENT column"),
     known("dropped default", r"drop default", "`ALTER TABLE t ALTER c DROP DEFAULT`"),
 ]
 
