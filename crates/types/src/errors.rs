@@ -738,10 +738,10 @@ errors! {
         "For float(M,D), double(M,D) or decimal(M,D), M must be >= D (column '{}')";
     WRONG_LOCK_OF_SYSTEM_TABLE: 0 = 1428, b"HY000", "ER_WRONG_LOCK_OF_SYSTEM_TABLE",
         "You can't combine write-locking of system tables with other tables or lock types";
-    TRG_IN_WRONG_SCHEMA: 0 = 1435, b"HY000", "ER_TRG_IN_WRONG_SCHEMA",
-        "Trigger in wrong schema";
     CANT_CREATE_FEDERATED_TABLE: 1 = 1434, b"HY000", "ER_CANT_CREATE_FEDERATED_TABLE",
         "Can't create federated table. Foreign data src error:  {}";
+    TRG_IN_WRONG_SCHEMA: 0 = 1435, b"HY000", "ER_TRG_IN_WRONG_SCHEMA",
+        "Trigger in wrong schema";
     STACK_OVERRUN_NEED_MORE: 1 = 1436, b"HY000", "ER_STACK_OVERRUN_NEED_MORE",
         "Thread stack overrun: {}";
     CANT_DROP_DEFAULT_KEYCACHE: 0 = 1438, b"HY000", "ER_WARN_CANT_DROP_DEFAULT_KEYCACHE",
