@@ -201,6 +201,21 @@ fn computed_anew(c: &NewColumn) -> bool {
             || c.def.generated.as_ref().is_some_and(|g| g.stored))
 }
 
+/// One of these of which MariaDB tells how many rows it has copied: a default that is the same for all rows takes no copy.
+fn computed_by_row(c: &NewColumn, def: &TableDef) -> bool {
+    let differs = |text: &str| {
+        let names = def.columns.iter().map(|c| (c.name.as_str(), String::new()));
+        let names: Vec<_> = names.collect();
+        constraint::with_new_names(text, &names) != text
+            || text.to_ascii_lowercase().contains("uuid(")
+    };
+    computed_anew(c)
+        && match &c.def.default {
+            DefaultDef::Expr(text) => differs(text),
+            _ => true,
+        }
+}
+
 /// A CHECK asks the rows that has not asked them before.
 fn asks_more(old: &TableDef, def: &TableDef) -> bool {
     let asked = |c: &&CheckDef| !c.not_enforced;
@@ -395,7 +410,7 @@ impl Run<'_> {
         if draft.def.sequence && !old.sequence {
             self.has_one_row(table)?;
         }
-        let computed = draft.columns.iter().any(computed_anew)
+        let computed = (draft.columns.iter()).any(|c| computed_by_row(c, &draft.def))
             || draft.columns.iter().any(|c| stored_again(old, c, actions));
         let copied = retyped
             || computed
@@ -802,7 +817,7 @@ impl Run<'_> {
                     from: column,
                     if_exists,
                     ..
-                } => match column_at(old, column).filter(|i| !gone[*i]) {
+                } => match column_at(old, column).filter(|i| !gone[*i] && changed[*i].is_none()) {
                     Some(i) => changed[i] = Some(a),
                     None => self.missing_column(old, column, *if_exists)?,
                 },
