@@ -163,3 +163,21 @@ def test_snapshots_of_before(narwal, db):
             assert answer.error == 1412 or [int(r[0]) for r in answer.rows] == [1, 2], (change, answer)
             reader.ok("ROLLBACK")
             assert len(reader.rows("SELECT id FROM t WHERE v > 0")) == 2
+
+
+@pytest.mark.skipif(STAND_IN, reason="about Narwal's crashes")
+def test_numbers_of_columns_that_are_no_integers_outlive_a_kill(lab):
+    """The rows of the log tell recovery how far FLOAT and DOUBLE columns have counted, as those of integers do."""
+    server = lab.narwal()
+    with Client(server) as client:
+        client.ok("CREATE DATABASE n")
+        client.ok("CREATE TABLE n.d (a DOUBLE AUTO_INCREMENT PRIMARY KEY)")
+        client.ok("CREATE TABLE n.f (a FLOAT AUTO_INCREMENT PRIMARY KEY)")
+        for table in ("n.d", "n.f"):
+            client.ok(f"INSERT INTO {table} VALUES (NULL), (NULL), (100)")
+    server.kill()
+    server.start()
+    with Client(server) as client:
+        for table in ("n.d", "n.f"):
+            client.ok(f"INSERT INTO {table} VALUES (NULL)")
+            assert [row[0] for row in client.rows(f"SELECT a + 0 FROM {table} ORDER BY a")] == ["1", "2", "100", "101"]
