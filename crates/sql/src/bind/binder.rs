@@ -1140,8 +1140,7 @@ impl Binder<'_> {
 
     /// Whether a JSON_EXTRACT is a value of CASE or of a list: beside a number it is one, but beside a text it is its JSON text,
     /// other than in a comparison.
-    pub(super) fn equals_extract(&self, extract: &Expr, value: &Ast) -> SqlResult<Expr> {
-        let value = self.beside(value, extract)?;
+    pub(super) fn equals_extract(&self, extract: &Expr, value: Expr) -> SqlResult<Expr> {
         let l = match value.ty.ty.is_numeric() && !value.ty.null {
             true => as_operand(extract.clone()),
             false => extract.clone(),
@@ -1351,7 +1350,9 @@ impl Binder<'_> {
             let w = match &operand {
                 // Not as the year that it would be stored as.
                 Some(o) if o.ty.ty.kind == TypeKind::Year => as_operand(self.expr(condition)?),
-                Some(o) if json::is_extract(o) => self.equals_extract(o, condition)?,
+                Some(o) if json::is_extract(o) => {
+                    self.equals_extract(o, self.beside(condition, o)?)?
+                }
                 Some(o) => self.beside(condition, o)?,
                 None => self.condition(condition)?,
             };

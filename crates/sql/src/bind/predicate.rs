@@ -75,7 +75,6 @@ impl Binder<'_> {
         if list.iter().any(|x| row_items(x).is_some()) {
             return Err(not_a_row(Some(&e), None, in_name(list, negated)));
         }
-        let asts = list;
         let list = list
             .iter()
             .map(|x| self.beside(x, &e))
@@ -84,7 +83,7 @@ impl Binder<'_> {
         if list.iter().all(number) {
             e = as_operand(e);
         } else if json::is_extract(&e) && list.iter().any(number) {
-            let equals = asts.iter().map(|x| self.equals_extract(&e, x));
+            let equals = list.into_iter().map(|x| self.equals_extract(&e, x));
             let equals = equals.collect::<SqlResult<Vec<_>>>()?;
             let nullable = equals.iter().any(|e| e.ty.nullable);
             let any = make(ExprKind::Or(equals), bool_ty(nullable));

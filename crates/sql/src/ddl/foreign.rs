@@ -325,6 +325,16 @@ fn fits(def: &TableDef, key: &ForeignKeyDef, parent: &TableDef) -> Option<()> {
     Some(())
 }
 
+/// Makes the foreign keys that refer to a table, by database and name, refer to it by its new ones.
+pub(super) fn point_keys(def: &mut TableDef, from: (&String, &String), to: (&String, &String)) {
+    for key in &mut def.foreign_keys {
+        if (&key.parent_db, &key.parent) == from {
+            key.parent_db.clone_from(to.0);
+            key.parent.clone_from(to.1);
+        }
+    }
+}
+
 /// Keys that were named after their table are named after its new name.
 pub(super) fn follow_table(keys: &mut [ForeignKeyDef], old: &str, new: &str) {
     let begin = format!("{old}{GIVEN}");
@@ -429,9 +439,9 @@ impl Altered<'_> {
                     name.clone_from(&new.columns[to].name);
                 }
             }
-            key.parent_db.clone_from(&new.db);
-            key.parent.clone_from(&new.name);
         }
+        let (from, to) = ((&self.old.db, &self.old.name), (&new.db, &new.name));
+        point_keys(child, from, to);
     }
 
     /// The changes of tables whose keys refer to this one by a name that is another now. `children`: they, and their keys.

@@ -1,7 +1,7 @@
 //! RENAME TABLE: tables and views one after the other, each by the names that those before it left.
 
 use crate::ddl::alter::{cant_rename, table_exists};
-use crate::ddl::foreign::follow_table;
+use crate::ddl::foreign::{follow_table, point_keys};
 use crate::ddl::run::{Run, db_of};
 use crate::planner::resolve::no_such_table;
 use narwal_engine::{CatalogChange, TableDef, ViewDef};
@@ -125,7 +125,7 @@ impl Renaming<'_, '_> {
         self.check_free(&to)?;
         let followers = self.followers(&was, &from, &to);
         let mut def = was.clone();
-        point_keys(&mut def, &from, &to);
+        point_keys(&mut def, (&from.0, &from.1), (&to.0, &to.1));
         follow_table(&mut def.foreign_keys, &from.1, &to.1);
         def.db.clone_from(&to.0);
         def.name.clone_from(&to.1);
@@ -162,7 +162,7 @@ impl Renaming<'_, '_> {
                 (name, child.def.clone())
             });
             let mut follows = was.clone();
-            point_keys(&mut follows, from, to);
+            point_keys(&mut follows, (&from.0, &from.1), (&to.0, &to.1));
             self.changes.push(CatalogChange::AlterTable {
                 db: name.0.clone(),
                 name: name.1.clone(),
@@ -172,15 +172,5 @@ impl Renaming<'_, '_> {
             followers.push((name, follows));
         }
         followers
-    }
-}
-
-/// Makes the foreign keys that refer to a table refer to it by its new name.
-fn point_keys(def: &mut TableDef, from: &Name, to: &Name) {
-    for key in &mut def.foreign_keys {
-        if (&key.parent_db, &key.parent) == (&from.0, &from.1) {
-            key.parent_db.clone_from(&to.0);
-            key.parent.clone_from(&to.1);
-        }
     }
 }

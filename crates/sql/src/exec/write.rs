@@ -1,4 +1,4 @@
-//! Where rows change: every INSERT, REPLACE, UPDATE, DELETE and LOAD DATA goes through these three functions, so what
+//! Where rows change: every INSERT, REPLACE, UPDATE, DELETE and LOAD DATA goes through these functions, so what
 //! holds for each changed row (constraints, say) has its place here.
 
 use crate::env::StatementEnv;
@@ -121,12 +121,13 @@ pub fn replace_by_piece(
 }
 
 /// The triggers of a deleted row, around what takes it away.
+#[inline]
 pub fn delete_row_and(
     txn: &mut Transaction,
     table: &Arc<Table>,
     old: &Row,
     env: &StatementEnv,
-    delete: Between<'_>,
+    delete: impl FnOnce(&mut Transaction) -> SqlResult<()>,
 ) -> SqlResult<()> {
     if let Some(p) = env.triggers(table, true, RowEvent::Delete) {
         let row = TriggerRow {
@@ -151,18 +152,7 @@ pub fn delete_row(
     old: &Row,
     env: &StatementEnv,
 ) -> SqlResult<()> {
-    if let Some(p) = env.triggers(table, true, RowEvent::Delete) {
-        let row = TriggerRow {
-            before: true,
-            ..after(table, RowEvent::Delete, Some(old), None)
-        };
-        p.fire(&row, txn, env)?;
-    }
-    txn.delete(table, pk, old)?;
-    if let Some(p) = env.triggers(table, false, RowEvent::Delete) {
-        p.fire(&after(table, RowEvent::Delete, Some(old), None), txn, env)?;
-    }
-    Ok(())
+    delete_row_and(txn, table, old, env, |txn| Ok(txn.delete(table, pk, old)?))
 }
 
 fn after<'a>(
