@@ -88,6 +88,10 @@ class Reader:
 
         return self.wait(found, seconds)
 
+    def wait_for_row(self, table: str, text: str, seconds: float = 120) -> list[dict]:
+        """Waits for an event of the table that has the text. The statement's own text comes before its rows and has it too."""
+        return self.wait(lambda events: any(e.get("table") == table and text in str(e) for e in events), seconds)
+
     def wait_end(self, seconds: float = 60) -> int:
         """Waits for the client to end by itself; its exit code."""
         code = self.process.wait(seconds)

@@ -63,7 +63,7 @@ def test_go_mysql(cdc_sources, tmp_path, start):
             "file": ["file", file, position], "gtid": ["gtid", gtid], "beginning": ["gtid", ""],
         }[start]  # fmt: skip
         with go(server.port, 900 + number, *where, folder=tmp_path) as reader:
-            both.append(told(reader.wait_for(FINISHED)))
+            both.append(told(reader.wait_for_row("finish", FINISHED)))
     ours, theirs = both
     for a, b in zip(ours, theirs):
         assert a == b

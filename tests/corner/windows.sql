@@ -229,7 +229,9 @@ select percentile_cont(null) within group (order by v) over (partition by g) fro
 -- sorted
 select percentile_cont('a') within group (order by v) over (partition by g) from t;
 -- sorted
-select percentile_cont(id) within group (order by v) over (partition by g) from t;
+select percentile_cont(id+1) within group (order by v) over (partition by g) from t;
+-- sorted
+select percentile_cont(1/id) within group (order by v) over (partition by g) from t;
 -- sorted
 select percentile_cont(v/100) within group (order by v) over (partition by g) from t;
 -- sorted

@@ -1,7 +1,10 @@
 //! What each thread holds, what all hold together, and how much is left for one session.
 
 use std::cell::Cell;
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed};
+use std::sync::atomic::{
+    AtomicBool, AtomicI64,
+    Ordering::{AcqRel, Acquire, Relaxed},
+};
 use std::sync::{Mutex, PoisonError};
 
 /// A thread tells the server's count when its own has moved so far, in bytes.
@@ -24,12 +27,17 @@ thread_local! {
     static TOLD: Cell<i64> = const { Cell::new(0) };
     /// The most since [`crate::begin`], as of the steps.
     static PEAK: Cell<i64> = const { Cell::new(0) };
+    /// Bytes that were promised to the thread and that it has not taken yet.
+    static PROMISE: Cell<i64> = const { Cell::new(0) };
     /// The thread's gauge; 0 is nobody's.
     static GAUGE: Cell<usize> = const { Cell::new(0) };
 }
 
 /// What all threads hold.
 static TOTAL: AtomicI64 = AtomicI64::new(0);
+/// What was promised to threads that have not taken it yet. The kernel may let a thread wait for the pages that it was promised, so
+/// others that ask meanwhile have to know.
+static PROMISED: AtomicI64 = AtomicI64::new(0);
 /// What the process takes besides: code, stacks, what the C library keeps free between pieces.
 static BESIDE: AtomicI64 = AtomicI64::new(0);
 /// What the server may take.
@@ -98,7 +106,9 @@ pub fn settle() {
     if gauge != 0 {
         GAUGE_BYTES[gauge].store(told, Relaxed);
     }
+    // Released by the promise's end: who sees that it is over sees what was taken.
     let total = TOTAL.fetch_add(moved, Relaxed) + moved;
+    end_promise();
     work_out(total);
 }
 
@@ -129,13 +139,31 @@ pub fn most() -> i64 {
     MOST.load(Relaxed)
 }
 
-/// True if a session that holds `own` bytes may take `more` at once: what is left then has to be enough for the others.
-pub(crate) fn has_room(own: i64, more: i64) -> bool {
-    let free = LIMIT
-        .load(Relaxed)
-        .saturating_sub(TOTAL.load(Relaxed) + MOVED.get() + BESIDE.load(Relaxed));
-    let most = free.saturating_sub(more).max(0).saturating_mul(SHARE);
-    own.saturating_add(more) <= most.max(SMALL)
+/// Promises `more` bytes at once to the calling thread, whose session holds `own`, until it has taken them; false if there is no room: what
+/// is left then has to be enough for the others. Two threads never get a promise of the same bytes.
+pub(crate) fn promise(own: i64, more: i64) -> bool {
+    end_promise();
+    let fits = |promised: i64| {
+        let taken = TOTAL.load(Relaxed) + MOVED.get() + BESIDE.load(Relaxed) + promised;
+        let free = LIMIT.load(Relaxed).saturating_sub(taken);
+        let most = free.saturating_sub(more).max(0).saturating_mul(SHARE);
+        own.saturating_add(more) <= most.max(SMALL)
+    };
+    let promised =
+        PROMISED.fetch_update(AcqRel, Acquire, |p| fits(p).then(|| p.saturating_add(more)));
+    if promised.is_ok() {
+        PROMISE.set(more);
+    }
+    promised.is_ok()
+}
+
+/// The thread has taken what it was promised, or does without.
+#[inline]
+pub(crate) fn end_promise() {
+    let promise = PROMISE.replace(0);
+    if promise != 0 {
+        PROMISED.fetch_sub(promise, AcqRel);
+    }
 }
 
 /// Peaks count from here.
@@ -239,6 +267,29 @@ mod tests {
     use super::*;
     use crate::begin;
 
+    /// Between the promise and the taking a thread may have to wait; whoever asks meanwhile gets the rest.
+    #[test]
+    fn the_same_bytes_are_promised_once() {
+        let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+        set_limit(100 << 20);
+        let others = std::sync::Barrier::new(40);
+        let promises: Vec<_> = std::thread::scope(|s| {
+            let ask = || {
+                others.wait();
+                let had = promise(0, 10 << 20);
+                others.wait();
+                end_promise();
+                had
+            };
+            let threads: Vec<_> = (0..40).map(|_| s.spawn(ask)).collect();
+            threads.into_iter().filter_map(|t| t.join().ok()).collect()
+        });
+        let had = promises.iter().filter(|had| **had).count();
+        assert_eq!(had, 9, "the last one would have left too little");
+        assert_eq!(PROMISED.load(Relaxed), 0);
+        set_limit(u64::MAX);
+    }
+
     #[test]
     fn threads_count_and_the_largest_stops_first() {
         let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -255,8 +306,8 @@ mod tests {
         assert!(held() <= most(), "one may have more than the half");
         taken(30 << 20);
         assert!(held() > most(), "but has to leave something");
-        assert!(has_room(1 << 20, 1 << 20), "to smaller ones");
-        assert!(!has_room(1 << 20, 9 << 20), "who ask for little");
+        assert!(promise(1 << 20, 1 << 20), "to smaller ones");
+        assert!(!promise(1 << 20, 9 << 20), "who ask for little");
         freed(60 << 20);
         assert!(peak() >= 90 << 20 && held() < 31 << 20);
         assert!(held() < most());

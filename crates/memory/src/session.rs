@@ -1,6 +1,6 @@
 //! What the session that runs on this thread holds, and when that is too much.
 
-use crate::count::{STEP, forget_peak, has_room, held, most, settle_if_far};
+use crate::count::{STEP, end_promise, forget_peak, held, most, promise, settle_if_far};
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::OnceLock;
@@ -45,6 +45,7 @@ pub fn ask_system_by(has_room: fn(usize) -> bool) {
 
 /// A statement begins on this thread: peaks count from here, and the system is asked anew.
 pub fn begin() {
+    end_promise();
     forget_peak();
     ask_again();
 }
@@ -59,6 +60,7 @@ fn ask_again() {
 /// definitions that all sessions share. Returns where the session's bytes count from now.
 #[inline]
 pub fn keep(kept: i64) -> i64 {
+    end_promise();
     let base = held() - kept;
     BASE.set(base);
     base
@@ -102,7 +104,7 @@ fn system_has(bytes: i64) -> bool {
     SYSTEM.get().is_none_or(|has_room| has_room(bytes))
 }
 
-/// As [`check`], before so many bytes are taken at once.
+/// As [`check`], before so many bytes are taken at once. They are kept for this thread until it takes them, asks again or its statement ends.
 #[inline]
 pub fn reserve(bytes: u64) -> Result<(), Refused> {
     match bytes < STEP as u64 {
@@ -115,7 +117,7 @@ pub fn reserve(bytes: u64) -> Result<(), Refused> {
 fn reserve_much(bytes: i64) -> Result<(), Refused> {
     let used = used();
     let wanted = used.saturating_add(bytes);
-    let refused = wanted > LIMIT.get() || !has_room(used, bytes);
+    let refused = wanted > LIMIT.get() || !promise(used, bytes);
     if refused || bytes >= LARGE && !system_has(bytes) {
         return Err(refusal(wanted));
     }
