@@ -42,6 +42,7 @@ class Recorder:
         self.includes = 0
         # What holds for the next statement, and until it is switched.
         self.once: dict = {}
+        self.send_next = False
         self.result_log = True
         self.ended = "end of file"
 
@@ -197,12 +198,17 @@ class Recorder:
     _do_dirty_close = _do_disconnect
 
     def _do_send(self, step, where) -> None:
-        text = step.text
-        if text:
-            self._send(text, step)
+        self._send_or_next(step.text, step)
 
     def _do_send_eval(self, step, where) -> None:
-        self._send(self._expand(step.text), step)
+        self._send_or_next(self._expand(step.text), step)
+
+    def _send_or_next(self, text: str, step) -> None:
+        """A word without a statement means the one that follows."""
+        if text.strip():
+            self._send(text, step)
+        else:
+            self.send_next = True
 
     def _send(self, text: str, step) -> None:
         wire = self.connections.get(self.current)
@@ -240,6 +246,9 @@ class Recorder:
 
     # -- asking ----------------------------------------------------------------------------------------------------
     def _statement(self, text: str, step, where: Path) -> None:
+        if self.send_next:
+            self.send_next = False
+            return self._send(text, step)
         look = self._look()
         if left_out.statement(text):
             return
