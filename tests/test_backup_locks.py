@@ -133,3 +133,24 @@ def test_a_locked_instance_keeps_its_definitions(own_narwal, who):
         a.ok("UNLOCK INSTANCE")
         a.ok("UNLOCK INSTANCE")
         b.ok("CREATE TABLE d.w (a INT)")
+
+
+@pytest.mark.parametrize("change", ["INSERT INTO t VALUES (2)", "ALTER TABLE t ADD b INT", "CREATE TRIGGER g BEFORE INSERT ON t FOR EACH ROW BEGIN END",
+                                    "TRUNCATE TABLE t", "DROP TABLE t"])  # fmt: skip
+def test_the_global_lock_waits_for_whoever_has_locked_a_table(narwal_server, db, change):
+    """Who has locked a table may change it until the end, and whoever wants the global read lock gets it then."""
+    with Client(narwal_server) as a, Client(narwal_server) as b:
+        a.ok(f"USE {db}")
+        a.ok("CREATE TABLE t (a INT)")
+        a.ok("LOCK TABLES t WRITE")
+        waiting = b.background("FLUSH TABLES WITH READ LOCK")
+        assert waiting.blocked()
+        a.ok(change)
+        if not change.startswith("DROP"):
+            assert waiting.blocked()
+        a.ok("UNLOCK TABLES")
+        waiting.ok()
+        blocked = a.background("CREATE TABLE u (a INT)")
+        assert blocked.blocked()
+        b.ok("UNLOCK TABLES")
+        blocked.ok()

@@ -228,12 +228,23 @@ def test_a_deadlock_leaves_nothing_but_a_rollback(narwal_server, db):
         assert waiting.blocked()
         assert a.run("UPDATE t SET v = 10 WHERE id = 2").error == 1213
         waiting.ok()
-        a.ok("INSERT INTO t VALUES (3, 3)")
-        assert a.run("XA END 'a'").error == 1614
+        for refused in ("INSERT INTO t VALUES (3, 3)", "SELECT * FROM t", "BEGIN", "COMMIT", "XA END 'a'", "XA START 'b'"):
+            assert a.run(refused).error == 1399, refused
         assert a.run("XA PREPARE 'a'").error == 1399
         b.ok("COMMIT")
         a.ok("XA ROLLBACK 'a'")
         assert a.rows("SELECT COUNT(*), SUM(v) FROM t") in ([(2, 40)], [("2", "40")])
+        a.ok("XA START 'a'")
+        b.ok("BEGIN")
+        a.ok("UPDATE t SET v = 10 WHERE id = 1")
+        b.ok("UPDATE t SET v = 20 WHERE id = 2")
+        waiting = b.background("UPDATE t SET v = 20 WHERE id = 1")
+        assert waiting.blocked()
+        assert a.run("UPDATE t SET v = 10 WHERE id = 2").error == 1213
+        waiting.ok()
+        assert a.run("XA COMMIT 'a'").error == 1614
+        b.ok("COMMIT")
+        assert a.run("XA ROLLBACK 'a'").error == 1397
 
 
 def history(client: Client, db: str) -> None:

@@ -362,6 +362,7 @@ impl Applier {
         let patience = Patience {
             interrupt: &self.interrupt,
             until: Instant::now() + Duration::from_secs(1 << 30),
+            inside: false,
             process: None,
         };
         let _permit = self.instance.read_lock.enter(false, &patience)?;

@@ -137,6 +137,7 @@ mod tests {
         Patience {
             interrupt,
             until: Instant::now() + Duration::from_millis(1),
+            inside: false,
             process: None,
         }
     }

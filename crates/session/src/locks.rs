@@ -44,6 +44,8 @@ impl LockedTables {
 pub(crate) struct SessionLocks {
     /// LOCK TABLES.
     pub(crate) tables: Option<Locked>,
+    /// LOCK TABLES ... WRITE: FLUSH TABLES WITH READ LOCK of others waits for its end.
+    pub(crate) inside: bool,
     /// FLUSH TABLES WITH READ LOCK.
     pub(crate) global_read: bool,
     pub(crate) backup: HeldForBackup,

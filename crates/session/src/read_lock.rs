@@ -2,7 +2,8 @@
 //!
 //! Every commit of changes and every DDL statement goes through [`GlobalReadLock::enter`]. The lock is granted when all
 //! of them have left, so that no commit is under way. Until then those who come wait, with one exception: a DDL statement
-//! inside may wait for a transaction that has written its table, and that transaction must be able to end.
+//! inside may wait for a transaction that has written its table, and that transaction must be able to end. A session that
+//! has locked tables for writing stays inside until it unlocks them, as in MariaDB.
 
 use crate::process::{Process, Stage};
 use narwal_types::SqlResult;
@@ -18,6 +19,8 @@ pub(crate) const SLICE: Duration = Duration::from_millis(50);
 pub(crate) struct Patience<'a> {
     pub interrupt: &'a AtomicBool,
     pub until: Instant,
+    /// Its session stays inside ([`Permit::stay`]): whoever wants the lock waits for it, so it must not wait for them.
+    pub inside: bool,
     /// Shows in SHOW PROCESSLIST what it waits for.
     pub process: Option<&'a Process>,
 }
@@ -68,6 +71,13 @@ pub(crate) struct Permit<'a> {
     ddl: bool,
 }
 
+impl Permit<'_> {
+    /// Stays inside, until [`GlobalReadLock::leave_at_last`].
+    pub(crate) fn stay(self) {
+        std::mem::forget(self);
+    }
+}
+
 impl Drop for Permit<'_> {
     fn drop(&mut self) {
         if self.ddl {
@@ -85,6 +95,14 @@ impl GlobalReadLock {
             let _holders = self.holders.lock();
             self.changed.notify_all();
         }
+    }
+
+    /// Ends a stay of [`Permit::stay`]. Its permit was one for DDL.
+    pub(crate) fn leave_at_last(&self) {
+        drop(Permit {
+            lock: self,
+            ddl: true,
+        });
     }
 
     fn permit(&self, ddl: bool) -> Permit<'_> {
@@ -115,6 +133,10 @@ impl GlobalReadLock {
     pub(crate) fn enter(&self, ddl: bool, patience: &Patience<'_>) -> SqlResult<Permit<'_>> {
         if let Some(permit) = self.try_enter(ddl) {
             return Ok(permit);
+        }
+        if patience.inside {
+            self.active.fetch_add(1, Ordering::SeqCst);
+            return Ok(self.permit(ddl));
         }
         patience.show(Stage::WaitingForReadLock);
         let mut holders = self.holders.lock();
@@ -170,6 +192,7 @@ mod tests {
         Patience {
             interrupt,
             until: Instant::now() + Duration::from_millis(ms),
+            inside: false,
             process: None,
         }
     }

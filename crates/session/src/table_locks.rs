@@ -9,7 +9,7 @@ use crate::locks::Locked;
 use crate::privileges::PrivilegeSet;
 use crate::process::Stage;
 use crate::programs::definition::triggers_of;
-use crate::read_lock::{Patience, SLICE};
+use crate::read_lock::{Patience, Permit, SLICE};
 use crate::session::{ClientSession, is_virtual};
 use crate::session_vars::LockedName;
 use crate::system_schemas::{MYSQL, is_shown};
@@ -30,6 +30,7 @@ impl ClientSession {
         Patience {
             interrupt: &self.process.interrupt,
             until: Instant::now() + self.settings.table_lock_timeout,
+            inside: self.locks.inside,
             process: Some(&self.process),
         }
     }
@@ -105,6 +106,9 @@ impl ClientSession {
         // The store's locks first: who waits for the table finds them gone.
         drop(locked);
         all.changed.notify_all();
+        if std::mem::take(&mut self.locks.inside) {
+            self.instance.read_lock.leave_at_last();
+        }
     }
 
     /// LOCK TABLES ends with the last of its tables.
@@ -123,10 +127,13 @@ impl ClientSession {
     pub(crate) fn lock_tables(&mut self, tables: &[TableLock]) -> SqlResult<()> {
         self.release_table_locks();
         self.refuse_in_stages()?;
+        let instance = self.instance.clone();
+        let mut permit = None;
         if tables.iter().any(|t| t.write) {
             self.refuse_under_read_only()?;
             self.refuse_under_read_lock()?;
             self.wait_for_backup()?;
+            permit = Some(instance.read_lock.enter(true, &self.patience())?);
         }
         self.process.stage(Stage::WaitingForTableLock);
         let until = self.patience().until;
@@ -203,6 +210,7 @@ impl ClientSession {
             *self.vars.held_tables.lock() = Some(locked.all.clone());
             *self.vars.locked_names.lock() = self.all_locked(&locked);
             self.locks.tables = Some(locked);
+            self.locks.inside = permit.map(Permit::stay).is_some();
             // It does not know what is held now, and would wait for it.
             self.tx.reader = None;
             return Ok(());

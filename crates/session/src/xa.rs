@@ -27,12 +27,11 @@ impl ClientSession {
         }
     }
 
-    /// A deadlock or a conflict has rolled back the branch's transaction. What comes until XA END is rolled back with it.
+    /// A deadlock or a conflict has rolled back the branch's transaction: nothing may become part of it any more.
     pub(crate) fn xa_lost(&mut self, code: u16) {
         if let Some(xa) = &mut self.tx.xa {
             xa.lost = Some(code);
-            let open = self.begin_transaction(None);
-            self.tx.open = Some(open);
+            xa.state = State::RollbackOnly;
         }
     }
 
@@ -99,11 +98,6 @@ impl ClientSession {
             return Err(invalid());
         }
         let xa = self.in_xa_state(State::Active, xid)?;
-        if let Some(code) = xa.lost {
-            xa.state = State::RollbackOnly;
-            self.rollback_open();
-            return Err(rolled_back(Some(code)));
-        }
         xa.state = State::Idle;
         let open = self.tx.open.take();
         if let Some(xa) = &mut self.tx.xa {

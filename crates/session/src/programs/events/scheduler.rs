@@ -119,6 +119,7 @@ impl Instance {
         let patience = Patience {
             interrupt: &AtomicBool::new(false),
             until: Instant::now() + PATIENCE,
+            inside: false,
             process: None,
         };
         let _permit = self.read_lock.enter(true, &patience)?;
