@@ -1,7 +1,7 @@
 //! Which virtual tables there are, without their rows.
 
 use super::{
-    columns, innodb_columns, mysql, mysql_columns, mysql_performance, mysql_sys, performance,
+    columns, innodb_columns, mysql, mysql_columns, mysql_performance, performance, sys,
     uncounted_columns,
 };
 use crate::replica::show;
@@ -110,7 +110,7 @@ impl VirtualTables for Definitions {
             _ if db.eq_ignore_ascii_case(PERFORMANCE_SCHEMA) && is_mysql() => {
                 mysql_performance::definition(name)?.clone()
             }
-            mysql_sys::SYS if is_mysql() => mysql_sys::definition(name)?.clone(),
+            sys::SYS => sys::definition(name)?.clone(),
             _ if db.eq_ignore_ascii_case(PERFORMANCE_SCHEMA) => {
                 performance::definition(name)?.clone()
             }

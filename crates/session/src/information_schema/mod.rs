@@ -14,7 +14,7 @@
 //! | `system.rs` | what these two have in common |
 //! | `performance.rs`, `performance_schema.sql` | the schema `performance_schema` |
 //! | `mysql_information.sql`, `mysql_columns.rs`, `mysql_rows.rs` | MySQL's `information_schema` under its face: the tables, what their rows have beyond MariaDB's, and the order |
-//! | `mysql_sys.rs`, `mysql_sys.sql` | `sys` under MySQL's face |
+//! | `sys.rs`, `sys_rows.rs`, `sys_mariadb.sql`, `sys_mysql.sql` | the schema `sys` |
 //! | `mysql_performance.rs`, `mysql_performance.sql` | `performance_schema` under MySQL's face |
 //! | `readers.rs` | NARWAL_BINLOG_READERS |
 //! | `innodb_columns.rs`, `innodb.rs` | INNODB_TRX, INNODB_LOCKS, INNODB_LOCK_WAITS, INNODB_SYS_* and the other INNODB tables |
@@ -30,11 +30,12 @@ mod mysql;
 mod mysql_columns;
 pub(crate) mod mysql_performance;
 mod mysql_rows;
-pub(crate) mod mysql_sys;
 mod performance;
 mod readers;
 mod rows;
 mod server;
+pub(crate) mod sys;
+mod sys_rows;
 mod system;
 pub(crate) mod tables;
 mod uncounted_columns;
@@ -179,11 +180,10 @@ fn table_of(
             Arc::new(move |env, wanted| mysql_performance::rows(&view, env, wanted, &of));
         return Some((table, make));
     }
-    if db == mysql_sys::SYS && is_mysql() && catalog.database(db).is_none() {
-        let table = mysql_sys::definition(name)?.clone();
+    if db == sys::SYS && catalog.database(db).is_none() {
+        let table = sys::definition(name)?.clone();
         let (view, of) = (view(), table.clone());
-        let make: VirtualRows =
-            Arc::new(move |env, wanted| mysql_sys::rows(&view, env, wanted, &of));
+        let make: VirtualRows = Arc::new(move |env, wanted| sys::rows(&view, env, wanted, &of));
         return Some((table, make));
     }
     if db.eq_ignore_ascii_case(PERFORMANCE_SCHEMA) {
