@@ -8,9 +8,12 @@ use narwal_types::errors;
 /// The schema of accounts, grants and stored programs.
 pub(crate) const MYSQL: &str = "mysql";
 
+/// The schema of views and routines over what the others show.
+pub(crate) const SYS: &str = "sys";
+
 /// The schemas that are there without anybody making them, beside `information_schema`. Who sees what of them is a
 /// question of privileges, as with any database.
-const SYSTEM: [&str; 3] = [MYSQL, PERFORMANCE_SCHEMA, "sys"];
+const SYSTEM: [&str; 3] = [MYSQL, PERFORMANCE_SCHEMA, SYS];
 
 /// True for `information_schema`, in any letters.
 pub(crate) fn is_information_schema(db: &str) -> bool {

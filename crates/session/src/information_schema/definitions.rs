@@ -5,7 +5,7 @@ use super::{
     uncounted_columns,
 };
 use crate::replica::show;
-use crate::system_schemas::MYSQL;
+use crate::system_schemas::{MYSQL, SYS};
 use columns::TABLES;
 use narwal_engine::{Table, TableDef};
 use narwal_sql::virtual_tables::{INFORMATION_SCHEMA, PERFORMANCE_SCHEMA};
@@ -110,7 +110,7 @@ impl VirtualTables for Definitions {
             _ if db.eq_ignore_ascii_case(PERFORMANCE_SCHEMA) && is_mysql() => {
                 mysql_performance::definition(name)?.clone()
             }
-            sys::SYS => sys::definition(name)?.clone(),
+            SYS => sys::definition(name)?.clone(),
             _ if db.eq_ignore_ascii_case(PERFORMANCE_SCHEMA) => {
                 performance::definition(name)?.clone()
             }

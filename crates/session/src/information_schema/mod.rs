@@ -46,7 +46,7 @@ use crate::programs::events::show::events;
 use crate::programs::show as programs;
 use crate::replica::show;
 use crate::session::ClientSession;
-use crate::system_schemas::{MYSQL, is_shown};
+use crate::system_schemas::{MYSQL, SYS, is_shown};
 pub(crate) use crate::view::View;
 use definitions::REPLICA_STATUS;
 use definitions::as_made;
@@ -180,10 +180,11 @@ fn table_of(
             Arc::new(move |env, wanted| mysql_performance::rows(&view, env, wanted, &of));
         return Some((table, make));
     }
-    if db == sys::SYS && catalog.database(db).is_none() {
+    if db == SYS && catalog.database(db).is_none() {
         let table = sys::definition(name)?.clone();
         let (view, of) = (view(), table.clone());
-        let make: VirtualRows = Arc::new(move |env, wanted| sys::rows(&view, env, wanted, &of));
+        let make: VirtualRows =
+            Arc::new(move |env, wanted| sys_rows::rows(&view, env, wanted, &of));
         return Some((table, make));
     }
     if db.eq_ignore_ascii_case(PERFORMANCE_SCHEMA) {

@@ -1,17 +1,95 @@
-//! Views of `sys` over `information_schema`: what is there without being measured. They show what the account that asks may see.
+//! The rows of `sys`: those of a server whose performance schema is off, so most views have none. Those of what is there without
+//! being measured are made of `information_schema`, with what the account that asks may see of it.
 
+use super::definitions::as_made;
 use super::rows::{self, Rows};
+use super::sys::CONFIG;
 use super::tables::unix_time;
-use super::{as_made, maker};
-use crate::system_schemas::MYSQL;
+use super::{innodb, server, tables};
+use crate::programs::events::show::events;
+use crate::programs::show as programs;
+use crate::system_schemas::{MYSQL, SYS};
 use crate::view::View;
 use narwal_engine::Table;
 use narwal_sql::StatementEnv;
 use narwal_sql::show::quote_ident;
 use narwal_sql::virtual_tables::{INFORMATION_SCHEMA, PERFORMANCE_SCHEMA, Wanted};
+use narwal_types::face::is_mysql;
 use narwal_types::{Decimal, SqlResult, Time, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+
+/// The rows of a view.
+pub(super) fn rows(
+    view: &View,
+    env: &StatementEnv,
+    wanted: &Wanted,
+    table: &Table,
+) -> SqlResult<Rows> {
+    let name = table.def.name.as_str();
+    Ok(match name.strip_prefix("x$").unwrap_or(name) {
+        "version" => vec![vec![
+            Value::str(if is_mysql() { "2.1.3" } else { "1.5.1" }),
+            view.instance.global_value("version").to_value(),
+        ]],
+        "session" | "processlist" => {
+            let lines = server::process_list(view, env, wanted)?;
+            lines.iter().map(|l| session(table, l)).collect()
+        }
+        "memory_global_total" if !is_mysql() => vec![vec![Value::Null]],
+        CONFIG => config(table),
+        "metrics" => metrics(view, env)?,
+        "innodb_lock_waits" => lock_waits(view, env, table)?,
+        "schema_auto_increment_columns" => auto_increment_columns(view, env, table)?,
+        "schema_object_overview" => object_overview(view, env)?,
+        "schema_flattened_keys" => flattened_keys(view, env)?,
+        "schema_redundant_indexes" => redundant_indexes(view, env)?,
+        _ => Vec::new(),
+    })
+}
+
+/// The settings that the schema's routines begin with.
+const SETTINGS: [(&str, Option<&str>); 6] = [
+    ("diagnostics.allow_i_s_tables", Some("OFF")),
+    ("diagnostics.include_raw", Some("OFF")),
+    ("ps_thread_trx_info.max_length", Some("65535")),
+    ("statement_performance_analyzer.limit", Some("100")),
+    ("statement_performance_analyzer.view", None),
+    ("statement_truncate_len", Some("64")),
+];
+
+fn config(table: &Table) -> Rows {
+    let row = |(variable, value): (&str, Option<&str>)| {
+        rows::by_name(table, |column| match column {
+            "variable" => Some(Value::str(variable)),
+            "value" => Some(value.map_or(Value::Null, Value::str)),
+            _ => None,
+        })
+    };
+    SETTINGS.into_iter().map(row).collect()
+}
+
+/// A line of the process list as a row of `sys.session`.
+fn session(table: &Table, line: &[Value]) -> Vec<Value> {
+    rows::by_name(table, |column| {
+        Some(match column {
+            "thd_id" | "conn_id" => line[0].clone(),
+            "user" => match (&line[1], &line[2]) {
+                (Value::Str(user), Value::Str(host)) => {
+                    let host = host.split(':').next().unwrap_or_default();
+                    Value::str(format!("{user}@{host}"))
+                }
+                (user, _) => user.clone(),
+            },
+            "db" => line[3].clone(),
+            "command" => line[4].clone(),
+            "state" => line[6].clone(),
+            "time" => line[5].clone(),
+            "current_statement" => line[7].clone(),
+            _ => return None,
+        })
+    })
+}
 
 /// A table of `information_schema`, whole.
 struct Shown {
@@ -24,7 +102,20 @@ impl Shown {
         let Some(table) = as_made(name).cloned() else {
             return Ok(None);
         };
-        let rows = maker(name)(view, env, &Wanted::default())?;
+        let all = &Wanted::default();
+        let rows = match name {
+            "TABLES" => tables::tables(view, env, all),
+            "COLUMNS" => tables::columns(view, env, all),
+            "STATISTICS" => tables::statistics(view, env, all),
+            "ROUTINES" => programs::routines(view, env),
+            "TRIGGERS" => programs::triggers(view, env),
+            "EVENTS" => events(view, env),
+            "GLOBAL_STATUS" => server::global_status(view, env, all),
+            "INNODB_TRX" => innodb::transactions(view, env, all),
+            "INNODB_LOCKS" => innodb::locks(view, env, all),
+            "INNODB_LOCK_WAITS" => innodb::lock_waits(view, env, all),
+            _ => Ok(Rows::new()),
+        }?;
         Ok(Some(Shown { table, rows }))
     }
 
@@ -73,7 +164,7 @@ impl Line<'_> {
 }
 
 /// The status variables, and the time.
-pub(super) fn metrics(view: &View, env: &StatementEnv) -> SqlResult<Rows> {
+fn metrics(view: &View, env: &StatementEnv) -> SqlResult<Rows> {
     let mut all = Rows::new();
     let yes = || Value::str("YES");
     if let Some(status) = Shown::of(view, env, "GLOBAL_STATUS")? {
@@ -99,7 +190,7 @@ pub(super) fn metrics(view: &View, env: &StatementEnv) -> SqlResult<Rows> {
 }
 
 /// How many objects of each kind a schema has. An index counts once for each of its columns, as in MariaDB.
-pub(super) fn object_overview(view: &View, env: &StatementEnv) -> SqlResult<Rows> {
+fn object_overview(view: &View, env: &StatementEnv) -> SqlResult<Rows> {
     let mut counts: BTreeMap<(String, String), i64> = BTreeMap::new();
     let sources = [
         ("TABLES", "TABLE_SCHEMA"),
@@ -131,22 +222,13 @@ pub(super) fn object_overview(view: &View, env: &StatementEnv) -> SqlResult<Rows
 
 /// True for the schemas whose tables are not the users'.
 fn is_system(db: &str) -> bool {
-    [
-        MYSQL,
-        super::sys::SYS,
-        PERFORMANCE_SCHEMA,
-        INFORMATION_SCHEMA,
-    ]
-    .iter()
-    .any(|s| s.eq_ignore_ascii_case(db))
+    [MYSQL, SYS, PERFORMANCE_SCHEMA, INFORMATION_SCHEMA]
+        .iter()
+        .any(|s| s.eq_ignore_ascii_case(db))
 }
 
 /// The columns with AUTO_INCREMENT, and how far they have come; the fullest first.
-pub(super) fn auto_increment_columns(
-    view: &View,
-    env: &StatementEnv,
-    table: &Table,
-) -> SqlResult<Rows> {
+fn auto_increment_columns(view: &View, env: &StatementEnv, table: &Table) -> SqlResult<Rows> {
     let next: BTreeMap<(String, String), Option<u64>> = Shown::of(view, env, "TABLES")?
         .iter()
         .flat_map(Shown::lines)
@@ -284,7 +366,7 @@ fn indexes(view: &View, env: &StatementEnv) -> SqlResult<Vec<Index>> {
 }
 
 /// Each index in a line.
-pub(super) fn flattened_keys(view: &View, env: &StatementEnv) -> SqlResult<Rows> {
+fn flattened_keys(view: &View, env: &StatementEnv) -> SqlResult<Rows> {
     let row = |i: Index| {
         let columns = i.columns();
         vec![
@@ -300,7 +382,7 @@ pub(super) fn flattened_keys(view: &View, env: &StatementEnv) -> SqlResult<Rows>
 }
 
 /// Indexes that another one of the table makes superfluous.
-pub(super) fn redundant_indexes(view: &View, env: &StatementEnv) -> SqlResult<Rows> {
+fn redundant_indexes(view: &View, env: &StatementEnv) -> SqlResult<Rows> {
     let all = indexes(view, env)?;
     let row = |r: &Index, d: &Index| {
         let drop = format!(
@@ -353,7 +435,7 @@ fn age(moment: Option<Value>, env: &StatementEnv) -> Option<Value> {
 }
 
 /// Who waits for whose lock.
-pub(super) fn lock_waits(view: &View, env: &StatementEnv, table: &Table) -> SqlResult<Rows> {
+fn lock_waits(view: &View, env: &StatementEnv, table: &Table) -> SqlResult<Rows> {
     let (Some(waits), Some(locks), Some(transactions)) = (
         Shown::of(view, env, "INNODB_LOCK_WAITS")?,
         Shown::of(view, env, "INNODB_LOCKS")?,

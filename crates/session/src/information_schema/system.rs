@@ -1,7 +1,7 @@
 //! The tables of the schemas that are there without anybody making them.
 
 use super::{mysql, mysql_performance, performance, sys};
-use crate::system_schemas::MYSQL;
+use crate::system_schemas::{MYSQL, SYS};
 use narwal_engine::Table;
 use narwal_sql::virtual_tables::PERFORMANCE_SCHEMA;
 use narwal_types::Collation;
@@ -14,7 +14,7 @@ pub(crate) fn system_tables(schema: &str) -> Vec<&'static Arc<Table>> {
         MYSQL => mysql::all().collect(),
         PERFORMANCE_SCHEMA if is_mysql() => mysql_performance::all().collect(),
         PERFORMANCE_SCHEMA => performance::all().collect(),
-        sys::SYS => sys::all().collect(),
+        SYS => sys::all().collect(),
         _ => Vec::new(),
     }
 }
@@ -25,7 +25,7 @@ pub(crate) fn table_of_system(schema: &str, name: &str) -> Option<&'static Arc<T
         MYSQL => mysql::definition(name),
         PERFORMANCE_SCHEMA if is_mysql() => mysql_performance::definition(name),
         PERFORMANCE_SCHEMA => performance::definition(name),
-        sys::SYS => sys::definition(name),
+        SYS => sys::definition(name),
         _ => None,
     }
 }
@@ -44,7 +44,7 @@ pub(crate) fn is_view(table: &Table) -> bool {
     match table.def.db.as_str() {
         MYSQL => table.def.name == "user",
         // A database of that name that somebody has made has tables of its own.
-        sys::SYS => table.def.id == 0 && table.def.name != sys::CONFIG,
+        SYS => table.def.id == 0 && table.def.name != sys::CONFIG,
         _ => false,
     }
 }

@@ -1,6 +1,7 @@
 //! The stored programs of a session: found in the catalog, compiled once, kept until the catalog changes.
 
 use super::definition::{self, Definition, Stored};
+use super::of_sys;
 use super::rights;
 use super::store::Store;
 use crate::session_vars::SessionVars;
@@ -480,7 +481,9 @@ impl SessionPrograms {
             Stored::Event,
             Stored::PackageBody,
         ];
-        let any = any || routines.iter().any(|k| definition::any(&catalog, *k));
+        let any = any
+            || of_sys::are_there(&catalog)
+            || routines.iter().any(|k| definition::any(&catalog, *k));
         self.any.store(any, Ordering::Relaxed);
         self.version.store(catalog.version, Ordering::Relaxed);
     }
@@ -512,7 +515,7 @@ impl SessionPrograms {
             return Ok(Some(u));
         }
         let catalog = self.store.database().catalog();
-        let Some(def) = definition::find(&catalog, kind, db, name)? else {
+        let Some(def) = of_sys::find(&catalog, kind, db, name)? else {
             return Ok(None);
         };
         let unit = self.compiled(def, &key, outer)?;

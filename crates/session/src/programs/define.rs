@@ -1,7 +1,9 @@
 //! CREATE, ALTER and DROP of stored programs: each is one commit, with its statement in the log.
 
 use super::compiled::{Now, compile_definition, env_of, shown_type};
-use super::definition::{self, Definition, Stored, TriggerPart, WrittenHead, body_text};
+use super::definition::{
+    self, Definition, Stored, TriggerPart, WrittenHead, apply, body_text, take_written,
+};
 use super::package;
 use super::rights;
 use crate::acl::{self, Account};
@@ -12,33 +14,10 @@ use crate::system_schemas::{MYSQL, is_information_schema};
 use narwal_engine::{CatalogChange, Ddl};
 use narwal_sql::VariableSource;
 use narwal_syntax::ast::TableName;
-use narwal_syntax::ast::ddl::{
-    AlterRoutine, Characteristic, Creation, DataAccess, Definer, DropObject, ProgramKind,
-};
+use narwal_syntax::ast::ddl::{AlterRoutine, Creation, Definer, DropObject, ProgramKind};
 use narwal_syntax::ast::program::{CreatePackage, CreateRoutine, CreateTrigger, TriggerEvent};
 use narwal_types::errors;
 use narwal_types::{ResultSink, SqlResult, Value};
-
-fn access(a: DataAccess) -> &'static str {
-    match a {
-        DataAccess::ContainsSql => "CONTAINS SQL",
-        DataAccess::NoSql => "NO SQL",
-        DataAccess::ReadsSqlData => "READS SQL DATA",
-        DataAccess::ModifiesSqlData => "MODIFIES SQL DATA",
-    }
-}
-
-fn apply(def: &mut Definition, list: &[Characteristic]) {
-    for c in list {
-        match c {
-            Characteristic::Comment(text) => def.comment.clone_from(text),
-            Characteristic::LanguageSql => {}
-            Characteristic::Deterministic(yes) => def.deterministic = *yes,
-            Characteristic::DataAccess(a) => def.access = access(*a).into(),
-            Characteristic::Invoker(yes) => def.invoker = *yes,
-        }
-    }
-}
 
 pub(super) fn verb(creation: Creation) -> &'static str {
     match creation.or_replace {
@@ -86,21 +65,8 @@ impl ClientSession {
         };
         let db = self.program_db(&r.name)?;
         self.need_on_database(&db, PrivilegeSet::CREATE_ROUTINE)?;
-        let part = |at: &std::ops::Range<usize>| {
-            text.get(at.clone()).unwrap_or_default().trim().to_string()
-        };
         let mut def = self.definition(kind, db, &r.name.name, r.definer.as_ref())?;
-        // With the white space that stands around them, as SHOW CREATE has it: a function's not in front.
-        let parameters = text.get(r.parameters_at.clone()).unwrap_or_default();
-        let parameters = &*definition::without_marks(parameters);
-        def.parameters = match kind {
-            Stored::Function => parameters.trim_start().to_string(),
-            _ => parameters.to_string(),
-        };
-        def.aggregate = r.aggregate;
-        def.returns = part(&r.returns_at);
-        def.body = body_text(text, &r.body_at);
-        apply(&mut def, &r.characteristics);
+        take_written(&mut def, r, text);
         self.refuse_locked_tables()?;
         let env = self.env.within(&env_of(&def));
         let now = Now {

@@ -7,7 +7,8 @@ use crate::system_schemas::fault;
 use narwal_engine::{Catalog, CatalogChange};
 use narwal_sql::show::quote_ident;
 use narwal_sql::{RowEvent, SqlMode};
-use narwal_syntax::ast::program::TriggerHead;
+use narwal_syntax::ast::ddl::{Characteristic, DataAccess};
+use narwal_syntax::ast::program::{CreateRoutine, TriggerHead};
 use narwal_types::temporal::SECOND;
 use narwal_types::{DateTime, SqlError, SqlResult, Value, Zone};
 use serde::{Deserialize, Serialize};
@@ -288,6 +289,43 @@ pub(crate) fn body_text(text: &str, at: &std::ops::Range<usize>) -> String {
     }
 }
 
+fn access(a: DataAccess) -> &'static str {
+    match a {
+        DataAccess::ContainsSql => "CONTAINS SQL",
+        DataAccess::NoSql => "NO SQL",
+        DataAccess::ReadsSqlData => "READS SQL DATA",
+        DataAccess::ModifiesSqlData => "MODIFIES SQL DATA",
+    }
+}
+
+/// Takes what is said of a routine beside its body.
+pub(super) fn apply(def: &mut Definition, list: &[Characteristic]) {
+    for c in list {
+        match c {
+            Characteristic::Comment(text) => def.comment.clone_from(text),
+            Characteristic::LanguageSql => {}
+            Characteristic::Deterministic(yes) => def.deterministic = *yes,
+            Characteristic::DataAccess(a) => def.access = access(*a).into(),
+            Characteristic::Invoker(yes) => def.invoker = *yes,
+        }
+    }
+}
+
+/// Takes what CREATE PROCEDURE or CREATE FUNCTION says into a definition.
+pub(super) fn take_written(def: &mut Definition, r: &CreateRoutine, text: &str) {
+    let part = |at: &std::ops::Range<usize>| text.get(at.clone()).unwrap_or_default();
+    // With the white space that stands around them, as SHOW CREATE has it: a function's not in front.
+    let parameters = &*without_marks(part(&r.parameters_at));
+    def.parameters = match def.kind {
+        Stored::Function => parameters.trim_start().to_string(),
+        _ => parameters.to_string(),
+    };
+    def.aggregate = r.aggregate;
+    def.returns = part(&r.returns_at).trim().to_string();
+    def.body = body_text(text, &r.body_at);
+    apply(def, &r.characteristics);
+}
+
 /// A text whose executable comments have become part of it, or are gone if they are for later versions.
 pub(crate) fn without_marks(text: &str) -> String {
     const VERSION: u32 = 101_199;
@@ -396,22 +434,6 @@ pub(super) fn read_object(
         .object(&key(kind, db, name))
         .map(|text| read(text))
         .transpose()
-}
-
-/// True if there is such a routine.
-pub(crate) fn routine_exists(
-    catalog: &Catalog,
-    kind: RoutineKind,
-    db: &str,
-    name: &str,
-) -> SqlResult<bool> {
-    let kind = match kind {
-        RoutineKind::Procedure => Stored::Procedure,
-        RoutineKind::Function => Stored::Function,
-        RoutineKind::Package => Stored::Package,
-        RoutineKind::PackageBody => Stored::PackageBody,
-    };
-    Ok(find(catalog, kind, db, name)?.is_some())
 }
 
 fn read(text: &str) -> SqlResult<Definition> {

@@ -13,6 +13,7 @@
 //! | `call.rs` | where procedures and compound statements run: CALL |
 //! | `package.rs` | packages: routines that share variables |
 //! | `settings.rs` | SET inside of functions and triggers |
+//! | `of_sys.rs`, `sys.sql` | the routines of the schema `sys` |
 //! | `out.rs` | what a prepared CALL gives to its `?` |
 //! | `rights.rs` | with whose privileges |
 //! | `show.rs` | SHOW and the virtual tables |
@@ -26,6 +27,7 @@ pub(crate) mod definition;
 pub(crate) mod events;
 mod every;
 mod nested;
+mod of_sys;
 mod out;
 mod package;
 mod rights;
@@ -37,5 +39,5 @@ mod store;
 pub(crate) mod written;
 
 pub(crate) use compiled::SessionPrograms;
-pub(crate) use definition::routine_exists;
+pub(crate) use of_sys::routine_exists;
 pub(crate) use store::TablesOf;

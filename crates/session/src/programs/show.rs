@@ -2,6 +2,7 @@
 
 use super::compiled::ShownType;
 use super::definition::{self, Definition, Stored};
+use super::of_sys;
 use super::rights;
 use crate::acl::{Account, RoutineKind};
 use crate::admin::{Filter, TableRef};
@@ -97,7 +98,7 @@ impl ClientSession {
         let kind = Stored::of(kind);
         let db = self.show_db(name)?;
         let catalog = self.instance.database().catalog();
-        let found = definition::find(&catalog, kind, &db, &name.name)?;
+        let found = of_sys::find(&catalog, kind, &db, &name.name)?;
         let account = self.account();
         let Some(def) = found.filter(|d| sees(&account, d)) else {
             return Err(errors::SP_DOES_NOT_EXIST.with([&kind.word(), &name.name]));
@@ -186,7 +187,7 @@ impl ClientSession {
             .text("Database Collation", 64);
         let zone = self.env.time_zone;
         definition::check_table(&catalog, kind)?;
-        for def in definition::all(&catalog, kind) {
+        for def in of_sys::all(&catalog, kind) {
             if !sees(&account, &def) || !filter.may_match(&def.name) {
                 continue;
             }
@@ -328,7 +329,7 @@ fn routines_of(view: &View) -> SqlResult<Vec<Definition>> {
     ];
     Ok(kinds
         .into_iter()
-        .flat_map(|k| definition::all(&catalog, k))
+        .flat_map(|k| of_sys::all(&catalog, k))
         .filter(|d| sees(&view.account, d))
         .collect())
 }
