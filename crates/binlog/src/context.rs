@@ -4,7 +4,8 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QueryContext {
     /// FLAGS2: 0x0100_0000 explicit_defaults_for_timestamp, 0x0400_0000 no foreign key checks, 0x0800_0000
-    /// relaxed unique checks, 0x4000 auto_is_null, 0x8_0000 not autocommit.
+    /// relaxed unique checks, 0x4000 auto_is_null, 0x8000 no checks of CHECK constraints, 0x8_0000 not autocommit,
+    /// 0x1000_0000 sql_if_exists.
     pub flags2: u32,
     /// SQL_MODE bits.
     pub sql_mode: u64,

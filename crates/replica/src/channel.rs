@@ -581,6 +581,9 @@ fn apply_settings(shared: &Shared) -> ApplySettings {
             idempotent: shared
                 .text("slave_exec_mode")
                 .eq_ignore_ascii_case("IDEMPOTENT"),
+            ddl_idempotent: shared
+                .text("slave_ddl_exec_mode")
+                .eq_ignore_ascii_case("IDEMPOTENT"),
             conversions: TypeConversions::listed(&shared.text("slave_type_conversions")),
             skip_unsupported: true,
             ..ApplyOptions::default()

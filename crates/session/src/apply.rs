@@ -41,7 +41,7 @@ use narwal_sql::SqlMode;
 use narwal_syntax::ast::admin::Admin;
 use narwal_syntax::{Kw, ParseOptions, Statement, Tok, glance};
 use narwal_types::errors::codes;
-use narwal_types::{Collation, Discard, SqlResult};
+use narwal_types::{Collation, Discard, SqlError, SqlResult};
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -90,6 +90,9 @@ pub struct ApplyOptions {
     /// `slave_exec_mode=IDEMPOTENT`: a row to insert that is there already is overwritten, a row to delete or change that
     /// is not there is passed over.
     pub idempotent: bool,
+    /// `slave_ddl_exec_mode=IDEMPOTENT`: a table that is to be made and is there already is replaced, one that is to be
+    /// dropped may be missing.
+    pub ddl_idempotent: bool,
     /// `slave_type_conversions`.
     pub conversions: TypeConversions,
 }
@@ -837,6 +840,16 @@ impl Applier {
         s.vars.set_by_name("time_zone", VarValue::text(zone));
         let checks = VarValue::Bool(!vars.no_foreign_key_checks);
         s.vars.set_by_name("foreign_key_checks", checks);
+        let checks = VarValue::Bool(!vars.no_check_constraint_checks);
+        s.vars.set_by_name("check_constraint_checks", checks);
+        // Literals and new databases are the source's; what is not known here is as if nothing had been said.
+        for (name, id) in [
+            ("collation_connection", vars.collation_connection),
+            ("collation_server", vars.collation_server),
+        ] {
+            let collation = id.and_then(Collation::from_id).unwrap_or_default();
+            s.vars.set_by_name(name, VarValue::text(collation.name()));
+        }
         s.refresh_settings();
         s.env.of_mysql = vars.mysql;
         s.set_db((!db.is_empty()).then(|| db.into()));
@@ -884,6 +897,7 @@ impl Applier {
             )));
         }
         let choice = self.choice(group.gtid);
+        let idempotent = self.options.ddl_idempotent;
         let filters = self.filters;
         let leaves_out = filters
             || !self.options.ignore_databases.is_empty()
@@ -902,6 +916,9 @@ impl Applier {
             Err(e) if e.code == codes::CANT_DROP_FIELD_OR_KEY && group.is_mysqls() => {
                 s.run_text(&dropping_if_exists(sql), &mut Discard, false)
             }
+            Err(e) if idempotent && e.code == codes::TABLE_EXISTS_ERROR && makes_table(words) => {
+                s.run_text(&or_replacing(sql), &mut Discard, false)
+            }
             ran => ran,
         };
         s.applying = None;
@@ -913,6 +930,8 @@ impl Applier {
                 )));
             }
             Ok(()) => {}
+            // Those of the tables that are there are gone.
+            Err(e) if (idempotent || vars.if_exists) && is_missing(&e) && drops(words) => {}
             // It failed there as well, after it had done a part.
             Err(e) if q.error_code != 0 && e.code == q.error_code => {}
             // Nothing of it was prepared here.
@@ -1013,16 +1032,42 @@ fn statement_format() -> ApplyError {
     )
 }
 
+fn makes_table(words: &[&str]) -> bool {
+    matches!(words, ["CREATE", "TABLE", ..])
+}
+
+fn drops(words: &[&str]) -> bool {
+    matches!(words, ["DROP", "TABLE" | "TEMPORARY" | "SEQUENCE", ..])
+}
+
+fn is_missing(e: &SqlError) -> bool {
+    matches!(e.code, codes::BAD_TABLE_ERROR | codes::UNKNOWN_SEQUENCES)
+}
+
+/// CREATE TABLE as CREATE OR REPLACE TABLE.
+fn or_replacing(sql: &str) -> String {
+    let at = sql
+        .to_ascii_uppercase()
+        .find("CREATE")
+        .map_or(0, |at| at + "CREATE".len());
+    format!("{} OR REPLACE{}", &sql[..at], &sql[at..])
+}
+
 /// What a QUERY event's status variables say, as far as it matters here.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct StatusVars {
     sql_mode: Option<u64>,
     charset_client: Option<u16>,
+    collation_connection: Option<u16>,
     collation_server: Option<u16>,
     time_zone: Option<String>,
     micros: u32,
     /// `foreign_key_checks=0`.
     no_foreign_key_checks: bool,
+    /// `check_constraint_checks=0`.
+    no_check_constraint_checks: bool,
+    /// `sql_if_exists=1`.
+    if_exists: bool,
     /// MySQL's `default_collation_for_utf8mb4`.
     utf8mb4: Option<u16>,
     /// A MySQL has written them.
@@ -1069,6 +1114,8 @@ impl StatusVars {
                 0x00 => {
                     let flags2 = number(take(&mut rest, 4)?);
                     vars.no_foreign_key_checks = flags2 & 1 << 26 != 0;
+                    vars.no_check_constraint_checks = flags2 & 1 << 15 != 0;
+                    vars.if_exists = flags2 & 1 << 28 != 0;
                 }
                 0x0a => drop(take(&mut rest, 4)?),
                 0x01 => vars.sql_mode = Some(number(take(&mut rest, 8)?)),
@@ -1081,6 +1128,7 @@ impl StatusVars {
                 0x04 => {
                     let ids = take(&mut rest, 6)?;
                     vars.charset_client = Some(number(&ids[..2]) as u16);
+                    vars.collation_connection = Some(number(&ids[2..4]) as u16);
                     vars.collation_server = Some(number(&ids[4..]) as u16);
                 }
                 0x05 => {
@@ -1281,10 +1329,13 @@ mod tests {
             StatusVars {
                 sql_mode: Some(0x5420_0000),
                 charset_client: Some(45),
+                collation_connection: Some(45),
                 collation_server: Some(8),
                 time_zone: Some("+02:00".into()),
                 micros: 1,
                 no_foreign_key_checks: false,
+                no_check_constraint_checks: false,
+                if_exists: false,
                 utf8mb4: None,
                 mysql: false,
             }

@@ -75,6 +75,7 @@ mod login_answers;
 mod logins;
 mod lower;
 mod maintenance;
+mod measured_tables;
 mod named_locks;
 mod open_transaction;
 mod parked_backups;

@@ -272,6 +272,9 @@ impl ClientSession {
                 if self.stores_system_table(stmt, &e)? {
                     return self.plan(stmt, text);
                 }
+                if let Some(refused) = self.writes_measured(stmt, &e) {
+                    return Err(refused);
+                }
                 // An account that may not see a table is not told whether it exists.
                 if matches!(
                     e.code,
@@ -757,6 +760,9 @@ impl ClientSession {
     pub(crate) fn ddl(&mut self, ddl: &DdlStmt, text: &str) -> SqlResult<Outcome> {
         let mut needs = narwal_sql::ddl_needs(ddl, &self.env)?;
         self.check_needs(&needs)?;
+        if let Some(done) = self.define_measured(ddl, &needs)? {
+            return Ok(done);
+        }
         let settled;
         let ddl = match ddl {
             DdlStmt::CreateView(v) => {

@@ -36,6 +36,10 @@ impl ClientSession {
             held_tables: self.locks.tables.as_ref().map(|l| l.all.clone()),
             unheld: false,
             origin: self.origin(),
+            collations: (
+                self.settings.collation.id(),
+                self.settings.server_collation.id(),
+            ),
             time_zone: None,
             statements: false,
         }

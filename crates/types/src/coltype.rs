@@ -1,6 +1,6 @@
 //! What a column may hold.
 
-use crate::{Collation, FixedKind, Members};
+use crate::{Charset, Collation, FixedKind, Members};
 use serde::{Deserialize, Serialize};
 use smallvec::{SmallVec, smallvec};
 
@@ -230,6 +230,14 @@ impl ColumnType {
             self.kind,
             TypeKind::Char(_) | TypeKind::VarChar(_) | TypeKind::Text(_)
         )
+    }
+
+    /// The character set whose bytes a text of this type becomes in a binary column `to`; `None` where it is kept as it is:
+    /// no text, no such column, or a text that is stored in those bytes.
+    pub fn bytes_for(&self, to: &ColumnType) -> Option<Charset> {
+        let set = self.collation.charset();
+        let text = (self.is_character() || self.is_member()) && !set.stores_utf8();
+        (text && to.is_binary_string()).then_some(set)
     }
 
     /// BINARY, VARBINARY and the BLOB family.

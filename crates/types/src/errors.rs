@@ -903,6 +903,8 @@ errors! {
         "Column {} ('{}') of table '{}.{}' cannot be converted from type '{}'{} to type '{}'{}";
     INSIDE_TRANSACTION_PREVENTS_SWITCH_BINLOG_FORMAT: 0 = 1679, b"HY000", "ER_INSIDE_TRANSACTION_PREVENTS_SWITCH_BINLOG_FORMAT",
         "Cannot modify @@session.binlog_format inside a transaction";
+    WRONG_PERFSCHEMA_USAGE: 0 = 1683, b"HY000", "ER_WRONG_PERFSCHEMA_USAGE",
+        "Invalid performance_schema usage";
     STORED_FUNCTION_PREVENTS_SWITCH_BINLOG_DIRECT: 0 = 1686, b"HY000", "ER_STORED_FUNCTION_PREVENTS_SWITCH_BINLOG_DIRECT",
         "Cannot change the binlog direct flag inside a stored function or trigger";
     TOO_LONG_INDEX_COMMENT: 2 = 1688, b"HY000", "ER_TOO_LONG_INDEX_COMMENT",

@@ -25,6 +25,8 @@ use std::time::Duration;
 
 /// MariaDB's `lock_wait_timeout`: a day.
 const DEFINITION_LOCK_WAIT: Duration = Duration::from_secs(86_400);
+/// `check_constraint_checks=0` in a QUERY event's flags2.
+const NO_CHECK_CONSTRAINT_CHECKS: u32 = 0x8000;
 /// `foreign_key_checks=0` in a QUERY event's flags2.
 const NO_FOREIGN_KEY_CHECKS: u32 = 1 << 26;
 
@@ -224,6 +226,8 @@ impl Latest<'_> {
 fn query<'a>(db: &Parts, ddl: &'a Ddl, options: &'a TxnOptions) -> DdlQuery<'a> {
     let mut context = QueryContext {
         sql_mode: ddl.sql_mode,
+        collation_connection: options.collations.0,
+        collation_server: options.collations.1,
         ..QueryContext::default()
     };
     let makes_keys = ddl.changes.iter().any(|c| match c {
@@ -235,6 +239,16 @@ fn query<'a>(db: &Parts, ddl: &'a Ddl, options: &'a TxnOptions) -> DdlQuery<'a> 
     if makes_keys || !db.catalogs.current.load().references.is_empty() {
         // What foreign keys forbid was looked at here, or was told not to be.
         context.flags2 |= NO_FOREIGN_KEY_CHECKS;
+    }
+    let checks = ddl.changes.iter().any(|c| match c {
+        CatalogChange::AlterTable { def, .. } | CatalogChange::RebuildTable { def, .. } => {
+            !def.checks.is_empty()
+        }
+        _ => false,
+    });
+    if checks {
+        // So was what CHECK constraints say of the rows.
+        context.flags2 |= NO_CHECK_CONSTRAINT_CHECKS;
     }
     DdlQuery {
         server_id: db.options.server_id,

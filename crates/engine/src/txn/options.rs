@@ -7,6 +7,7 @@ use crate::txn::temporary_rows::TemporaryTables;
 use crate::{EngineError, Result};
 use narwal_binlog::GtidChoice;
 use narwal_log::{Log, LogError, Ticket};
+use narwal_types::Collation;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::time::Duration;
@@ -55,6 +56,8 @@ pub struct TxnOptions {
     pub temporary: Option<Arc<TemporaryTables>>,
     /// Ids of tables that the caller has locked with [`crate::Database::lock_tables`]: it passes its own locks.
     pub held_tables: Option<Arc<[u64]>>,
+    /// `collation_connection` and `collation_server` by their ids, with which replicas run a statement that defines something.
+    pub collations: (u16, u16),
     /// `time_zone`, if a statement's meaning depends on it: replicas run it in that one.
     pub time_zone: Option<Arc<str>>,
     /// The statement is answered when it is durable, even while the gate holds it back: what concerns this server alone and
@@ -170,6 +173,10 @@ impl Default for TxnOptions {
             held_tables: None,
             temporary: None,
             origin: None,
+            collations: {
+                let id = Collation::default().id();
+                (id, id)
+            },
             time_zone: None,
             unheld: false,
             statements: false,

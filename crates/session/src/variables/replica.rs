@@ -293,9 +293,9 @@ pub(super) static ROWS: &[VariableDef] = &[
         "slave_ddl_exec_mode",
         Global,
         Enum(&["STRICT", "IDEMPOTENT"]),
-        "STRICT",
-        Fixed,
-        "Forgives DDL that has been applied already; only STRICT.",
+        "IDEMPOTENT",
+        Live,
+        "Replaces tables that are to be made and are there; forgives DROP of tables that are missing (`IDEMPOTENT`).",
     )
     .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
     inert(

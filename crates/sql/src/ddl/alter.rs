@@ -422,7 +422,9 @@ impl Run<'_> {
         if copied && self.renames_keys(&draft) {
             return Err(copy_renames_keys());
         }
-        let in_place = !temporary && self.is_in_place(&draft, copied);
+        // Rows that a new unique key has no place for are left out of a copy.
+        let leaves_out = ignore && (draft.def.indexes.iter()).any(|i| i.id == 0 && i.unique);
+        let in_place = !temporary && !leaves_out && self.is_in_place(&draft, copied);
         let fills = draft.def.indexes.iter().any(|i| i.id == 0);
         if asked.lock_none && (!in_place || fills) && self.db.table_rows(table) > 0 {
             return Err(errors::ALTER_OPERATION_NOT_SUPPORTED_REASON.text("LOCK=NONE is not supported. Reason: Writers of the table wait while its rows are read for this change. Try LOCK=SHARED"

@@ -186,9 +186,9 @@ fn settle_default(def: &mut ColumnDef, db: &str, table: &str, env: &StatementEnv
             }
         }
         DefaultDef::CurrentTimestamp(digits) => match def.ty.kind {
-            TypeKind::Timestamp(p) | TypeKind::DateTime(p) if *digits <= p => {}
-            TypeKind::Timestamp(_) | TypeKind::DateTime(_) => {
-                return Err(invalid_default(&def.name));
+            // As many digits as the column has, whatever is said.
+            TypeKind::Timestamp(p) | TypeKind::DateTime(p) => {
+                def.default = DefaultDef::CurrentTimestamp(p);
             }
             _ => def.default = DefaultDef::Expr(crate::show::current_timestamp(*digits)),
         },

@@ -431,6 +431,16 @@ impl<'a> Copy<'a> {
             env.warn(codes::WARN_DATA_TRUNCATED, text);
             return Ok(implicit_default(&def.ty));
         }
+        let bytes = match (old.ty.bytes_for(&def.ty), v) {
+            (Some(set), ValueRef::Str(s)) => Some(set.encode(s).into_owned()),
+            (Some(set), ValueRef::Member(m)) => Some(set.encode(m.text().as_bytes()).into_owned()),
+            _ => None,
+        };
+        let v = match (&bytes, v) {
+            (Some(b), _) => ValueRef::Bytes(b),
+            (None, ValueRef::Coded(_, b)) if def.ty.is_binary_string() => ValueRef::Bytes(b),
+            (None, v) => v,
+        };
         let utc = |k| matches!(k, TypeKind::Timestamp(_));
         let mut mode = self.mode;
         let v = match (utc(old.ty.kind), utc(def.ty.kind)) {

@@ -820,7 +820,8 @@ impl<'p> Inserter<'p> {
         let target = self.plan.table.def.id;
         let mut insert = |txn: &mut Transaction, rows: Vec<Vec<Value>>| -> SqlResult<()> {
             self.rows_left = rows.len() as u64;
-            for row in rows {
+            for mut row in rows {
+                self.encode(&mut row);
                 self.next(txn, None, Some(&row))?;
                 if let Some(counts) = ctx.run.counts {
                     counts.examines()?;
@@ -847,9 +848,23 @@ impl<'p> Inserter<'p> {
         rows.each(&mut |row| {
             values.clear();
             values.extend(row.iter().map(ValueRef::to_value));
+            self.encode(&mut values);
             self.next(txn, None, Some(&values))?;
             Ok(true)
         })
+    }
+
+    /// Texts on their way into binary columns: the bytes of their character sets.
+    fn encode(&self, row: &mut [Value]) {
+        for (at, set) in &self.plan.encoded {
+            let v = &mut row[*at];
+            let bytes = match v.as_ref() {
+                ValueRef::Str(s) => set.encode(s).into_owned(),
+                ValueRef::Member(m) => set.encode(m.text().as_bytes()).into_owned(),
+                _ => continue,
+            };
+            *v = Value::bytes(bytes);
+        }
     }
 
     /// The next row; errors of its values are warnings under IGNORE.

@@ -1078,7 +1078,10 @@ impl Printer<'_> {
                 ..
             } => Printed::whole(value(&Literal::NullText)),
             Ast::Introduced { charset, value: v } => {
-                Printed::whole(format!("_{}{}", set_name(charset), value(v)))
+                let v = value(v);
+                // Digits would be part of the name.
+                let space = if v.starts_with(['\'', '"']) { "" } else { " " };
+                Printed::whole(format!("_{}{space}{v}", set_name(charset)))
             }
             Ast::Interval { value, unit } => {
                 Printed::whole(format!("interval {} {}", self.text(value), unit.name()))

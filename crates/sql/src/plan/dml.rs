@@ -74,6 +74,8 @@ pub struct InsertPlan {
     pub defaults: Vec<DefaultValue>,
     /// Rows.
     pub source: RowSource,
+    /// Values of a SELECT's rows that go into binary columns, as the bytes of these character sets.
+    pub encoded: Vec<(usize, Charset)>,
     /// ON DUPLICATE KEY UPDATE.
     pub on_duplicate: Vec<SetPlan>,
     /// How many of the last columns of the SELECT are for that alone.

@@ -366,6 +366,13 @@ impl Resolver<'_> {
         for (at, c) in columns.iter().enumerate() {
             given[*c] = Some(at);
         }
+        let mut encoded = Vec::new();
+        if let RowSource::Select(plan) = &rows {
+            for (at, c) in columns.iter().enumerate() {
+                let set = plan.columns[at].ty.bytes_for(&table.def.columns[*c].ty);
+                encoded.extend(set.map(|set| (at, set)));
+            }
+        }
         let on_duplicate = self.set_plans(
             &i.on_duplicate,
             &written,
@@ -385,6 +392,7 @@ impl Resolver<'_> {
             given,
             defaults,
             source: rows,
+            encoded,
             on_duplicate,
             selected: selected.map_or(0, |c| c.names().len()),
             on_update,

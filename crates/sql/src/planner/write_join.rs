@@ -17,7 +17,8 @@ use crate::planner::view_write::{joined, not_updatable_column, several_tables};
 use crate::privilege::Privilege;
 use narwal_engine::Table;
 use narwal_syntax::ast::{
-    Assignment, From, Select, SelectItem, SetValue, TableName, WriteJoin, WriteTargets,
+    Assignment, CastType, Expr as AstExpr, From, Select, SelectItem, SetValue, TableName,
+    WriteJoin, WriteTargets,
 };
 use narwal_types::convert::implicit_default;
 use narwal_types::errors;
@@ -198,8 +199,16 @@ impl Resolver<'_> {
             }),
             SetValue::Ignore => return Err(SqlError::unsupported("IGNORE as a value here")),
             SetValue::Expr(e) => {
+                // Text goes into a binary column as the bytes of its character set.
+                let expr = match table.def.columns[column].ty.is_binary_string() {
+                    true => AstExpr::Cast {
+                        expr: Box::new(e.clone()),
+                        ty: CastType::Binary(None),
+                    },
+                    false => e.clone(),
+                };
                 select.items.push(SelectItem::Expr {
-                    expr: e.clone(),
+                    expr,
                     alias: None,
                     text: String::new(),
                 });

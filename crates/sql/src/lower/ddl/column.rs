@@ -74,7 +74,7 @@ pub(super) fn column(c: Column, sql_mode: SqlMode, t: &mut TableElements) -> Sql
         attribute(a, &mut spec, &mut keys)?;
     }
     spec.collation = CharsetWords::of_column(words, spec.collation)?;
-    on_update_fits(&spec.def)?;
+    fit_on_update(&mut spec.def)?;
     // A key of the table makes nothing of DEFAULT NULL, one that the column names is refused.
     if keys.primary && spec.def.default == DefaultDef::Null && !spec.def.auto_increment {
         return Err(errors::INVALID_DEFAULT.with([&c.name]));
@@ -176,19 +176,20 @@ fn attribute(a: ColumnAttribute, spec: &mut ColumnSpec, keys: &mut Keys) -> SqlR
     Ok(())
 }
 
-/// ON UPDATE is for columns that hold as many digits as it gives.
-fn on_update_fits(def: &ColumnDef) -> SqlResult<()> {
-    let Some(digits) = def.on_update else {
+/// ON UPDATE gives as many digits as its column has. It may not say fewer, but none at all.
+fn fit_on_update(def: &mut ColumnDef) -> SqlResult<()> {
+    let digits = match def.ty.kind {
+        TypeKind::Timestamp(p) | TypeKind::DateTime(p) => Some(p),
+        _ => None,
+    };
+    let Some(said) = def.on_update else {
         return Ok(());
     };
-    let fits = match def.ty.kind {
-        TypeKind::Timestamp(p) | TypeKind::DateTime(p) => p == digits,
-        _ => false,
+    let Some(p) = digits.filter(|p| said == 0 || said >= *p) else {
+        return Err(errors::INVALID_ON_UPDATE.with([&def.name]));
     };
-    match fits {
-        true => Ok(()),
-        false => Err(errors::INVALID_ON_UPDATE.with([&def.name])),
-    }
+    def.on_update = Some(p);
+    Ok(())
 }
 
 /// Digits of CURRENT_TIMESTAMP.
