@@ -228,12 +228,13 @@ fn cast_type(t: &CastType) -> String {
             charset,
             collation,
             binary,
-            ..
+            national,
         } => {
-            let set = set_name(charset.as_deref().unwrap_or("utf8mb4"));
+            let usual = if *national { "utf8mb3" } else { "utf8mb4" };
+            let set = set_name(charset.as_deref().unwrap_or(usual));
             let collate = match collation {
                 Some(c) => format!(" collate {}", c.to_ascii_lowercase()),
-                None if *binary => format!(" collate {set}_bin"),
+                None if *binary => " binary".to_string(),
                 None => String::new(),
             };
             format!("char{} charset {set}{collate}", length(n))
@@ -1184,6 +1185,7 @@ pub fn print_default(e: &Ast) -> String {
     .print(e);
     let bare = p.level == level::WHOLE
         && !p.text.starts_with("case ")
+        && !p.text.starts_with("column_get(")
         && !is_truth(e)
         && (!p.text.starts_with("cast(")
             || [" as date)", " as time)"]

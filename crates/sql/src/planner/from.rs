@@ -85,7 +85,7 @@ impl Resolver<'_> {
                 columns,
                 ..
             } => (
-                self.derived(self.select(query)?, "", alias, columns)?,
+                self.derived(self.select_derived(query)?, "", alias, columns)?,
                 Vec::new(),
             ),
             From::Set { first, rest } => (self.set(first, rest, outer)?, Vec::new()),
