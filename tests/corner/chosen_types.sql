@@ -35,3 +35,16 @@ SELECT column_name, character_octet_length, character_maximum_length FROM inform
 -- A name made of a text: what can't be seen goes where it leads.
 CREATE TABLE n1 SELECT 'a\0b', '  lead', '\tx';
 SHOW CREATE TABLE n1;
+-- Integers of ten digits are BIGINT; what a user variable takes has no fixed length.
+CREATE TABLE li SELECT 2147483647, 2147483648, -2147483648, 999999999, 1000000000, 4294967295, COALESCE(2147483647) a, 2147483647+0 b;
+SHOW CREATE TABLE li;
+CREATE TABLE uv SELECT @c:=n a, @d:=a b, @e:=e c, @f:=f d, @h:=d e FROM u1;
+SHOW CREATE TABLE uv;
+SET @a2 = 1.1;
+CREATE TABLE ud SELECT CONCAT(@a2) c1, @a2 c2;
+SHOW CREATE TABLE ud;
+CREATE TABLE cc (a VARCHAR(10) CHARACTER SET utf8mb3);
+INSERT INTO cc VALUES ('x');
+SELECT COERCIBILITY(c) FROM (SELECT a COLLATE utf8mb3_bin c FROM cc UNION ALL SELECT a FROM cc) q;
+SELECT COERCIBILITY(c) FROM (SELECT 'x' c UNION SELECT 'y') q;
+SELECT COERCIBILITY(c) FROM (SELECT a c FROM cc UNION SELECT 'y') q;

@@ -881,7 +881,14 @@ impl Run<'_> {
                         let mut all = actions.iter();
                         all.any(|a| matches!(a, AlterAction::Drop { kind: DropKind::Index, name, .. } if same(name, n)))
                     };
-                    self.rename_index(d, (from, to), *if_exists, goes)?;
+                    // Names may be changed with each other.
+                    let moves = |n: &str| {
+                        let mut all = actions.iter();
+                        all.any(
+                            |a| matches!(a, AlterAction::RenameIndex { from, .. } if same(from, n)),
+                        )
+                    };
+                    self.rename_index(d, (from, to), *if_exists, goes, moves)?;
                 }
                 AlterAction::IgnoreIndex {
                     name,
@@ -905,6 +912,7 @@ impl Run<'_> {
         (from, to): (&String, &String),
         if_exists: bool,
         goes: impl Fn(&str) -> bool,
+        moves: impl Fn(&str) -> bool,
     ) -> SqlResult<()> {
         let known = |n: &str| d.old.indexes.iter().any(|i| same(&i.name, n)) && !goes(n);
         if !known(from) || same(from, "PRIMARY") {
@@ -915,7 +923,8 @@ impl Run<'_> {
             self.env.note(codes::KEY_DOES_NOT_EXISTS, text);
             return Ok(());
         }
-        if known(to) && !same(from, to) {
+        let taken = d.renamed.iter().any(|(_, other)| same(other, to));
+        if taken || known(to) && !same(from, to) && !moves(to) {
             return Err(errors::DUP_KEYNAME.with([&to]));
         }
         d.renamed.push((from.clone(), to.clone()));

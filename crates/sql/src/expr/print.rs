@@ -211,6 +211,17 @@ fn bits(s: &str) -> String {
     out
 }
 
+/// The type CHAR of a dynamic column, which always shows a collation.
+fn char_of_column(t: &CastType, set: &str) -> String {
+    let text = cast_type(t);
+    match narwal_types::Charset::from_name(set) {
+        Some(set) if !text.contains(" collate ") => {
+            format!(" AS {text} collate {} ", set.default_collation().name())
+        }
+        _ => format!(" AS {text} "),
+    }
+}
+
 /// A character set by the name that MariaDB gives it.
 fn set_name(given: &str) -> String {
     match narwal_types::Charset::from_name(given) {
@@ -840,6 +851,9 @@ impl Printer<'_> {
                 CastType::Decimal(_) => " AS decimal".into(),
                 CastType::Time(_) => " AS time".into(),
                 CastType::DateTime(_) => " AS datetime".into(),
+                CastType::Char {
+                    charset: Some(set), ..
+                } => char_of_column(t, set),
                 t => format!(" AS {}", cast_type(t)),
             });
             format!("{},{}{ty}", self.text(&c.name), self.text(&c.value))

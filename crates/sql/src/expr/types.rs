@@ -231,6 +231,30 @@ impl ExprType {
         matches!(self.ty.kind, TypeKind::Text(_) | TypeKind::Blob(_))
     }
 
+    /// The type of a text that a user variable takes: one of variable length.
+    pub(crate) fn kept_text(self) -> Self {
+        let (c, k) = (self.ty.collation, self.coercibility);
+        match self.ty.kind {
+            _ if self.null => self,
+            TypeKind::Char(_)
+            | TypeKind::Binary(_)
+            | TypeKind::Enum(_)
+            | TypeKind::Set(_)
+            | TypeKind::VarChar(_)
+            | TypeKind::Text(_)
+            | TypeKind::Blob(_)
+                if self.width == 0 =>
+            {
+                ExprType {
+                    decimals: self.decimals,
+                    json: self.json,
+                    ..Self::string(self.chars(), c, k, self.nullable)
+                }
+            }
+            _ => self,
+        }
+    }
+
     /// The type of a text that was chosen among others: no CHAR, no ENUM, and a TEXT that holds as many characters.
     pub(super) fn chosen_text(self) -> Self {
         let (c, k) = (self.ty.collation, self.coercibility);
@@ -284,7 +308,8 @@ impl ExprType {
     pub fn of_value(v: &Value) -> Self {
         match v {
             Value::Null => Self::null(),
-            Value::Int(n) if i32::try_from(*n).is_ok() => Self::int(false).of_number(v),
+            // What has ten digits may be beyond INT.
+            Value::Int(n) if n.unsigned_abs() < 1_000_000_000 => Self::int(false).of_number(v),
             Value::Int(_) => Self::bigint(false, false).of_number(v),
             Value::UInt(_) => Self::bigint(true, false).of_number(v),
             Value::Float(_) | Value::Double(_) => Self::double(false),

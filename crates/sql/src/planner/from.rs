@@ -145,6 +145,12 @@ impl Resolver<'_> {
                 t.boolean = e.ty.boolean;
             }
         }
+        // So does that of SELECTs put together, which are columns here.
+        for (t, k) in types.iter_mut().zip(&plan.coercibility) {
+            if t.ty.is_string() {
+                t.coercibility = *k;
+            }
+        }
         Ok(Resolved {
             source: derived(db, alias, &columns, types)?,
             rows: Rows::Query(Box::new(plan)),
