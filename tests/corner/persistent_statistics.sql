@@ -37,3 +37,13 @@ ANALYZE TABLE kept_always;
 SELECT table_name, cardinality FROM mysql.table_stats WHERE db_name = DATABASE() ORDER BY 1;
 DROP TABLE kept_too, kept_always;
 SELECT COUNT(*) FROM mysql.column_stats WHERE db_name = DATABASE();
+-- Names of columns and indexes that are changed with each other.
+CREATE TABLE swapped (a INT PRIMARY KEY, b VARCHAR(100), c VARCHAR(100), d VARCHAR(100), INDEX b (b), INDEX c (c));
+INSERT INTO swapped SELECT seq, REPEAT('b', seq), REPEAT('c', MOD(seq, 5)), REPEAT('d', MOD(seq, 10)) FROM seq_1_to_100;
+ANALYZE TABLE swapped PERSISTENT FOR ALL;
+ALTER TABLE swapped CHANGE b c VARCHAR(200), CHANGE c d VARCHAR(200), CHANGE d e VARCHAR(200);
+SELECT column_name, avg_length FROM mysql.column_stats WHERE table_name = 'swapped' ORDER BY column_name;
+ALTER TABLE swapped CHANGE e d VARCHAR(200), DROP COLUMN d;
+SELECT column_name, avg_length FROM mysql.column_stats WHERE table_name = 'swapped' ORDER BY column_name;
+ALTER TABLE swapped RENAME INDEX b TO z;
+SELECT index_name, prefix_arity, avg_frequency FROM mysql.index_stats WHERE table_name = 'swapped' ORDER BY index_name, prefix_arity;

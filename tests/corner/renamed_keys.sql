@@ -52,3 +52,10 @@ CREATE TABLE p1 (id INT PRIMARY KEY);
 CREATE TABLE c1 (a INT, FOREIGN KEY (a) REFERENCES p1 (id));
 RENAME TABLE p1 TO p2, c1 TO c2, p2 TO p3;
 SHOW CREATE TABLE c2;
+-- Names that are changed with each other.
+CREATE TABLE swapped_keys (a INT, b INT, c INT, INDEX x (a), INDEX y (b), INDEX z (c));
+ALTER TABLE swapped_keys RENAME INDEX x TO y, RENAME INDEX y TO z, RENAME INDEX z TO x;
+SHOW CREATE TABLE swapped_keys;
+ALTER TABLE swapped_keys RENAME INDEX x TO w, RENAME INDEX y TO w;
+ALTER TABLE swapped_keys RENAME INDEX x TO y;
+SHOW CREATE TABLE swapped_keys;

@@ -34,3 +34,12 @@ SHOW GLOBAL VARIABLES LIKE 'lower_case_table_names';
 SELECT @@autocommit, @@session.autocommit, @@global.autocommit, @@tx_isolation, @@sql_mode, @@character_set_client, @@collation_connection, @@time_zone, @@max_allowed_packet, @@lower_case_table_names;
 SELECT DATABASE() = SCHEMA(), CONNECTION_ID() > 0, VERSION() LIKE '10.11%MariaDB%', USER() LIKE 'root@%', CURRENT_USER() LIKE 'root@%', ROW_COUNT(), FOUND_ROWS();
 SELECT 1 AS one, 2 two, 3 AS `three four`, 'x' AS 'quoted', 1 + 1, COUNT(*), NOW() IS NULL;
+-- Statements whose rows are no SELECT's leave FOUND_ROWS() as it is.
+CREATE TABLE fr (a INT);
+SELECT 1 UNION SELECT 2;
+SHOW CREATE TABLE fr;
+SELECT FOUND_ROWS();
+SELECT 1 UNION SELECT 2;
+CHECK TABLE fr;
+DROP TABLE fr;
+SELECT FOUND_ROWS();

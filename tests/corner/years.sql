@@ -26,3 +26,10 @@ create table y4 select a, max(b) b from y group by a;
 -- nowarn
 show create table y4;
 drop table y, y3, y4;
+-- As text it has two digits, too.
+CREATE TABLE y2t (a YEAR(2));
+INSERT INTO y2t VALUES (1), (98), ('0');
+SELECT CONCAT(a), LENGTH(a), CAST(a AS CHAR), a FROM y2t;
+SELECT GROUP_CONCAT(a) FROM y2t;
+CREATE VIEW y2v AS SELECT CONCAT(a) c FROM y2t;
+SELECT * FROM y2v;

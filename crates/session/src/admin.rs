@@ -695,6 +695,37 @@ impl Admin {
         )
     }
 
+    /// True for statements whose rows are no SELECT's: FOUND_ROWS() stays as it is.
+    pub(crate) fn leaves_found_rows(&self) -> bool {
+        let of_no_select = |s: &Show| {
+            matches!(
+                s,
+                Show::CreateTable(_)
+                    | Show::CreateView(_)
+                    | Show::CreateSequence(_)
+                    | Show::CreateDatabase { .. }
+                    | Show::CreateUser(_)
+                    | Show::CreateRoutine(..)
+                    | Show::CreateTrigger(_)
+                    | Show::CreateEvent(_)
+                    | Show::Grants(_)
+                    | Show::ProcessList { .. }
+                    | Show::MasterStatus(_)
+                    | Show::BinaryLogs
+                    | Show::BinlogEvents(_)
+                    | Show::ReplicaStatus(_)
+                    | Show::ReplicaHosts
+                    | Show::Privileges
+            )
+        };
+        self.reads_diagnostics()
+            || match self {
+                Admin::Maintain { .. } => true,
+                Admin::Show(s) => of_no_select(s),
+                _ => false,
+            }
+    }
+
     /// True for statements that leave the conditions of the statement before unless they have some of their own: those
     /// that open no table.
     pub(crate) fn keeps_diagnostics(&self) -> bool {

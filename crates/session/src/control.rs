@@ -88,8 +88,7 @@ impl ClientSession {
             Ok(Answer::Rows(grid)) => {
                 grid.send(out)?;
                 let n = grid.rows.len() as u64;
-                if admin.reads_diagnostics() {
-                    // SHOW WARNINGS leaves FOUND_ROWS() and the counts alone.
+                if admin.leaves_found_rows() {
                     let found = self.env.found_rows;
                     return self.finish_rows(n, found, out, more);
                 }

@@ -145,7 +145,10 @@ pub(crate) fn type_facts(ty: &ColumnType) -> [Value; 7] {
     let (chars, bytes) = match ty.kind {
         TypeKind::Char(n) | TypeKind::VarChar(n) => (Some(u64::from(n)), ty.max_bytes()),
         TypeKind::Binary(n) | TypeKind::VarBinary(n) => (Some(u64::from(n)), Some(u64::from(n))),
-        TypeKind::Text(s) | TypeKind::Blob(s) => (Some(s.max_bytes()), Some(s.max_bytes())),
+        TypeKind::Text(s) | TypeKind::Blob(s) => {
+            let least = ty.collation.charset().min_width() as u64;
+            (Some(s.max_bytes() / least), Some(s.max_bytes()))
+        }
         TypeKind::Enum(m) => (
             Some(m.enum_chars() as u64),
             Some(m.enum_chars() as u64 * width),

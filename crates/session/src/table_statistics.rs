@@ -314,6 +314,11 @@ fn index_statistics(
         let [rows, values] = groups[..] else {
             continue;
         };
+        let filled = |c: &usize| !def.columns[*c].nullable;
+        if i.unique && arity == own && parts.iter().all(filled) {
+            out.push((arity, "1.0000".to_string()));
+            continue;
+        }
         out.push((arity, per_value(rows, values)));
     }
     Ok(out)

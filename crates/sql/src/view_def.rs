@@ -3,6 +3,7 @@
 use crate::ast::Stmt;
 use crate::expr::for_each_operand;
 use crate::lower::parse_statement;
+use crate::query_walk::for_each_expr;
 use narwal_engine::ViewDef;
 use narwal_syntax::ParseOptions;
 use narwal_syntax::ast::{Expr, From, Select, SelectItem};
@@ -22,6 +23,41 @@ pub(crate) fn is_mergeable(s: &Select) -> bool {
         && s.locking.is_empty()
         && !matches!(s.from, None | Some(From::Set { .. }))
         && !has_window(s)
+}
+
+/// True if the order of a query in FROM is not that of the rows it gives: they come as if its tables stood there.
+pub(crate) fn loses_order(s: &Select) -> bool {
+    let plain = |s: &Select| {
+        s.limit.is_none()
+            && !s.distinct
+            && s.group_by.is_empty()
+            && s.having.is_none()
+            && s.locking.is_empty()
+            && !has_window(s)
+    };
+    let put_together = matches!(&s.from, Some(From::Set { rest, .. }) if !rest.is_empty());
+    plain(s) && !put_together
+}
+
+/// True if a SELECT numbers the rows of a query in its FROM that has an order: it says which row has which number.
+pub(crate) fn numbers_rows_in_order(s: &Select) -> bool {
+    fn is_ordered(f: &From) -> bool {
+        match f {
+            From::Query { query, .. } => !query.order_by.is_empty(),
+            From::Join(j) => is_ordered(&j.left) || is_ordered(&j.right),
+            _ => false,
+        }
+    }
+    fn numbers(e: &mut Expr) -> bool {
+        let mut found = matches!(e, Expr::Call(c) if c.name.eq_ignore_ascii_case("rownum"));
+        for_each_operand(e, &mut |e| found = found || numbers(e));
+        found
+    }
+    let mut found = false;
+    if s.from.as_ref().is_some_and(is_ordered) {
+        for_each_expr(&mut s.clone(), &mut |e| found = found || numbers(e));
+    }
+    found
 }
 
 /// True if a SELECT has window functions.

@@ -8,7 +8,8 @@ use crate::errors::{self, ErrorKind, codes};
 use crate::narrow_double::{DOUBLE_DIGITS, FLOAT_DIGITS, narrow};
 use crate::temporal::{SECOND, TIME_MAX};
 use crate::temporal_parse::{
-    DateRules, datetime_from_number, parse_datetime, parse_time, time_from_number,
+    DateRules, datetime_from_number, parse_datetime, parse_time, parse_time_of_any_day,
+    time_from_number,
 };
 use crate::{
     Bits, Charset, ColumnType, Date, DateTime, Decimal, Fixed, FixedKind, Member, Members,
@@ -1416,7 +1417,8 @@ pub fn to_time(v: ValueRef<'_>, rounds: bool) -> Option<Time> {
         ValueRef::Date(_) => Some(Time::default()),
         ValueRef::Null => None,
         ValueRef::Str(s) | ValueRef::Bytes(s) => {
-            parse_time(s, rounds).map(|p| Time::from_micros(p.value.micros, p.value.fsp))
+            let read = parse_time_of_any_day(s, rounds);
+            read.map(|p| Time::from_micros(p.value.micros, p.value.fsp))
         }
         ValueRef::Member(m) => to_time(ValueRef::Str(m.text().as_bytes()), rounds),
         v => number_as_time(v, rounds).map(|t| Time::from_micros(t.micros, t.fsp)),

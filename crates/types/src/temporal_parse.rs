@@ -279,9 +279,28 @@ fn datetime_shape(s: &[u8]) -> bool {
 /// Parses a time: `[-|+][D ]HH:MM[:SS[.ffffff]]`, `[-|+]HHMMSS[.ffffff]`, or the time of a datetime. The value may be beyond TIME's
 /// range ([`TIME_MAX`]); the caller decides. `None` if it is no time. `rounds`: as in [`DateRules`].
 pub fn parse_time(text: &[u8], rounds: bool) -> Option<Parsed<Time>> {
+    time_of_day(text, rounds, false)
+}
+
+/// The same where a value is only computed with: the date before the time may be any day up to 31.
+pub fn parse_time_of_any_day(text: &[u8], rounds: bool) -> Option<Parsed<Time>> {
+    time_of_day(text, rounds, true)
+}
+
+/// A date is what the text of a datetime begins with.
+fn begins_with_date(s: &[u8]) -> bool {
+    let head = s.split(|b| b.is_ascii_whitespace() || matches!(b, b'T' | b't'));
+    let head = head.into_iter().next().unwrap_or_default();
+    let parts = head.split(|b| matches!(b, b'-' | b'/'));
+    let digits = |p: &[u8]| !p.is_empty() && p.iter().all(u8::is_ascii_digit);
+    let compact = matches!(head.len(), 12 | 14) && digits(head);
+    compact || parts.clone().count() == 3 && parts.into_iter().all(digits)
+}
+
+fn time_of_day(text: &[u8], rounds: bool, allow_invalid: bool) -> Option<Parsed<Time>> {
     let s = trim_start(text);
     let (neg, s) = match s {
-        [b'-', rest @ ..] => (true, rest),
+        [b'-', rest @ ..] => (true, trim_start(rest)),
         [b'+', rest @ ..] => (false, rest),
         _ => (false, s),
     };
@@ -299,19 +318,23 @@ pub fn parse_time(text: &[u8], rounds: bool) -> Option<Parsed<Time>> {
     if !neg && (s.len() >= 12 || s.contains(&b'-')) && datetime_shape(s) {
         let any = DateRules {
             rounds,
+            allow_invalid,
             ..DateRules::default()
         };
-        if let Some(p) = parse_datetime(s, any)
-            && p.has_time
-        {
-            return Some(Parsed {
-                value: Time {
-                    micros: p.value.micros as i64,
-                    fsp: p.value.fsp,
-                },
-                garbage: p.garbage,
-                has_time: true,
-            });
+        match parse_datetime(s, any) {
+            Some(p) if p.has_time => {
+                return Some(Parsed {
+                    value: Time {
+                        micros: p.value.micros as i64,
+                        fsp: p.value.fsp,
+                    },
+                    garbage: p.garbage,
+                    has_time: true,
+                });
+            }
+            // Not the year's hours.
+            None if begins_with_date(s) => return None,
+            _ => {}
         }
     }
     let take = |s: &[u8]| s.iter().take_while(|b| b.is_ascii_digit()).count();

@@ -20,10 +20,11 @@ pub(crate) enum Follow {
     Gone(Vec<(String, String)>),
     /// Tables get other names.
     Renamed(Vec<[(String, String); 2]>),
-    /// A table gets another definition. Its columns that get another name, and its own new name.
+    /// A table gets another definition. Its columns and indexes that get another name, and its own new name.
     Changed {
         before: Arc<Table>,
         columns: Vec<(String, String)>,
+        indexes: Vec<(String, String)>,
         to: (String, String),
     },
 }
@@ -66,58 +67,97 @@ fn holds_the_same(new: &ColumnDef, old: &ColumnDef) -> bool {
     }
 }
 
+/// The name of a column or index behind the statement, if it has not got lost: another may have taken its name.
+fn name_after(name: &str, renamed: &[(String, String)]) -> Option<String> {
+    let own = renamed
+        .iter()
+        .find(|(from, _)| from.eq_ignore_ascii_case(name));
+    let is_taken = || renamed.iter().any(|(_, to)| to.eq_ignore_ascii_case(name));
+    match own {
+        Some((_, to)) => Some(to.clone()),
+        None if is_taken() => None,
+        None => Some(name.to_string()),
+    }
+}
+
+/// Rows that get other names. They may have changed them with each other, so each gets one between first.
+#[derive(Default)]
+struct Renames {
+    away: Vec<String>,
+    back: Vec<String>,
+}
+
+impl Renames {
+    /// `named`: the column of the statistics table; `own`: the table as a condition.
+    fn push(&mut self, (table, named): (&str, &str), own: &str, from: &str, to: &str) {
+        let (between, to_hex) = (hex(format!("\x01{to}").as_bytes()), hex(to.as_bytes()));
+        let set = format!("UPDATE {MYSQL}.{table} SET {named}");
+        let of = |name: &str| format!("{own} AND {named} = {name}");
+        let from = of(&hex(from.as_bytes()));
+        self.away.push(format!("{set} = {between} WHERE {from}"));
+        // What has the name by now belongs to nothing.
+        self.back.push(delete(table, &of(&to_hex)));
+        self.back
+            .push(format!("{set} = {to_hex} WHERE {}", of(&between)));
+    }
+
+    fn writes(mut self) -> Vec<String> {
+        self.away.append(&mut self.back);
+        self.away
+    }
+}
+
 /// What becomes of the statistics of a table with a new definition.
-fn change(before: &TableDef, after: &TableDef, columns: &[(String, String)]) -> Vec<String> {
+fn change(
+    before: &TableDef,
+    after: &TableDef,
+    columns: &[(String, String)],
+    indexes: &[(String, String)],
+) -> Vec<String> {
     let own = of(&(before.db.clone(), before.name.clone()));
-    let now = |name: &str| -> String {
-        let renamed = columns
-            .iter()
-            .find(|(from, _)| from.eq_ignore_ascii_case(name));
-        renamed.map_or_else(|| name.to_string(), |(_, to)| to.clone())
-    };
-    let (mut writes, mut named_anew) = (Vec::new(), Vec::new());
+    let (mut writes, mut renames) = (Vec::new(), Renames::default());
     for c in &before.columns {
-        let named = format!("{own} AND column_name = {}", hex(c.name.as_bytes()));
-        let name = now(&c.name);
-        match after
-            .columns
-            .iter()
-            .find(|a| a.name.eq_ignore_ascii_case(&name))
-        {
+        let now = name_after(&c.name, columns);
+        let now = now.and_then(|n| {
+            let mut all = after.columns.iter();
+            all.find(|a| a.name.eq_ignore_ascii_case(&n))
+        });
+        match now {
             Some(a) if holds_the_same(a, c) => {
                 if a.name != c.name {
-                    // Two columns may have changed their names with each other.
-                    let between = hex(format!("\x01{}", a.name).as_bytes());
-                    let set = format!("UPDATE {MYSQL}.column_stats SET column_name");
-                    writes.push(format!("{set} = {between} WHERE {named}"));
-                    named_anew.push(format!(
-                        "{set} = {} WHERE {own} AND column_name = {between}",
-                        hex(a.name.as_bytes())
-                    ));
+                    renames.push(("column_stats", "column_name"), &own, &c.name, &a.name);
                 }
             }
-            _ => writes.push(delete("column_stats", &named)),
+            _ => {
+                let named = format!("{own} AND column_name = {}", hex(c.name.as_bytes()));
+                writes.push(delete("column_stats", &named));
+            }
         }
     }
-    writes.append(&mut named_anew);
     for i in &before.indexes {
-        let parts: Vec<String> = i
+        let parts: Option<Vec<String>> = i
             .columns
             .iter()
-            .map(|c| now(&before.columns[c.column].name))
+            .map(|c| name_after(&before.columns[c.column].name, columns))
             .collect();
-        let same = after.indexes.iter().any(|a| {
-            let now = a
-                .columns
-                .iter()
-                .map(|c| after.columns[c.column].name.as_str());
-            a.name == i.name && now.eq(parts.iter().map(String::as_str))
+        let now = name_after(&i.name, indexes);
+        let same = after.indexes.iter().find(|a| {
+            let names = a.columns.iter();
+            let names = names.map(|c| after.columns[c.column].name.as_str());
+            now.as_deref()
+                .is_some_and(|n| a.name.eq_ignore_ascii_case(n))
+                && (parts.as_ref()).is_some_and(|p| names.eq(p.iter().map(String::as_str)))
         });
-        if !same {
-            let named = format!("{own} AND index_name = {}", hex(i.name.as_bytes()));
-            writes.push(delete("index_stats", &named));
+        match same {
+            Some(a) if a.name == i.name => {}
+            Some(a) => renames.push(("index_stats", "index_name"), &own, &i.name, &a.name),
+            None => {
+                let named = format!("{own} AND index_name = {}", hex(i.name.as_bytes()));
+                writes.push(delete("index_stats", &named));
+            }
         }
     }
+    writes.append(&mut renames.writes());
     writes
 }
 
@@ -144,13 +184,14 @@ impl ClientSession {
                     .or_else(|| self.env.db.as_deref().map(str::to_string))?;
             Some((db, t.name.clone()))
         };
-        let changed = |table: &TableName, columns, to: Option<(String, String)>| {
+        let changed = |table: &TableName, columns, indexes, to: Option<(String, String)>| {
             let (db, name) = full(table)?;
             let before = catalog.table(&db, &name)?.clone();
             let to = to.unwrap_or((db, name));
             Some(Follow::Changed {
                 before,
                 columns,
+                indexes,
                 to,
             })
         };
@@ -165,15 +206,18 @@ impl ClientSession {
                     .filter_map(|(from, to)| Some([full(from)?, full(to)?]));
                 Some(Follow::Renamed(pairs.collect()))
             }
-            DdlStmt::DropIndex { table, .. } => changed(table, Vec::new(), None),
+            DdlStmt::DropIndex { table, .. } => changed(table, Vec::new(), Vec::new(), None),
             DdlStmt::AlterTable { table, actions, .. } => {
                 let mut to = None;
-                let mut columns = Vec::new();
+                let (mut columns, mut indexes) = (Vec::new(), Vec::new());
                 for a in actions {
                     match a {
                         AlterAction::RenameTo(name) => to = full(name),
                         AlterAction::RenameColumn { from, to, .. } => {
                             columns.push((from.clone(), to.clone()));
+                        }
+                        AlterAction::RenameIndex { from, to, .. } => {
+                            indexes.push((from.clone(), to.clone()));
                         }
                         AlterAction::Change {
                             column, elements, ..
@@ -184,7 +228,7 @@ impl ClientSession {
                         _ => {}
                     }
                 }
-                changed(table, columns, to)
+                changed(table, columns, indexes, to)
             }
             _ => None,
         }
@@ -211,13 +255,14 @@ impl ClientSession {
             Follow::Changed {
                 before,
                 columns,
+                indexes,
                 to,
             } => {
                 let from = (before.def.db.clone(), before.def.name.clone());
                 let Some(after) = catalog.table(&to.0, &to.1) else {
                     return;
                 };
-                let mut writes = change(&before.def, &after.def, columns);
+                let mut writes = change(&before.def, &after.def, columns, indexes);
                 if from != *to {
                     writes.extend(rename(&from, to));
                 }

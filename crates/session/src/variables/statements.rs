@@ -14,6 +14,15 @@ use std::sync::atomic::Ordering;
 /// The rows.
 pub(super) static ROWS: &[VariableDef] = &[
     row(
+        "alter_algorithm",
+        Both,
+        Enum(&["DEFAULT", "COPY", "INPLACE", "NOCOPY", "INSTANT"]),
+        "DEFAULT",
+        Live,
+        "ALGORITHM of an ALTER TABLE that names none.",
+    )
+    .no_plan(),
+    row(
         "auto_increment_increment",
         Both,
         UInt(1, 65535, 1),

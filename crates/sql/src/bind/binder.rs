@@ -1497,7 +1497,7 @@ impl Binder<'_> {
             }
         };
         let length =
-            |n: Option<u64>| -> u16 { n.map_or(NO_LENGTH, |n| n.min(NO_LENGTH as u64 - 1) as u16) };
+            |n: Option<u64>| -> u16 { n.map_or(NO_LENGTH, |n| n.min(NO_LENGTH.into()) as u16) };
         let nullable_text = nullable || self.scope.env.sql_mode.strict();
         let text = |n: Option<u64>| ExprType {
             nullable: nullable_text,
@@ -1599,15 +1599,7 @@ impl Binder<'_> {
     }
 
     fn date_add_unit(&self, mut d: Expr, amount: Expr, unit: IntervalUnit, negated: bool) -> Expr {
-        let fraction = match unit {
-            u if u.has_micros() => 6,
-            IntervalUnit::Second => match amount.ty.ty.kind {
-                TypeKind::Decimal(_, s) => s.min(6),
-                _ if amount.ty.ty.is_integer() => 0,
-                _ => 6,
-            },
-            _ => 0,
-        };
+        let fraction = unit.fraction(&amount.ty.ty);
         let plain = |kind| ExprType::of_column(ColumnType::new(kind), true);
         let ty = match d.ty.ty.kind {
             TypeKind::Date if !unit.has_time() => plain(TypeKind::Date),
@@ -1925,10 +1917,9 @@ impl Binder<'_> {
             }
         }
         let ty = ExprType {
-            coercibility: match function.returns.is_string() {
-                true => Coercibility::Coercible,
-                false => Coercibility::Numeric,
-            },
+            coercibility: Coercibility::Coercible,
+            // A number is text in the database's character set.
+            as_text: (!function.returns.is_string()).then(|| self.collation_of_database()),
             ..ExprType::of_column(function.returns, true)
         };
         Ok(make(

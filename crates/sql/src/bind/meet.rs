@@ -182,7 +182,7 @@ fn of_bytes(e: Expr, c: Collation, env: &StatementEnv) -> SqlResult<Expr> {
         kind => kind,
     };
     let ExprKind::Literal(Value::Bytes(b)) = written else {
-        return Ok(e);
+        return Ok(computed_bytes(e, c));
     };
     let set = c.charset();
     let aligned = set.aligned(b);
@@ -202,6 +202,17 @@ fn of_bytes(e: Expr, c: Collation, env: &StatementEnv) -> SqlResult<Expr> {
     let chars = text.chars().count() as u64;
     let ty = ExprType::string(chars, c, e.ty.coercibility, false);
     Ok(make(ExprKind::Literal(Value::str(text)), ty))
+}
+
+/// Bytes that are computed without a column are text, too.
+fn computed_bytes(e: Expr, c: Collation) -> Expr {
+    let is_bytes = e.ty.ty.collation == Collation::Binary && !e.ty.null;
+    if !is_bytes || !e.is_const() || has_variable(&e) || has_slot(&e) {
+        return e;
+    }
+    let chars = e.ty.chars();
+    let ty = ExprType::string(chars, c, e.ty.coercibility, true);
+    make(ExprKind::Cast(Box::new(e)), ty)
 }
 
 fn has_variable(e: &Expr) -> bool {

@@ -8,6 +8,9 @@ use narwal_types::{Collation, ColumnType};
 /// Most characters of a text: it is a LONGTEXT.
 const CHARS: u64 = u32::MAX as u64;
 
+/// Characters of a DECIMAL, whatever digits it has.
+const DECIMAL_CHARS: u32 = 83;
+
 /// The type of `@x` now. A plan notes it, for it fits only as long as the variable's kind stays.
 pub(super) fn type_now(name: &str, env: &StatementEnv) -> ExprType {
     let mut kind = UserKind::Null;
@@ -18,7 +21,9 @@ pub(super) fn type_now(name: &str, env: &StatementEnv) -> ExprType {
         UserKind::Null => text(Collation::Binary),
         UserKind::Int => ExprType::bigint(false, true),
         UserKind::UInt => ExprType::bigint(true, true),
-        UserKind::Decimal => ExprType::of_column(ColumnType::decimal(65, 38), true),
+        UserKind::Decimal => {
+            ExprType::of_column(ColumnType::decimal(65, 38), true).with_width(DECIMAL_CHARS)
+        }
         UserKind::Double => ExprType::double_with(NOT_FIXED, true),
         UserKind::Text(c) => text(c),
     }
@@ -39,5 +44,5 @@ pub(super) fn type_of_assignment(ty: &ExprType) -> ExprType {
     if ty.ty.is_string() && !ty.null {
         ty.coercibility = Coercibility::Implicit;
     }
-    ty
+    ty.kept_text()
 }

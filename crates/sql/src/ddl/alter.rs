@@ -25,6 +25,7 @@ use crate::ddl::sequence::check_structure;
 use crate::ddl::table_options::{self, Fit};
 use crate::ddl::whole;
 use crate::engine_name as names;
+use crate::env::VariableScope;
 use crate::exec::storer::duplicate_entry;
 use crate::quote::quote_ident;
 use crate::show::index_rank;
@@ -38,6 +39,7 @@ use narwal_types::errors;
 use narwal_types::errors::codes;
 use narwal_types::face::is_mysql;
 use narwal_types::{BlobSize, Charset, Collation, ColumnType, SqlError, SqlResult, TypeKind};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// A column of the new definition.
@@ -152,6 +154,17 @@ fn has_primary_key(d: &TableDef) -> bool {
     d.indexes.iter().any(|i| i.name == "PRIMARY")
 }
 
+/// A key that InnoDB's rows stand by: the primary one, or a unique one of whole columns that are not NULL.
+fn has_row_key(d: &TableDef) -> bool {
+    let stands_for = |i: &IndexDef| {
+        i.unique
+            && i.columns
+                .iter()
+                .all(|c| c.prefix.is_none() && !d.columns[c.column].nullable)
+    };
+    has_primary_key(d) || d.indexes.iter().any(stands_for)
+}
+
 fn column_at(old: &TableDef, name: &str) -> Option<usize> {
     old.columns.iter().position(|c| same(&c.name, name))
 }
@@ -224,7 +237,7 @@ fn asks_more(old: &TableDef, def: &TableDef) -> bool {
 
 /// MariaDB copies the rows for this, whatever the types of columns are.
 fn copies_rows(old: &TableDef, def: &TableDef, actions: &[AlterAction]) -> bool {
-    (has_primary_key(old) && !has_primary_key(def))
+    (has_row_key(old) && !has_row_key(def))
         || asks_more(old, def)
         || actions.iter().any(|a| {
             matches!(a, AlterAction::OrderBy(_))
@@ -275,6 +288,22 @@ fn needs_copy(reason: &str, actions: &[AlterAction]) -> SqlError {
         "ALGORITHM={} is not supported. Reason: {reason}. Try ALGORITHM=COPY",
         algorithm(actions)
     ))
+}
+
+/// Error 1846 for keys that come or go otherwise than ALGORITHM says.
+fn keys_allow(old: &TableDef, def: &TableDef, actions: &[AlterAction]) -> SqlResult<()> {
+    if has_row_key(old) && !has_row_key(def) {
+        let reason = "Dropping a primary key is not allowed without also adding a new primary key";
+        return Err(needs_copy(reason, actions));
+    }
+    let comes = |i: &IndexDef| i.id == 0 && i.name != "PRIMARY";
+    if algorithm(actions) == "INSTANT" && def.indexes.iter().any(comes) {
+        return Err(errors::ALTER_OPERATION_NOT_SUPPORTED_REASON.text(
+            "ALGORITHM=INSTANT is not supported. Reason: ADD INDEX. Try ALGORITHM=NOCOPY"
+                .to_string(),
+        ));
+    }
+    Ok(())
 }
 
 /// MariaDB's other engines have all rows copied, and tell how many, but for a change of names, defaults and comments.
@@ -345,6 +374,24 @@ impl Run<'_> {
         }
     }
 
+    /// The actions, with the ALGORITHM of `alter_algorithm` where they name none.
+    fn with_algorithm<'s>(&self, actions: &'s [AlterAction]) -> SqlResult<Cow<'s, [AlterAction]>> {
+        if actions
+            .iter()
+            .any(|a| matches!(a, AlterAction::Algorithm(_)))
+        {
+            return Ok(Cow::Borrowed(actions));
+        }
+        let variable = (self.env).system_variable(VariableScope::Session, "alter_algorithm")?;
+        let asked = variable.to_text();
+        if asked == "DEFAULT" {
+            return Ok(Cow::Borrowed(actions));
+        }
+        let mut all = actions.to_vec();
+        all.push(AlterAction::Algorithm(asked));
+        Ok(Cow::Owned(all))
+    }
+
     pub(super) fn alter(
         &self,
         table: &Arc<Table>,
@@ -379,6 +426,7 @@ impl Run<'_> {
         if old.sequence && actions.iter().any(about_rows) {
             return Err(super::sequence::wrong_structure(&table.def));
         }
+        let actions = &*self.with_algorithm(actions)?;
         let draft = self.draft(old, actions)?;
         let asked = self.asked(old, actions)?;
         check_retyped(old, &draft.columns)?;
@@ -403,6 +451,9 @@ impl Run<'_> {
         )?;
         if retyped && asked.no_copy {
             return Err(needs_copy("Cannot change column type", actions));
+        }
+        if asked.no_copy {
+            keys_allow(old, &draft.def, actions)?;
         }
         let another =
             old.merge.is_some() != draft.def.merge.is_some() || old.sequence != draft.def.sequence;
@@ -832,7 +883,14 @@ impl Run<'_> {
                         let mut all = actions.iter();
                         all.any(|a| matches!(a, AlterAction::Drop { kind: DropKind::Index, name, .. } if same(name, n)))
                     };
-                    self.rename_index(d, (from, to), *if_exists, goes)?;
+                    // Names may be changed with each other.
+                    let moves = |n: &str| {
+                        let mut all = actions.iter();
+                        all.any(
+                            |a| matches!(a, AlterAction::RenameIndex { from, .. } if same(from, n)),
+                        )
+                    };
+                    self.rename_index(d, (from, to), *if_exists, goes, moves)?;
                 }
                 AlterAction::IgnoreIndex {
                     name,
@@ -856,6 +914,7 @@ impl Run<'_> {
         (from, to): (&String, &String),
         if_exists: bool,
         goes: impl Fn(&str) -> bool,
+        moves: impl Fn(&str) -> bool,
     ) -> SqlResult<()> {
         let known = |n: &str| d.old.indexes.iter().any(|i| same(&i.name, n)) && !goes(n);
         if !known(from) || same(from, "PRIMARY") {
@@ -866,7 +925,8 @@ impl Run<'_> {
             self.env.note(codes::KEY_DOES_NOT_EXISTS, text);
             return Ok(());
         }
-        if known(to) && !same(from, to) {
+        let taken = d.renamed.iter().any(|(_, other)| same(other, to));
+        if taken || known(to) && !same(from, to) && !moves(to) {
             return Err(errors::DUP_KEYNAME.with([&to]));
         }
         d.renamed.push((from.clone(), to.clone()));
@@ -1071,7 +1131,13 @@ impl Run<'_> {
             let one = std::slice::from_ref(spec);
             let columns = d.def.columns.iter().filter(|c| c.check.is_some());
             let columns = columns.map(|c| c.name.as_str());
-            let made = constraint::checks(one, &d.def.checks, columns, &d.old.name)?;
+            let made = constraint::checks(
+                one,
+                &d.def.checks,
+                columns,
+                &d.old.name,
+                self.env.collation.charset(),
+            )?;
             d.def.checks.extend(made);
         }
         Ok(())
@@ -1488,7 +1554,7 @@ fn plain_spec(def: ColumnDef, default: Option<narwal_syntax::ast::Expr>) -> Colu
 /// Whether MariaDB copies the table for this change of a column: then it reports the number of rows.
 fn copies_in_mariadb(old: &ColumnDef, new: &ColumnDef) -> bool {
     use TypeKind::{VarBinary, VarChar};
-    if new.auto_increment && !old.auto_increment {
+    if new.auto_increment && !old.auto_increment || new.compressed != old.compressed {
         return true;
     }
     let (from, to) = (old.ty.collation, new.ty.collation);

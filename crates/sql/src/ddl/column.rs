@@ -118,14 +118,15 @@ pub(super) fn column_def(
     env: &StatementEnv,
 ) -> SqlResult<ColumnDef> {
     let mut def = spec.def.clone();
+    let set = env.collation.charset();
     if let Some(e) = &spec.check {
-        def.check = Some(constraint::column_check(e, &def.name, table)?);
+        def.check = Some(constraint::column_check(e, &def.name, table, set)?);
     } else if spec.json {
         def.check = Some(format!("json_valid({})", quote_ident(&def.name)));
     }
     if let Some((e, stored)) = &spec.generated {
         def.generated = Some(GeneratedDef {
-            expr: constraint::generated(e, &def.name, table)?,
+            expr: constraint::generated(e, &def.name, table, set)?,
             stored: *stored,
             late: false,
         });
@@ -135,7 +136,7 @@ pub(super) fn column_def(
             Some(text) => DefaultDef::Text(text),
             None => {
                 let own = env.db.as_deref().unwrap_or(db);
-                DefaultDef::Expr(constraint::default(e, &def.name, table, own)?)
+                DefaultDef::Expr(constraint::default(e, &def.name, table, (own, set))?)
             }
         };
     }

@@ -9,12 +9,12 @@ use narwal_types::errors::codes;
 
 use crate::expr::node::Steadiness;
 use crate::expr::node::{Expr, ExprKind};
-use crate::expr::{for_each_operand, name_sequences, print, unqualified};
+use crate::expr::{for_each_operand, name_charsets, name_sequences, print, unqualified};
 use crate::quote::quote_ident;
 use narwal_engine::{CheckDef, ColumnDef, DefaultDef, Table, TableDef};
 use narwal_syntax::ast::Expr as AstExpr;
 use narwal_syntax::ast::{Expr as Ast, Literal};
-use narwal_types::{SqlError, SqlResult};
+use narwal_types::{Charset, SqlError, SqlResult};
 use std::sync::Arc;
 
 /// Where an expression of a definition stands.
@@ -42,6 +42,7 @@ pub(super) fn checks<'c>(
     taken: &[CheckDef],
     columns: impl Iterator<Item = &'c str> + Clone,
     table: &str,
+    set: Charset,
 ) -> SqlResult<Vec<CheckDef>> {
     let mut out: Vec<CheckDef> = Vec::with_capacity(specs.len());
     let is_taken = |name: &str, out: &[CheckDef]| {
@@ -84,7 +85,7 @@ pub(super) fn checks<'c>(
                 .text(format!("Duplicate CHECK constraint name '{name}'")));
         }
         out.push(CheckDef {
-            expr: text(&s.expr, Clause::Check, &name, table)?,
+            expr: text(&s.expr, Clause::Check, &name, table, set)?,
             name,
             not_enforced: !s.enforced,
         });
@@ -93,17 +94,27 @@ pub(super) fn checks<'c>(
 }
 
 /// A column's CHECK as text.
-pub(super) fn column_check(e: &AstExpr, column: &str, table: &str) -> SqlResult<String> {
-    text(e, Clause::Check, column, table)
+pub(super) fn column_check(
+    e: &AstExpr,
+    column: &str,
+    table: &str,
+    set: Charset,
+) -> SqlResult<String> {
+    text(e, Clause::Check, column, table, set)
 }
 
 /// A generated column's expression as text.
-pub(super) fn generated(e: &AstExpr, column: &str, table: &str) -> SqlResult<String> {
-    text(e, Clause::Generated, column, table)
+pub(super) fn generated(e: &AstExpr, column: &str, table: &str, set: Charset) -> SqlResult<String> {
+    text(e, Clause::Generated, column, table, set)
 }
 
 /// A DEFAULT expression as text. `db`: where sequences are that are named without a database.
-pub(super) fn default(e: &AstExpr, column: &str, table: &str, db: &str) -> SqlResult<String> {
+pub(super) fn default(
+    e: &AstExpr,
+    column: &str,
+    table: &str,
+    (db, set): (&str, Charset),
+) -> SqlResult<String> {
     match unfit(e, table) {
         Some(Unfit::Subquery) => Err(forbidden("select ...", Clause::Default, column)),
         Some(Unfit::Name(n)) if n.starts_with('@') => {
@@ -113,14 +124,20 @@ pub(super) fn default(e: &AstExpr, column: &str, table: &str, db: &str) -> SqlRe
         None => {
             let mut e = unqualified(e);
             name_sequences(&mut e, db);
+            name_charsets(&mut e, set);
             Ok(crate::expr::print_default(&e))
         }
     }
 }
 
-fn text(e: &AstExpr, clause: Clause, name: &str, table: &str) -> SqlResult<String> {
+/// An expression's text. `set`: the connection's character set.
+fn text(e: &AstExpr, clause: Clause, name: &str, table: &str, set: Charset) -> SqlResult<String> {
     Err(match (unfit(e, table), clause) {
-        (None, _) => return Ok(print(&unqualified(e))),
+        (None, _) => {
+            let mut e = unqualified(e);
+            name_charsets(&mut e, set);
+            return Ok(print(&e));
+        }
         (Some(Unfit::Name(n)), _) => forbidden(&n, clause, name),
         (Some(Unfit::Subquery), Clause::Check) => not_in_check(),
         (Some(Unfit::Subquery), _) => forbidden("select ...", clause, name),

@@ -22,14 +22,14 @@ use narwal_syntax::ast::TableName;
 use narwal_types::errors;
 use narwal_types::errors::codes;
 use narwal_types::face::is_mysql;
-use narwal_types::{Collation, SqlError, SqlResult};
+use narwal_types::{Charset, Collation, SqlError, SqlResult};
 
 /// The CHECK constraints of a new table.
-fn checks_of(c: &CreateTable, table: &str) -> SqlResult<Vec<CheckDef>> {
+fn checks_of(c: &CreateTable, table: &str, set: Charset) -> SqlResult<Vec<CheckDef>> {
     let columns = c.elements.columns.iter();
     let with_own = columns.filter(|c| c.check.is_some());
     let names = with_own.map(|c| c.def.name.as_str());
-    constraint::checks(&c.elements.checks, &[], names, table)
+    constraint::checks(&c.elements.checks, &[], names, table, set)
 }
 
 impl Run<'_> {
@@ -213,7 +213,7 @@ impl Run<'_> {
             auto_increment_start: c.options.auto_increment.unwrap_or(0),
             engine,
             created: u64::from(env.timestamp()),
-            checks: checks_of(c, name)?,
+            checks: checks_of(c, name, self.env.collation.charset())?,
             foreign_keys: Vec::new(),
             sequence: false,
             merge,

@@ -9,6 +9,7 @@ use crate::expr::arith::quotient_digits;
 use crate::expr::escape_json;
 use crate::expr::functions::json::document::append_value as append_json;
 use crate::expr::node::{AggFunc, Aggregate, Expr, RowAccess};
+use narwal_types::charset::Charset;
 use narwal_types::convert::{NoWarnings, to_decimal, to_f64, to_u64};
 use narwal_types::errors;
 use narwal_types::errors::codes;
@@ -518,6 +519,8 @@ impl Acc {
 pub(super) struct ListText<'a> {
     a: &'a Aggregate,
     out: Vec<u8>,
+    /// Bytes of it in the result's character set.
+    bytes: usize,
     /// Values in it.
     n: u64,
     /// LIMIT: values to leave out, and to take.
@@ -540,6 +543,7 @@ impl<'a> ListText<'a> {
         ListText {
             a,
             out: open.as_bytes().to_vec(),
+            bytes: open.len(),
             n: 0,
             skip,
             left,
@@ -566,18 +570,17 @@ impl<'a> ListText<'a> {
         };
         if self.n > 1 {
             self.out.extend_from_slice(separator.as_bytes());
+            self.bytes += self.bytes_of(separator.as_bytes());
         }
         self.out.extend_from_slice(text);
+        self.bytes += self.bytes_of(text);
         if self.a.func == AggFunc::Rows {
             return true;
         }
         let most = usize::try_from(env.max_allowed_packet).unwrap_or(usize::MAX);
         let most = self.max_len.min(most);
-        if self.out.len() > most {
-            let mut end = most;
-            while end > 0 && self.out[end] & 0xc0 == 0x80 {
-                end -= 1;
-            }
+        if self.bytes > most {
+            let end = self.cut_at(most);
             self.out.truncate(end);
             env.warn(
                 codes::CUT_VALUE_GROUP_CONCAT,
@@ -586,6 +589,28 @@ impl<'a> ListText<'a> {
             self.left = 0;
         }
         self.left > 0
+    }
+
+    /// Bytes of a piece in the result's character set.
+    fn bytes_of(&self, piece: &[u8]) -> usize {
+        self.a.ty.ty.collation.charset().encode(piece).len()
+    }
+
+    /// Where the text is to be cut so that it takes no more bytes in its character set.
+    fn cut_at(&self, most: usize) -> usize {
+        let set = self.a.ty.ty.collation.charset();
+        let text = match std::str::from_utf8(&self.out) {
+            Ok(text) if set != Charset::Binary => text,
+            _ => return most.min(self.out.len()),
+        };
+        let (mut bytes, mut one) = (0, Vec::new());
+        let end = text.char_indices().find(|(_, c)| {
+            one.clear();
+            set.push_char(*c, &mut one);
+            bytes += one.len();
+            bytes > most
+        });
+        end.map_or(self.out.len(), |(at, _)| at)
     }
 
     /// The text.

@@ -106,6 +106,12 @@ pub(crate) fn wrong_arguments(name: &str) -> SqlError {
     errors::WRONG_ARGUMENTS.with([&name])
 }
 
+/// Digits behind the point of a moment's text.
+pub(super) fn fraction_of_text(s: &[u8]) -> u8 {
+    let point = s.iter().rposition(|b| *b == b'.');
+    point.map_or(0, |at| (s.len() - at - 1).min(6) as u8)
+}
+
 impl<'a> Call<'a, '_> {
     pub(crate) fn v(&self, i: usize) -> ValueRef<'_> {
         self.args.get(i).map_or(ValueRef::Null, Val::as_ref)
@@ -235,6 +241,22 @@ impl<'a> Call<'a, '_> {
 
     pub(crate) fn local_now(&self) -> i64 {
         self.ctx.env.time_zone.local(self.ctx.env.now_micros)
+    }
+
+    /// Digits behind the seconds of a moment among the arguments. A text that is known before the rows are read has its own,
+    /// others have all.
+    pub(crate) fn fraction(&self, i: usize) -> u8 {
+        let Some(e) = self.exprs().get(i) else {
+            return 0;
+        };
+        match (self.v(i), e.ty.ty.kind) {
+            (_, TypeKind::Time(f) | TypeKind::DateTime(f) | TypeKind::Timestamp(f)) => f,
+            (_, TypeKind::Decimal(_, s)) => s.min(6),
+            (_, TypeKind::Date) => 0,
+            _ if e.ty.ty.is_integer() => 0,
+            (ValueRef::Str(s) | ValueRef::Bytes(s), _) if !e.is_of_rows() => fraction_of_text(s),
+            _ => 6,
+        }
     }
 
     pub(crate) fn fsp(&self) -> u8 {

@@ -3,7 +3,7 @@
 use crate::expr::locale::Locale;
 use narwal_types::temporal::{DAY, SECOND, days_in_month};
 use narwal_types::temporal_parse::DateRules;
-use narwal_types::{Date, DateTime, Decimal, Time, TypeKind, Value, ValueRef};
+use narwal_types::{ColumnType, Date, DateTime, Decimal, Time, TypeKind, Value, ValueRef};
 
 /// Units of INTERVAL, EXTRACT and TIMESTAMPDIFF.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -87,6 +87,16 @@ impl IntervalUnit {
     /// It has no part above the hour... day: it may be added to a TIME.
     pub fn has_months(self) -> bool {
         matches!(self, Month | Quarter | Year | YearMonth)
+    }
+
+    /// Digits behind the seconds that so much of this unit brings along.
+    pub fn fraction(self, amount: &ColumnType) -> u8 {
+        match (self, amount.kind) {
+            (u, _) if u.has_micros() => 6,
+            (Second, TypeKind::Decimal(_, s)) => s.min(6),
+            (Second, _) if !amount.is_integer() => 6,
+            _ => 0,
+        }
     }
 
     /// It can give microseconds.

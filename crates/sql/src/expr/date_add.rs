@@ -1,5 +1,6 @@
 //! A date and an interval: `date + INTERVAL n unit`.
 
+use super::call::fraction_of_text;
 use super::date::Interval;
 use crate::expr::IntervalUnit;
 use crate::expr::node::{EvalCtx, Expr, ExprKind};
@@ -9,31 +10,24 @@ use narwal_types::convert::number_parts;
 use narwal_types::errors::codes;
 use narwal_types::temporal::{SECOND, TIME_MAX};
 use narwal_types::temporal_parse::{datetime_from_number, parse_datetime};
-use narwal_types::{DateTime, Time, TypeKind, Value, ValueRef};
+use narwal_types::{DateTime, Time, TypeKind, ValueRef};
 
 impl Expr {
-    /// Digits of the seconds that a text shows: those of an exact number in INTERVAL n SECOND, and those that a literal has.
-    /// `None`: as many as are needed.
-    fn text_digits(&self) -> Option<u8> {
+    /// Digits of the seconds that the text shows of a moment that came as a text or a number. A text that is known before the
+    /// rows are read has its own, others have all.
+    fn text_digits(&self, d: ValueRef<'_>) -> u8 {
+        let by_type = (self.ty.chars().saturating_sub(20)).min(6) as u8;
         let ExprKind::DateAdd {
             date, amount, unit, ..
         } = &self.kind
         else {
-            return None;
+            return by_type;
         };
-        let of_amount = match (unit, amount.ty.ty.kind) {
-            (IntervalUnit::Second, TypeKind::Decimal(_, s)) => Some(s.min(6)),
-            (IntervalUnit::Second, _) if !amount.ty.ty.is_integer() => None,
-            (u, _) if u.has_micros() => None,
-            _ => Some(0),
-        };
-        match &date.kind {
-            ExprKind::Literal(Value::Str(s)) => {
-                let own = (s.rsplit_once('.')).map_or(0, |(_, f)| f.len().min(6) as u8);
-                Some(own.max(of_amount.unwrap_or(6)))
+        match d {
+            ValueRef::Str(s) | ValueRef::Bytes(s) if !date.is_of_rows() => {
+                fraction_of_text(s).max(unit.fraction(&amount.ty.ty))
             }
-            _ if amount.ty.ty.is_integer() => None,
-            _ => of_amount.filter(|_| *unit == IntervalUnit::Second),
+            _ => by_type,
         }
     }
 
@@ -70,10 +64,7 @@ impl Expr {
         } else {
             r.fsp = match self.ty.ty.kind {
                 TypeKind::DateTime(f) => f,
-                _ if let Some(digits) = self.text_digits() => digits,
-                // A string shows microseconds if there are any.
-                _ if r.micros % SECOND as u64 != 0 => 6,
-                _ => 0,
+                _ => self.text_digits(d),
             };
             ValueRef::DateTime(r)
         };

@@ -33,6 +33,8 @@ pub struct ExprType {
     pub boolean: bool,
     /// A literal `0x..` or `b'..'`: bytes, and where a number is wanted, that number. `x'..'` is always bytes.
     pub bits: bool,
+    /// The collation of a number as text, where that is not the connection's.
+    pub as_text: Option<Collation>,
 }
 
 /// How strongly a string's collation is meant: the smaller wins in a comparison.
@@ -831,6 +833,19 @@ impl Expr {
         let mut found = false;
         self.for_each_child(&mut |e| found |= e.any(test));
         found
+    }
+
+    /// Its value is another one for each row, or that of a stored function: nothing is known of it beforehand.
+    pub fn is_of_rows(&self) -> bool {
+        self.any(&|e| match &e.kind {
+            ExprKind::Column { .. }
+            | ExprKind::Aggregate(..)
+            | ExprKind::Window(_)
+            | ExprKind::InsertValue(_)
+            | ExprKind::Stored(_) => true,
+            ExprKind::Subquery(s) => s.each_row,
+            _ => false,
+        })
     }
 
     /// True if the value is the same for all rows of one execution: no columns, aggregates, RAND() and such.

@@ -211,6 +211,17 @@ fn bits(s: &str) -> String {
     out
 }
 
+/// The type CHAR of a dynamic column, which always shows a collation.
+fn char_of_column(t: &CastType, set: &str) -> String {
+    let text = cast_type(t);
+    match narwal_types::Charset::from_name(set) {
+        Some(set) if !text.contains(" collate ") => {
+            format!(" AS {text} collate {} ", set.default_collation().name())
+        }
+        _ => format!(" AS {text} "),
+    }
+}
+
 /// A character set by the name that MariaDB gives it.
 fn set_name(given: &str) -> String {
     match narwal_types::Charset::from_name(given) {
@@ -228,12 +239,13 @@ fn cast_type(t: &CastType) -> String {
             charset,
             collation,
             binary,
-            ..
+            national,
         } => {
-            let set = set_name(charset.as_deref().unwrap_or("utf8mb4"));
+            let usual = if *national { "utf8mb3" } else { "utf8mb4" };
+            let set = set_name(charset.as_deref().unwrap_or(usual));
             let collate = match collation {
                 Some(c) => format!(" collate {}", c.to_ascii_lowercase()),
-                None if *binary => format!(" collate {set}_bin"),
+                None if *binary => " binary".to_string(),
                 None => String::new(),
             };
             format!("char{} charset {set}{collate}", length(n))
@@ -839,6 +851,9 @@ impl Printer<'_> {
                 CastType::Decimal(_) => " AS decimal".into(),
                 CastType::Time(_) => " AS time".into(),
                 CastType::DateTime(_) => " AS datetime".into(),
+                CastType::Char {
+                    charset: Some(set), ..
+                } => char_of_column(t, set),
                 t => format!(" AS {}", cast_type(t)),
             });
             format!("{},{}{ty}", self.text(&c.name), self.text(&c.value))
@@ -1187,6 +1202,7 @@ pub fn print_default(e: &Ast) -> String {
     .print(e);
     let bare = p.level == level::WHOLE
         && !p.text.starts_with("case ")
+        && !p.text.starts_with("column_get(")
         && !is_truth(e)
         && (!p.text.starts_with("cast(")
             || [" as date)", " as time)"]

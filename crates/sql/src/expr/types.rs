@@ -16,6 +16,9 @@ const FIXED_DOUBLE_CHARS: u32 = 17;
 /// Characters of the widest integer with a sign.
 pub(crate) const BIGINT_CHARS: u32 = 21;
 
+/// Most digits of a FLOAT or DOUBLE with a fixed number of them behind the point.
+const MOST_FIXED_DIGITS: u32 = 255;
+
 /// Most characters of an integer that is made of a text or a double.
 const ANY_CHARS: u64 = 21;
 
@@ -43,6 +46,7 @@ impl ExprType {
             natural: false,
             boolean: false,
             bits: false,
+            as_text: None,
             coercibility: if ty.is_string() {
                 Coercibility::Implicit
             } else {
@@ -98,7 +102,7 @@ impl ExprType {
         let sign = u32::from(!self.ty.unsigned);
         ExprType {
             width,
-            digits: width.saturating_sub(sign).clamp(1, 20) as u8,
+            digits: width.saturating_sub(sign).clamp(1, 21) as u8,
             natural,
             ..self
         }
@@ -122,9 +126,14 @@ impl ExprType {
         matches!(self.ty.kind, TypeKind::Double | TypeKind::Float) && self.decimals < NOT_FIXED
     }
 
-    /// A number whose text its value alone does not say: digits behind the point, or ZEROFILL.
+    /// A number whose text its value alone does not say: digits behind the point, ZEROFILL, a YEAR(2).
     pub fn has_form(&self) -> bool {
-        self.is_fixed_double() || self.ty.form.zeros > 0
+        self.is_fixed_double() || self.ty.form.zeros > 0 || self.is_short_year()
+    }
+
+    /// A YEAR that shows two digits.
+    fn is_short_year(&self) -> bool {
+        self.ty.kind == TypeKind::Year && self.ty.year_digits() == 2
     }
 
     /// The text of a value of a type that [`Self::has_form`].
@@ -132,6 +141,8 @@ impl ExprType {
         let mut text = match v {
             ValueRef::Double(x) if self.is_fixed_double() => self.double_text(x),
             ValueRef::Float(x) if self.is_fixed_double() => self.double_text(f64::from(x)),
+            ValueRef::Int(y) if self.is_short_year() => format!("{:02}", y % 100),
+            ValueRef::UInt(y) if self.is_short_year() => format!("{:02}", y % 100),
             v => v.to_text(),
         }
         .into_bytes();
@@ -191,7 +202,72 @@ impl ExprType {
             natural: false,
             boolean: false,
             bits: false,
+            as_text: None,
             coercibility,
+        }
+    }
+
+    /// A TEXT or BLOB that holds so many characters.
+    fn large_text(
+        chars: u64,
+        collation: Collation,
+        coercibility: Coercibility,
+        nullable: bool,
+    ) -> Self {
+        let bytes = chars.saturating_mul(u64::from(collation.charset().char_bytes()));
+        let size = BlobSize::for_bytes(bytes);
+        let ty = match collation {
+            Collation::Binary => ColumnType::new(TypeKind::Blob(size)),
+            _ => ColumnType::text(TypeKind::Text(size), collation),
+        };
+        ExprType {
+            ty,
+            ..Self::string(0, collation, coercibility, nullable)
+        }
+    }
+
+    /// A TEXT or BLOB.
+    fn is_large_text(&self) -> bool {
+        matches!(self.ty.kind, TypeKind::Text(_) | TypeKind::Blob(_))
+    }
+
+    /// The type of a text that a user variable takes: one of variable length.
+    pub(crate) fn kept_text(self) -> Self {
+        let (c, k) = (self.ty.collation, self.coercibility);
+        match self.ty.kind {
+            _ if self.null => self,
+            TypeKind::Char(_)
+            | TypeKind::Binary(_)
+            | TypeKind::Enum(_)
+            | TypeKind::Set(_)
+            | TypeKind::VarChar(_)
+            | TypeKind::Text(_)
+            | TypeKind::Blob(_)
+                if self.width == 0 =>
+            {
+                ExprType {
+                    decimals: self.decimals,
+                    json: self.json,
+                    ..Self::string(self.chars(), c, k, self.nullable)
+                }
+            }
+            _ => self,
+        }
+    }
+
+    /// The type of a text that was chosen among others: no CHAR, no ENUM, and a TEXT that holds as many characters.
+    pub(super) fn chosen_text(self) -> Self {
+        let (c, k) = (self.ty.collation, self.coercibility);
+        match self.ty.kind {
+            _ if self.null => self,
+            TypeKind::Text(_) | TypeKind::Blob(_) => ExprType {
+                json: self.json,
+                ..Self::large_text(self.chars(), c, k, self.nullable)
+            },
+            TypeKind::Char(_) | TypeKind::Binary(_) | TypeKind::Enum(_) | TypeKind::Set(_) => {
+                Self::string(self.chars(), c, k, self.nullable)
+            }
+            _ => self,
         }
     }
 
@@ -218,6 +294,7 @@ impl ExprType {
             natural: false,
             boolean: false,
             bits: false,
+            as_text: None,
             coercibility: Coercibility::Ignorable,
         }
     }
@@ -231,7 +308,8 @@ impl ExprType {
     pub fn of_value(v: &Value) -> Self {
         match v {
             Value::Null => Self::null(),
-            Value::Int(n) if i32::try_from(*n).is_ok() => Self::int(false).of_number(v),
+            // What has ten digits may be beyond INT.
+            Value::Int(n) if n.unsigned_abs() < 1_000_000_000 => Self::int(false).of_number(v),
             Value::Int(_) => Self::bigint(false, false).of_number(v),
             Value::UInt(_) => Self::bigint(true, false).of_number(v),
             Value::Float(_) | Value::Double(_) => Self::double(false),
@@ -372,6 +450,7 @@ pub fn arith(op: ArithOp, a: &ExprType, b: &ExprType, div_precision: u8) -> Expr
             let digits = match (a.class(), a.ty.form.digits) {
                 (Class::Double, Some((all, behind))) => u32::from(all - behind),
                 (Class::Double, None) if !a.null => a.chars().clamp(1, ANY_CHARS) as u32,
+                _ if a.null => return ExprType::int(true).with_width(1),
                 _ => a.int_digits(),
             };
             let ty = ExprType::bigint(unsigned, nullable).with_digits(digits);
@@ -437,6 +516,7 @@ pub fn negated(a: &ExprType) -> ExprType {
             ty.with_width(a.chars() as u32 + 1)
         }
         Class::Decimal => ExprType::decimal(a.int_digits(), a.scale(), a.nullable),
+        Class::Double if a.null => ExprType::double_with(0, true).with_width(1),
         Class::Double => {
             let ty = ExprType::double_with(a.decimals, a.nullable);
             match a.ty.form.digits {
@@ -503,6 +583,7 @@ pub fn collation_of<'a>(
         TypeKind::Bit(_) if t.coercibility != Coercibility::Ignorable => {
             (Collation::Binary, Coercibility::Implicit)
         }
+        _ if let Some(c) = t.as_text => (c, Coercibility::Coercible),
         _ => (Collation::Utf8mb4GeneralCi, Coercibility::Numeric),
     };
     let mut best: Option<(Collation, Coercibility)> = None;
@@ -634,6 +715,9 @@ pub fn unify<'a>(types: impl IntoIterator<Item = &'a ExprType>, op: &str) -> Sql
     {
         return Ok(one.with_nullable(nullable));
     }
+    if some.iter().any(|t| t.is_fixed_double()) && some.iter().all(|t| t.ty.is_numeric()) {
+        return Ok(unify_fixed(&some, decimals, op).with_nullable(nullable));
+    }
     if some.iter().all(|t| t.ty == first.ty) && !first.ty.is_string() && !sign_of_null {
         let ty = ExprType {
             nullable,
@@ -677,7 +761,10 @@ pub fn unify<'a>(types: impl IntoIterator<Item = &'a ExprType>, op: &str) -> Sql
     let chars = some.iter().map(|t| t.chars()).max().unwrap_or(0);
     let ty = ExprType {
         json: some.iter().all(|t| t.json),
-        ..ExprType::string(chars, c, k, nullable)
+        ..match some.iter().any(|t| t.is_large_text()) {
+            true => ExprType::large_text(chars, c, k, nullable),
+            false => ExprType::string(chars, c, k, nullable),
+        }
     };
     let texts = some.iter().filter(|t| t.ty.is_string());
     let (mut some_char, mut others) = (false, false);
@@ -694,6 +781,30 @@ pub fn unify<'a>(types: impl IntoIterator<Item = &'a ExprType>, op: &str) -> Sql
         },
         _ => ty,
     })
+}
+
+/// The type of several numbers one of which is a FLOAT or DOUBLE with so many digits behind the point.
+fn unify_fixed(some: &[&ExprType], decimals: u8, op: &str) -> ExprType {
+    let before = |t: &&ExprType| (t.chars() as u32).saturating_sub(u32::from(t.decimals));
+    let ty = ExprType::double_with(decimals, true);
+    let ty = match op {
+        "least" | "greatest" => ty,
+        _ if !ty.is_fixed_double() => ty,
+        _ => {
+            let before = some.iter().map(before).max().unwrap_or(1);
+            ty.with_width((before + u32::from(decimals)).min(MOST_FIXED_DIGITS))
+        }
+    };
+    match some.iter().all(|t| t.ty.kind == TypeKind::Float) {
+        true => ExprType {
+            ty: ColumnType {
+                kind: TypeKind::Float,
+                ..ty.ty
+            },
+            ..ty
+        },
+        false => ty,
+    }
 }
 
 /// The type that holds all of several numbers, with `decimals` for doubles.

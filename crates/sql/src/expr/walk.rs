@@ -1,6 +1,7 @@
 //! The names and values inside of parsed expressions.
 
-use narwal_syntax::ast::{Expr as Ast, Over, Special};
+use narwal_syntax::ast::{CastType, Expr as Ast, Over, Special};
+use narwal_types::Charset;
 
 /// Calls `f` with each name, each value and each subquery in an expression; it may put something else there.
 pub fn for_each_leaf(e: &mut Ast, f: &mut dyn FnMut(&mut Ast)) {
@@ -169,6 +170,33 @@ pub fn name_sequences(e: &mut Ast, db: &str) {
         name.db.get_or_insert_with(|| db.to_string());
     }
     for_each_operand(e, &mut |e| name_sequences(e, db));
+}
+
+/// Gives each type CHAR of a CAST that names no character set this one: what is kept does not depend on who reads it.
+pub fn name_charsets(e: &mut Ast, set: Charset) {
+    let name = |t: &mut CastType| {
+        if let CastType::Char {
+            charset,
+            collation: None,
+            national: false,
+            ..
+        } = t
+        {
+            charset.get_or_insert_with(|| set.name().to_string());
+        }
+    };
+    match e {
+        Ast::Cast { ty, .. } => name(ty),
+        Ast::Special(s) => match &mut **s {
+            Special::ColumnGet(_, _, ty) => name(ty),
+            Special::ColumnCreate(list) | Special::ColumnAdd(_, list) => {
+                list.iter_mut().filter_map(|c| c.ty.as_mut()).for_each(name);
+            }
+            _ => {}
+        },
+        _ => {}
+    }
+    for_each_operand(e, &mut |e| name_charsets(e, set));
 }
 
 /// The expression with plain column names only.

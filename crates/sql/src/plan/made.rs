@@ -205,7 +205,9 @@ pub(crate) fn stored_type(r: &ResultColumn) -> (ColumnType, Option<u8>) {
             };
             (ty, None)
         }
-        TypeKind::Double if r.decimals < NOT_FIXED && ty.form.digits.is_none() => {
+        TypeKind::Float | TypeKind::Double
+            if r.decimals < NOT_FIXED && ty.form.digits.is_none() =>
+        {
             let digits = match u8::try_from(r.length) {
                 Ok(n) if n > r.decimals => n,
                 _ => DOUBLE_DIGITS + r.decimals,

@@ -154,6 +154,12 @@ fn has_subquery(e: &Expr) -> bool {
     e.any(&|e| matches!(e.kind, ExprKind::Subquery(_)))
 }
 
+/// The name that an expression's text makes: what cannot be seen goes where it leads, and a zero is written out.
+fn name_of_text(text: &str) -> String {
+    let hidden = |c: char| c == ' ' || c.is_ascii_control();
+    text.trim_start_matches(hidden).replace('\0', "\\x00")
+}
+
 /// The name that NAME_CONST() gives its value.
 fn named_const(expr: &AstExpr) -> Option<&str> {
     match expr {
@@ -312,7 +318,7 @@ impl SelectList {
                 _ if let Some(name) = named_const(expr) => name.to_string(),
                 AstExpr::Literal(Literal::Null) => "NULL".to_string(),
                 AstExpr::Literal(Literal::Bool(b)) => b.to_string().to_ascii_uppercase(),
-                _ => text.clone(),
+                _ => name_of_text(text),
             },
         };
         self.columns.push(result_column(&name, &e, of));
@@ -443,7 +449,8 @@ impl Resolver<'_> {
         order.retain(|k| !k.expr.is_const() || has_subquery(&k.expr));
         let filter = all_of(merged.filter.into_iter().chain(where_).collect());
         let grouped = !keys.is_empty() || !aggregates.is_empty();
-        if s.order_by.is_empty() && !grouped && !s.distinct {
+        let alone = !matches!(s.from, Some(From::Join(_)));
+        if s.order_by.is_empty() && !grouped && !s.distinct && alone {
             order = merged.order;
         }
         if env.sql_mode.has(narwal_syntax::SqlMode::ONLY_FULL_GROUP_BY) {

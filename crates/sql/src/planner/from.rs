@@ -85,7 +85,7 @@ impl Resolver<'_> {
                 columns,
                 ..
             } => (
-                self.derived(self.select(query)?, "", alias, columns)?,
+                self.derived(self.select_derived(query)?, "", alias, columns)?,
                 Vec::new(),
             ),
             From::Set { first, rest } => (self.set(first, rest, outer)?, Vec::new()),
@@ -143,6 +143,12 @@ impl Resolver<'_> {
             if let Out::Expr(e) = item {
                 t.coercibility = e.ty.coercibility;
                 t.boolean = e.ty.boolean;
+            }
+        }
+        // So does that of SELECTs put together, which are columns here.
+        for (t, k) in types.iter_mut().zip(&plan.coercibility) {
+            if t.ty.is_string() {
+                t.coercibility = *k;
             }
         }
         Ok(Resolved {

@@ -41,6 +41,8 @@ pub struct Resolver<'a> {
     pub join_checks: RefCell<Vec<JoinCheck>>,
     /// The views whose SELECTs are being planned, the innermost last.
     pub open_views: RefCell<Vec<Open>>,
+    /// The SELECT whose FROM is being planned numbers its rows.
+    pub numbered: Cell<bool>,
     /// LIMIT ROWS EXAMINED, wherever in the statement it stands: it is for all of it.
     pub rows_examined: RefCell<Option<Expr>>,
     /// The MERGE tables that the statement writes.
@@ -68,6 +70,7 @@ impl<'a> Resolver<'a> {
             needs: RefCell::default(),
             ctes: Ctes::default(),
             row_keys: RefCell::default(),
+            numbered: Cell::default(),
             join_checks: RefCell::default(),
             open_views: RefCell::default(),
             rows_examined: RefCell::default(),

@@ -10,6 +10,7 @@ use crate::planner::rules::alternatives::{alternatives, alternatives_of_joins};
 use crate::planner::rules::functional::HiddenColumns;
 use crate::planner::rules::having::having_is_where;
 use crate::planner::subqueries::Subqueries;
+use crate::view_def::numbers_rows_in_order;
 use narwal_syntax::ast::Select;
 use narwal_types::SqlResult;
 
@@ -44,13 +45,36 @@ impl Resolver<'_> {
         s: &Select,
         outer: Option<&OuterScope<'_>>,
     ) -> SqlResult<SelectPlan> {
+        self.select_sorted(s, outer, true)
+    }
+
+    /// Plans a SELECT of which nobody sees the order: its ORDER BY has to be right, and does nothing without a LIMIT.
+    pub fn select_unsorted(
+        &self,
+        s: &Select,
+        outer: Option<&OuterScope<'_>>,
+    ) -> SqlResult<SelectPlan> {
+        self.select_sorted(s, outer, s.limit.is_some())
+    }
+
+    fn select_sorted(
+        &self,
+        s: &Select,
+        outer: Option<&OuterScope<'_>>,
+        sorted: bool,
+    ) -> SqlResult<SelectPlan> {
         match &s.with {
-            Some(with) => self.with(with, || self.select_body(s, outer)),
-            None => self.select_body(s, outer),
+            Some(with) => self.with(with, || self.select_body(s, outer, sorted)),
+            None => self.select_body(s, outer, sorted),
         }
     }
 
-    fn select_body(&self, s: &Select, outer: Option<&OuterScope<'_>>) -> SqlResult<SelectPlan> {
+    fn select_body(
+        &self,
+        s: &Select,
+        outer: Option<&OuterScope<'_>>,
+        sorted: bool,
+    ) -> SqlResult<SelectPlan> {
         if let Some(most) = &s.rows_examined {
             let most = self.limit_value(most)?;
             self.rows_examined.replace(Some(most));
@@ -58,7 +82,14 @@ impl Resolver<'_> {
         let row_keys = self.row_keys.take();
         let checks = self.join_checks.take();
         let subqueries = Subqueries::new(self, &s.subqueries);
-        let mut logical = self.logical_select(s, &subqueries, outer)?;
+        let around = self.numbered.replace(numbers_rows_in_order(s));
+        let logical = self.logical_select(s, &subqueries, outer);
+        self.numbered.set(around);
+        let mut logical = logical?;
+        if !sorted {
+            logical.order.clear();
+            logical.order_written = false;
+        }
         for check in checks {
             add_check(&mut logical, check);
         }

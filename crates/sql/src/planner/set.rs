@@ -12,7 +12,8 @@ use crate::planner::logical::Resolved;
 use crate::planner::resolve::Known;
 use crate::planner::resolve::Resolver;
 use crate::planner::with_order::{Named, in_order};
-use narwal_syntax::ast::{Cte, Select, SetOp, TableRef, With};
+use crate::view_def::loses_order;
+use narwal_syntax::ast::{Cte, From, Select, SetOp, TableRef, With};
 use narwal_types::errors;
 use narwal_types::{ResultColumn, SqlError, SqlResult, TypeKind};
 use std::sync::Arc;
@@ -99,13 +100,29 @@ impl Resolver<'_> {
         let hidden = self.ctes.known.borrow_mut().split_off(first);
         let r = match &known.group {
             Some(group) => self.recursive(group, place(group), alias),
-            None => self.select(&cte.query).and_then(|plan| {
+            None => self.select_derived(&cte.query).and_then(|plan| {
                 check_names(&cte, plan.columns.len())?;
                 self.derived(plan, "", alias, &cte.columns)
             }),
         };
         self.ctes.known.borrow_mut().extend(hidden);
         r
+    }
+
+    /// Plans one of SELECTs put together: a plain one loses its order.
+    fn select_part(&self, s: &Select, outer: Option<&OuterScope<'_>>) -> SqlResult<SelectPlan> {
+        match &s.from {
+            Some(From::Set { rest, .. }) if !rest.is_empty() => self.select_within(s, outer),
+            _ => self.select_unsorted(s, outer),
+        }
+    }
+
+    /// Plans the SELECT of a table that a FROM holds. MariaDB merges a plain one into the query, and its order is lost.
+    pub(super) fn select_derived(&self, s: &Select) -> SqlResult<SelectPlan> {
+        match loses_order(s) && !self.numbered.get() {
+            true => self.select_unsorted(s, None),
+            false => self.select(s),
+        }
     }
 
     /// True for the last table of those that name each other: all of them are known.
@@ -122,13 +139,13 @@ impl Resolver<'_> {
         rest: &[(SetOp, Select)],
         outer: Option<&OuterScope<'_>>,
     ) -> SqlResult<Resolved> {
-        let first = self.select_within(first, outer)?;
+        let first = self.select_part(first, outer)?;
         // VALUES may have a million rows, and a plan is large: asked at once, since a list that doubles is not asked for.
         narwal_memory::reserve((rest.len() * size_of::<(SetOp, SelectPlan)>()) as u64)?;
         let mut planned = Vec::with_capacity(rest.len());
         for (op, s) in rest {
             self.env.check_interrupt()?;
-            planned.push((*op, self.select_within(s, outer)?));
+            planned.push((*op, self.select_part(s, outer)?));
         }
         let rest = planned;
         let plan = SetPlan { first, rest };

@@ -12,7 +12,7 @@ use crate::planner::logical::{Around, Leaves, Tree};
 use crate::planner::resolve::Open;
 use crate::planner::resolve::Resolver;
 use crate::privilege::Privilege;
-use crate::view_def::MAX_DEPTH;
+use crate::view_def::{MAX_DEPTH, numbers_rows_in_order};
 use narwal_engine::{CheckOption, ColumnDef, ViewAlgorithm, ViewDef};
 use narwal_syntax::ast::{Select, SelectItem, TableRef};
 use narwal_types::errors;
@@ -256,7 +256,10 @@ impl Resolver<'_> {
             outer: None,
             nullable: false,
         };
-        let (tree, mut merged, _) = self.tree(select.from.as_ref(), sources, leaves, &inner)?;
+        let outside = self.numbered.replace(numbers_rows_in_order(select));
+        let tree = self.tree(select.from.as_ref(), sources, leaves, &inner);
+        self.numbered.set(outside);
+        let (tree, mut merged, _) = tree?;
         let grouped = RefCell::default();
         let scope = Scope {
             sources,

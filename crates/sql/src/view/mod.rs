@@ -15,7 +15,7 @@ mod windows;
 
 use crate::ast::{CreateView, Settled, ViewCreation};
 use crate::env::StatementEnv;
-use crate::expr::for_each_leaf;
+use crate::expr::{for_each_leaf, name_charsets};
 use crate::planner::resolve::{Resolver, no_such_table};
 use crate::privilege::Needs;
 use crate::query_walk::{for_each_expr, for_each_select};
@@ -90,6 +90,8 @@ pub fn settle(
             return Err(errors::WRONG_COLUMN_NAME.with([&c]));
         }
     }
+    let set = env.collation.charset();
+    for_each_expr(&mut select, &mut |e| name_charsets(e, set));
     let mergeable = is_mergeable(&v.select) && !plan.computes_over_rows();
     // MariaDB says so of a SELECT with WITH, too, though nothing can be written through it.
     let updatable = is_mergeable(&Select {

@@ -17,12 +17,27 @@ fn table_of_with(c: &Cte) -> String {
         true => String::new(),
         false => format!(" CYCLE {} RESTRICT ", names(&c.cycle)),
     };
-    let query = select(&c.query);
+    let query = nested(&c.query);
     format!("{}{columns} as ({query}){cycle}", cte_name(&c.name))
 }
 
 /// A query's text. All its names are in full, see [`super::names`].
 pub(super) fn select(s: &Select) -> String {
+    let mut out = with_clause(s);
+    match is_shown_parenthesised(s) {
+        true => out.push_str(&format!("({})", body(s, true))),
+        false => out.push_str(&body(s, true)),
+    }
+    out
+}
+
+/// MariaDB keeps parentheses around one SELECT or VALUES.
+fn is_shown_parenthesised(s: &Select) -> bool {
+    s.form.parenthesised && (s.form.values || !matches!(s.from, Some(From::Set { .. })))
+}
+
+/// WITH and its tables.
+fn with_clause(s: &Select) -> String {
     let mut out = String::new();
     if let Some(with) = &s.with {
         out.push_str(if with.recursive {
@@ -33,8 +48,15 @@ pub(super) fn select(s: &Select) -> String {
         let ctes: Vec<String> = with.ctes.iter().map(|c| table_of_with(c)).collect();
         out.push_str(&ctes.join(", "));
     }
+    out
+}
+
+/// A query's text without its parentheses. `ordered`: with an ORDER BY that no LIMIT needs.
+fn body(s: &Select, ordered: bool) -> String {
+    let mut out = String::new();
     let e = |e: &AstExpr| expression(e, s);
     match &s.from {
+        Some(From::Set { first, rest }) if s.form.values => out.push_str(&values(first, rest)),
         Some(From::Set { first, rest }) => out.push_str(&set(first, rest)),
         from => {
             out.push_str("select ");
@@ -83,7 +105,7 @@ pub(super) fn select(s: &Select) -> String {
         out.push_str(" having ");
         out.push_str(&e(h));
     }
-    if !s.order_by.is_empty() {
+    if !s.order_by.is_empty() && (ordered || s.limit.is_some()) {
         out.push_str(" order by ");
         out.push_str(&order(&s.order_by, s));
     }
@@ -138,15 +160,31 @@ fn set(first: &Select, rest: &[(SetOp, Select)]) -> String {
 /// One of several SELECTs put together.
 fn part(s: &Select, alone: bool) -> String {
     let own = alone
+        || is_shown_parenthesised(s)
         || s.with.is_some()
         || !s.order_by.is_empty()
         || s.limit.is_some()
         || !s.locking.is_empty()
-        || matches!(s.from, Some(From::Set { .. }));
+        || matches!(s.from, Some(From::Set { .. })) && !s.form.values;
+    let text = with_clause(s) + &body(s, alone);
     match own {
-        true => format!("({})", select(s)),
-        false => select(s),
+        true => format!("({text})"),
+        false => text,
     }
+}
+
+/// The rows of VALUES.
+fn values(first: &Select, rest: &[(SetOp, Select)]) -> String {
+    let row = |s: &Select| {
+        let of = |i: &SelectItem| match i {
+            SelectItem::Expr { expr, .. } => expression(expr, s),
+            _ => String::new(),
+        };
+        let row: Vec<String> = s.items.iter().map(of).collect();
+        format!("({})", row.join(","))
+    };
+    let rows = std::iter::once(first).chain(rest.iter().map(|(_, s)| s));
+    format!("values {}", rows.map(row).collect::<Vec<_>>().join(","))
 }
 
 fn order(list: &[OrderItem], s: &Select) -> String {
@@ -163,7 +201,9 @@ fn order(list: &[OrderItem], s: &Select) -> String {
 fn source(f: &From, of: &Select) -> String {
     match f {
         From::Table(t) => table(t),
-        From::Query { query, alias, .. } => format!("({}) {}", select(query), quote_ident(alias)),
+        From::Query { query, alias, .. } => {
+            format!("({}) {}", nested(query), quote_ident(alias))
+        }
         From::Set { first, rest } => format!("({})", set(first, rest)),
         From::Join(j) => join(j, of),
         // Refused before.
@@ -211,10 +251,15 @@ fn expression(e: &AstExpr, of: &Select) -> String {
     print_with(e, &|n| subquery(of, n))
 }
 
+/// The text of a query that stands in parentheses anyway.
+fn nested(s: &Select) -> String {
+    with_clause(s) + &body(s, true)
+}
+
 /// The text of a subquery by its number.
 fn subquery(of: &Select, n: usize) -> String {
     let found = of.subqueries.iter().find(|(k, _)| *k == n);
-    found.map_or_else(String::new, |(_, q)| select(q))
+    found.map_or_else(String::new, |(_, q)| nested(q))
 }
 
 /// MariaDB prints the names of WITH bare; what is no plain word gets its backticks.

@@ -371,6 +371,17 @@ pub struct Select {
     pub subqueries: Vec<(usize, Select)>,
     /// Number of `?` in the whole statement.
     pub params: usize,
+    /// How it was written.
+    pub form: QueryForm,
+}
+
+/// What a text of a query shows, and its rows do not tell.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct QueryForm {
+    /// It was in parentheses.
+    pub parenthesised: bool,
+    /// It was VALUES, which is run as SELECTs put together.
+    pub values: bool,
 }
 
 impl Select {
@@ -397,6 +408,7 @@ impl Select {
             locking: Vec::new(),
             subqueries: Vec::new(),
             params: 0,
+            form: QueryForm::default(),
         }
     }
 }

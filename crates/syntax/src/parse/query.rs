@@ -168,7 +168,11 @@ impl Parser<'_> {
     /// A query in parentheses (true), a SELECT up to HAVING, or VALUES.
     fn select_term(&mut self) -> SqlResult<(Select, bool)> {
         match self.peek() {
-            Tok::LParen => Ok((self.query_in_parentheses(false)?, true)),
+            Tok::LParen => {
+                let mut s = self.query_in_parentheses(false)?;
+                s.form.parenthesised = true;
+                Ok((s, true))
+            }
             Tok::Word(Kw::VALUES) => {
                 self.bump();
                 Ok((self.table_values()?, true))
@@ -303,7 +307,9 @@ impl Parser<'_> {
         }
         narwal_memory::reserve((rows.len() * size_of::<(SetOp, Select)>()) as u64)?;
         let first = rows.remove(0);
-        Ok(self.around(first, rows.into_iter().map(|r| (UNION_ALL, r)).collect()))
+        let mut all = self.around(first, rows.into_iter().map(|r| (UNION_ALL, r)).collect());
+        all.form.values = true;
+        Ok(all)
     }
 
     /// A value of VALUES as a table.

@@ -165,8 +165,21 @@ fn with_iota(c: u32) -> u32 {
 }
 
 impl Collation {
+    /// The I with a dot and the one without are two letters, each with two cases.
+    pub fn is_turkish(self) -> bool {
+        self.name().contains("turkish")
+    }
+
     /// A character in upper or lower case. It is always one character again.
     pub fn in_case(self, c: char, upper: bool) -> char {
+        if matches!(c, 'I' | 'i' | 'ı' | 'İ') && self.is_turkish() {
+            return match (c, upper) {
+                ('i' | 'İ', true) => 'İ',
+                ('I' | 'ı', false) => 'ı',
+                (_, true) => 'I',
+                (_, false) => 'i',
+            };
+        }
         if c.is_ascii() {
             return match upper {
                 true => c.to_ascii_uppercase(),

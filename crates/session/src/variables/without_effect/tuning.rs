@@ -8,8 +8,6 @@ use super::super::def::{AtStart, VariableDef, row, rows};
 /// The rows.
 pub(in super::super) static ROWS: &[VariableDef] = rows![
     "allow_suspicious_udfs" Global Bool, "OFF" Startup "MariaDB's allow suspicious udfs.";
-    "alter_algorithm" Both Enum(&["DEFAULT", "COPY", "INPLACE", "NOCOPY", "INSTANT"]), "DEFAULT" Inert
-        "MariaDB's alter algorithm.";
     "debug_no_thread_alarm" Global Bool, "OFF" Startup "MariaDB's debug no thread alarm.";
     "encrypt_tmp_disk_tables" Global Bool, "OFF" Fixed "MariaDB's encrypt tmp disk tables.";
     "encrypt_tmp_files" Global Bool, "OFF" Startup "MariaDB's encrypt tmp files.";

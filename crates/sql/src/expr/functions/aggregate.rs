@@ -7,7 +7,7 @@ use crate::expr::node::Typing;
 use crate::expr::node::{Coercibility, Expr, ExprType};
 use crate::expr::types::{BIGINT_CHARS, Class, collation_of};
 use narwal_types::face::is_mysql;
-use narwal_types::{Collation, SqlResult};
+use narwal_types::{BlobSize, Collation, SqlResult, TypeKind};
 
 /// What an aggregate does with its values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -188,9 +188,17 @@ impl AggFunc {
 
 /// MIN and MAX: of NULL they have no type either, but one that counts.
 fn one_of_all(t: &Typing<'_>) -> SqlResult<ExprType> {
-    Ok(ExprType {
-        null: t.args.is_empty(),
-        ..t.arg(0).with_nullable(true)
+    let ty = t.arg(0).with_nullable(true);
+    // A short TEXT that is no column's is kept as what is just long enough.
+    let computed = t.args.first().is_some_and(|e| e.as_column().is_none());
+    let tiny = TypeKind::Text(BlobSize::Tiny) == ty.ty.kind
+        || TypeKind::Blob(BlobSize::Tiny) == ty.ty.kind;
+    Ok(match computed && tiny {
+        true => ExprType::string(ty.chars(), ty.ty.collation, ty.coercibility, true),
+        false => ExprType {
+            null: t.args.is_empty(),
+            ..ty
+        },
     })
 }
 

@@ -54,7 +54,7 @@ pub(crate) static NULLIF: Function = Function::of_operands(
     "NULL if both are equal, else the first one.",
     |t| {
         fixed::check_nullif(t.types())?;
-        Ok(t.arg(0).with_nullable(true))
+        Ok(t.arg(0).chosen_text().with_nullable(true))
     },
     nullif,
 );

@@ -356,14 +356,14 @@ fn period_add<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
 fn extract_type(t: &Typing<'_>) -> SqlResult<ExprType> {
     use IntervalUnit as U;
     let unit = t.literal_int(0).and_then(IntervalUnit::from_number);
-    let day = match t.arg(1).ty.kind {
-        TypeKind::Date | TypeKind::DateTime(_) | TypeKind::Timestamp(_) => 2,
-        _ => 8,
+    let day = match t.arg(1).ty.is_temporal() {
+        true => 2,
+        false => 7,
     };
     let digits = match unit.unwrap_or(U::DayMicrosecond) {
         U::Quarter => 1,
         U::Month | U::Week | U::Hour | U::Minute | U::Second => 2,
-        U::Day => 2,
+        U::Day => day,
         U::Year | U::HourMinute | U::MinuteSecond => 4,
         U::YearMonth | U::HourSecond | U::Microsecond => 6,
         U::SecondMicrosecond => 8,

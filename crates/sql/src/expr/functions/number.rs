@@ -304,7 +304,10 @@ fn places_type(t: &Typing<'_>, carries: bool) -> SqlResult<ExprType> {
     if let Some(moment) = moment {
         return Ok(moment);
     }
+    let by_null = given && t.arg(1).null;
     Ok(match arg.class() {
+        Class::Int if by_null => whole_of(arg, nullable).with_chars(arg.chars() as u32, false),
+        Class::Double | Class::Decimal if by_null => ExprType::double(nullable),
         Class::Double => ExprType {
             decimals: match literal {
                 Some(31..) => NOT_FIXED,

@@ -219,6 +219,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         |t| {
             let chars = match t.literal_int(1) {
                 Some(n) => t.chars(0).saturating_mul(n.max(0) as u64),
+                None if t.arg(1).null => 0,
                 None => u64::from(u32::MAX),
             };
             t.string_of_first(chars, true)
@@ -278,9 +279,11 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "n",
         "n spaces.",
         |t| {
-            let n = t
-                .literal_int(0)
-                .map_or(u64::from(u32::MAX), |n| n.max(0) as u64);
+            let n = match t.literal_int(0) {
+                Some(n) => n.max(0) as u64,
+                None if t.arg(0).null => 0,
+                None => u64::from(u32::MAX),
+            };
             Ok(ExprType::text(n, true))
         },
         |c| repeated(c, b" ", c.int(0)),
@@ -330,6 +333,7 @@ pub(super) fn part_type(t: &Typing<'_>) -> SqlResult<ExprType> {
         },
         Some(0) => 0,
         Some(from) => all.saturating_sub(from as u64 - 1),
+        None if t.arg(1).null => 0,
         None => t.chars(0),
     };
     let chars = t.literal_int(2).map_or(rest, |n| rest.min(n.max(0) as u64));
@@ -339,14 +343,21 @@ pub(super) fn part_type(t: &Typing<'_>) -> SqlResult<ExprType> {
 /// LEFT and RIGHT: so many characters as are asked for, or all.
 fn end_type(t: &Typing<'_>) -> SqlResult<ExprType> {
     let all = t.chars(0);
-    let chars = t.literal_int(1).map_or(all, |n| (n.max(0) as u64).min(all));
+    let chars = match t.literal_int(1) {
+        Some(n) => (n.max(0) as u64).min(all),
+        None if t.arg(1).null => 0,
+        None => all,
+    };
     t.string_of_first(chars, t.nullable())
 }
 
 /// LPAD and RPAD: the length that is asked for.
 pub(super) fn wanted_chars(t: &Typing<'_>) -> u64 {
-    t.literal_int(1)
-        .map_or(u64::from(u32::MAX), |n| n.max(0) as u64)
+    match t.literal_int(1) {
+        Some(n) => n.max(0) as u64,
+        None if t.arg(1).null => 0,
+        None => u64::from(u32::MAX),
+    }
 }
 
 /// Bytes of a value that is a text; other values are short.
@@ -483,11 +494,11 @@ fn change_case<'a>(c: &Call<'a, '_>, upper: bool) -> SqlResult<Val<'a>> {
         return Ok(c.args[0].clone());
     }
     let t = c.text(0);
-    if t.is_ascii() {
+    let collation = c.collation_of(0);
+    if t.is_ascii() && !collation.is_turkish() {
         return c.string(ascii_in_case(t.as_bytes(), upper));
     }
     let set = c.charset(0);
-    let collation = c.collation_of(0);
     // One character each, as the collation's case tables have it.
     let mut work = Work::default();
     let mut out = String::with_capacity(t.len());

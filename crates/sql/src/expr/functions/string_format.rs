@@ -191,6 +191,7 @@ fn format_type(t: &Typing<'_>) -> SqlResult<ExprType> {
 fn shown_digits(ty: &ExprType, places: u64) -> u64 {
     // As many as the largest double has.
     const OF_DOUBLE: u64 = 309;
+    const OF_FLOAT: u64 = 39;
     let digits = match ty.ty.kind {
         TypeKind::Bit(bits) => (u64::MAX >> (64 - u32::from(bits.clamp(1, 64)))).ilog10() + 1,
         _ => ExprType::of_column(ty.ty, true).int_digits(),
@@ -198,6 +199,7 @@ fn shown_digits(ty: &ExprType, places: u64) -> u64 {
     let digits = u64::from(digits);
     match ty.class() {
         _ if ty.null => OF_DOUBLE,
+        Class::Double if ty.ty.kind == TypeKind::Float => OF_FLOAT + 1,
         Class::Double => OF_DOUBLE + 1,
         // Rounding may carry into one more.
         Class::Decimal => digits + u64::from(places < u64::from(ty.ty.scale().unwrap_or(0))),
@@ -470,7 +472,6 @@ fn weighed(
         if collation == Collation::Binary {
             text.resize(n, 0);
         } else {
-            text.truncate(narwal_types::collation::char_prefix(&text, n).len());
             weights = Some(n);
         }
     }
@@ -504,13 +505,14 @@ fn weight_padded<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     let (length, wanted) = (length as usize, wanted as usize);
     let mut limit = None;
     if wanted > 0 && !collation.name().ends_with("_czech_cs") {
+        // Without the flag nothing is filled up.
+        limit = (flags & SPACES != 0).then_some(wanted);
         let end = match collation {
             Collation::Binary => wanted.min(text.len()),
+            _ if limit.is_some() => text.len(),
             _ => narwal_types::collation::char_prefix(&text, wanted).len(),
         };
         text.truncate(end);
-        // Without the flag nothing is filled up.
-        limit = (flags & SPACES != 0).then_some(wanted);
     }
     narwal_memory::reserve(8 * text.len() as u64)?;
     let weights = collation.weight_string(&text, limit, Levels::ALL);

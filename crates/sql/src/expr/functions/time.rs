@@ -49,7 +49,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "The time without the date.",
         |t| Ok(kind(TypeKind::Time(t.fraction(0)))),
         |c| {
-            let time = c.time(0).map(|t| t.truncate(c.fsp()));
+            let time = c.time(0).map(|t| t.truncate(c.fraction(0)));
             Ok(time.map_or(Val::NULL, |t| Val::Ref(ValueRef::Time(t))))
         },
     )
@@ -324,12 +324,7 @@ fn timediff<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     let Some(us) = us else {
         return Ok(Val::NULL);
     };
-    // Texts without a fraction have a difference without one.
-    let whole = c.fsp() == 6
-        && us % SECOND == 0
-        && c.exprs().iter().all(|e| !e.ty.ty.is_temporal())
-        && !c.v(0).to_text().contains('.');
-    let fsp = if whole { 0 } else { c.fsp() };
+    let fsp = c.fraction(0).max(c.fraction(1));
     let time = Time::from_micros(within_time(c, us), fsp);
     Ok(Val::Ref(ValueRef::Time(time.truncate(fsp))))
 }
@@ -340,7 +335,7 @@ fn timestamp<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     };
     let fsp = c.fsp();
     if c.args.len() == 1 {
-        return Ok(Val::Ref(ValueRef::DateTime(t.truncate(fsp))));
+        return Ok(Val::Ref(ValueRef::DateTime(t.truncate(c.fraction(0)))));
     }
     // It is an interval, which may be longer than a time.
     let add = match time_of_any_length(c.v(1), BEYOND_INTERVALS, c.rules().rounds) {

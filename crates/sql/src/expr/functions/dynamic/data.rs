@@ -72,6 +72,15 @@ fn time_bits(t: Time) -> u64 {
         | (u64::from(t.micros < 0) << 42)
 }
 
+/// Appends a time: six bytes; beside named columns three without microseconds.
+fn push_time(t: Time, named: bool, out: &mut Vec<u8>) {
+    let bits = time_bits(t);
+    match bits & 0xf_ffff {
+        0 if named => out.extend_from_slice(&(bits >> 20).to_le_bytes()[..3]),
+        _ => out.extend_from_slice(&bits.to_le_bytes()[..6]),
+    }
+}
+
 /// Six bytes, or three without microseconds.
 fn time_of(b: &[u8]) -> Option<Time> {
     let n = match b.len() {
@@ -113,8 +122,8 @@ impl Data {
         }
     }
 
-    /// Its bytes.
-    pub(super) fn encode(&self) -> Vec<u8> {
+    /// Its bytes. `named`: the columns beside it have names, no numbers.
+    pub(super) fn encode(&self, named: bool) -> Vec<u8> {
         let mut out = Vec::new();
         match self {
             // The sign is the lowest bit, so that small numbers are short.
@@ -138,10 +147,10 @@ impl Data {
                     micros: t.micros as i64,
                     fsp: 6,
                 };
-                out.extend_from_slice(&time_bits(time).to_le_bytes()[..6]);
+                push_time(time, named, &mut out);
             }
             Data::Date(d) => out.extend_from_slice(&date_bits(*d).to_le_bytes()[..3]),
-            Data::Time(t) => out.extend_from_slice(&time_bits(*t).to_le_bytes()[..6]),
+            Data::Time(t) => push_time(*t, named, &mut out),
             Data::Columns(b) => out.extend_from_slice(b),
         }
         out

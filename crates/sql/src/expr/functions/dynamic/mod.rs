@@ -169,7 +169,7 @@ fn put<'a>(c: &Call<'a, '_>, first: usize) -> SqlResult<Val<'a>> {
             packed.columns.push(Column {
                 name,
                 kind: d.kind(),
-                data: d.encode().into(),
+                data: d.encode(packed.named).into(),
             });
         }
     }
