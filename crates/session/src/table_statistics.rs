@@ -280,9 +280,10 @@ fn index_statistics(
     let mut parts: Vec<usize> = i.columns.iter().map(|c| c.column).collect();
     let whole = i.columns.iter().all(|c| c.prefix.is_none());
     let own = parts.len();
-    // The primary key stands behind the columns of an index that is not unique.
+    // The primary key stands behind the columns of an index that is not unique, as InnoDB has it.
     if whole
         && !i.unique
+        && def.declared.is_none()
         && let Some(primary) = def.indexes.iter().find(|i| is_primary(&i.name))
     {
         let more = primary.columns.iter().map(|c| c.column);

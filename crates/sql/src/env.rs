@@ -323,6 +323,8 @@ pub struct SessionEnv {
     pub div_precision: u8,
     /// `default_regex_flags`, as options of the regular expressions' library.
     pub regex_options: u32,
+    /// `old_mode=ZERO_DATE_TIME_CAST`: a time becomes a moment of the year 0, not one of today.
+    pub zero_dates: bool,
     /// `check_constraint_checks`.
     pub check_constraints: bool,
     /// `default_storage_engine`, if it is not the store itself.
@@ -375,6 +377,7 @@ impl SessionEnv {
             insert_id: Arc::default(),
             div_precision: DIV_PRECISION_INCREMENT,
             regex_options: 0,
+            zero_dates: false,
             check_constraints: true,
             default_engine: None,
             foreign_key_checks: true,

@@ -113,13 +113,18 @@ impl ClientSession {
             .text("character_set_client", 32)
             .text("collation_connection", 64)
             .text("Database Collation", 64);
+        // It is shown by the name that was asked for, in its letters.
+        let shown = Definition {
+            name: name.name.clone(),
+            ..def.clone()
+        };
         let create = match reads(&account, &def) || self.has_role(&def.definer) {
-            true => text(&def.create("CREATE")),
+            true => text(&shown.create("CREATE")),
             false => Value::Null,
         };
         let [a, b, c] = def.charsets();
         g.row(vec![
-            text(&def.name),
+            text(&shown.name),
             text(&def.mode().names()),
             create,
             a,

@@ -622,9 +622,9 @@ pub fn unify<'a>(types: impl IntoIterator<Item = &'a ExprType>, op: &str) -> Sql
     };
     // Doubles are shown with as many digits as the one that has most.
     let decimals = some.iter().map(|t| t.decimals).max().unwrap_or(NOT_FIXED);
-    // A NULL counts as a signed integer, but for where another value is chosen by it.
+    // A NULL counts as a signed number, but for where another value is chosen by it.
     let signed_null = some.len() < all.len()
-        && first.ty.is_integer()
+        && first.ty.is_numeric()
         && matches!(op, "coalesce" | "ifnull" | "case" | "UNION");
     let sign_of_null = signed_null && some.iter().any(|t| t.ty.unsigned);
     if let [one] = some[..]
@@ -634,7 +634,8 @@ pub fn unify<'a>(types: impl IntoIterator<Item = &'a ExprType>, op: &str) -> Sql
     {
         return Ok(one.with_nullable(nullable));
     }
-    if some.iter().all(|t| t.ty == first.ty) && !first.ty.is_string() && !sign_of_null {
+    let alike = some.iter().all(|t| t.ty == first.ty) && !first.ty.is_string();
+    if alike && !(sign_of_null && first.ty.is_integer()) {
         let ty = ExprType {
             nullable,
             decimals,
@@ -645,6 +646,13 @@ pub fn unify<'a>(types: impl IntoIterator<Item = &'a ExprType>, op: &str) -> Sql
             ..first.without_zeros()
         };
         let digits = some.iter().map(|t| t.int_digits()).max().unwrap_or(1);
+        if sign_of_null {
+            let column = ColumnType {
+                unsigned: false,
+                ..ty.ty
+            };
+            return Ok(ExprType { ty: column, ..ty });
+        }
         return Ok(match ty.ty.is_integer() {
             true => ExprType {
                 boolean: some.iter().all(|t| t.boolean),
@@ -679,6 +687,9 @@ pub fn unify<'a>(types: impl IntoIterator<Item = &'a ExprType>, op: &str) -> Sql
         json: some.iter().all(|t| t.json),
         ..ExprType::string(chars, c, k, nullable)
     };
+    if some.iter().any(|t| is_blob(t.ty.kind)) {
+        return Ok(as_blob(ty));
+    }
     let texts = some.iter().filter(|t| t.ty.is_string());
     let (mut some_char, mut others) = (false, false);
     for t in texts {
@@ -697,6 +708,25 @@ pub fn unify<'a>(types: impl IntoIterator<Item = &'a ExprType>, op: &str) -> Sql
 }
 
 /// The type that holds all of several numbers, with `decimals` for doubles.
+fn is_blob(kind: TypeKind) -> bool {
+    matches!(kind, TypeKind::Text(_) | TypeKind::Blob(_))
+}
+
+/// A string's type where one of several is a TEXT or a BLOB: it is one, too, however short.
+fn as_blob(ty: ExprType) -> ExprType {
+    let bytes = ty.chars() * u64::from(ty.ty.char_bytes());
+    let size = BlobSize::for_bytes(bytes);
+    let kind = match ty.ty.kind {
+        TypeKind::VarChar(_) => TypeKind::Text(size),
+        TypeKind::VarBinary(_) => TypeKind::Blob(size),
+        kind => kind,
+    };
+    ExprType {
+        ty: ColumnType { kind, ..ty.ty },
+        ..ty
+    }
+}
+
 fn unify_numbers(some: &[&ExprType], decimals: u8, sign_of_null: bool, nullable: bool) -> ExprType {
     let is_real = |k| matches!(k, TypeKind::Float | TypeKind::Double);
     if some.iter().any(|t| is_real(t.ty.kind)) {

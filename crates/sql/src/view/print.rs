@@ -17,12 +17,17 @@ fn table_of_with(c: &Cte) -> String {
         true => String::new(),
         false => format!(" CYCLE {} RESTRICT ", names(&c.cycle)),
     };
-    let query = select(&c.query);
+    let query = select_as(&c.query, !c.columns.is_empty());
     format!("{}{columns} as ({query}){cycle}", cte_name(&c.name))
 }
 
 /// A query's text. All its names are in full, see [`super::names`].
 pub(super) fn select(s: &Select) -> String {
+    select_as(s, false)
+}
+
+/// The same. `named`: its columns get their names elsewhere, or need none.
+fn select_as(s: &Select, named: bool) -> String {
     let mut out = String::new();
     if let Some(with) = &s.with {
         out.push_str(if with.recursive {
@@ -35,7 +40,7 @@ pub(super) fn select(s: &Select) -> String {
     }
     let e = |e: &AstExpr| expression(e, s);
     match &s.from {
-        Some(From::Set { first, rest }) => out.push_str(&set(first, rest)),
+        Some(From::Set { first, rest }) => out.push_str(&set_as(first, rest, named)),
         from => {
             out.push_str("select ");
             for (on, word) in [
@@ -120,7 +125,15 @@ fn names(list: &[String]) -> String {
 }
 
 fn set(first: &Select, rest: &[(SetOp, Select)]) -> String {
-    let mut out = part(first, rest.is_empty());
+    set_as(first, rest, false)
+}
+
+fn set_as(first: &Select, rest: &[(SetOp, Select)], named: bool) -> String {
+    if first.row && (named || names_itself(first)) {
+        let rows = std::iter::once(first).chain(rest.iter().map(|(_, row)| row));
+        return format!("values {}", rows.map(row).collect::<Vec<_>>().join(","));
+    }
+    let mut out = part(first, rest.is_empty(), named);
     for (op, s) in rest {
         out.push_str(match op.kind {
             SetKind::Union => " union ",
@@ -130,13 +143,49 @@ fn set(first: &Select, rest: &[(SetOp, Select)]) -> String {
         if op.all {
             out.push_str("all ");
         }
-        out.push_str(&part(s, false));
+        out.push_str(&part(s, false, true));
     }
     out
 }
 
+/// A row of VALUES.
+fn row(s: &Select) -> String {
+    let item = |i: &SelectItem| match i {
+        SelectItem::Expr { expr, .. } => expression(expr, s),
+        _ => String::new(),
+    };
+    format!(
+        "({})",
+        s.items.iter().map(item).collect::<Vec<_>>().join(",")
+    )
+}
+
+/// True if the columns that a row of VALUES begins have the names of what is printed.
+fn names_itself(s: &Select) -> bool {
+    s.items.iter().all(|i| match i {
+        SelectItem::Expr { alias: None, .. } => true,
+        SelectItem::Expr {
+            expr,
+            alias: Some(name),
+            ..
+        } => {
+            let text = expression(expr, s);
+            text == *name || text == format!("'{name}'")
+        }
+        _ => false,
+    })
+}
+
 /// One of several SELECTs put together.
-fn part(s: &Select, alone: bool) -> String {
+fn part(s: &Select, alone: bool, named: bool) -> String {
+    if let Some(From::Set { first, rest }) = &s.from
+        && first.row
+        && s.order_by.is_empty()
+        && s.limit.is_none()
+        && (named || names_itself(first))
+    {
+        return set_as(first, rest, named);
+    }
     let own = alone
         || s.with.is_some()
         || !s.order_by.is_empty()
@@ -144,8 +193,8 @@ fn part(s: &Select, alone: bool) -> String {
         || !s.locking.is_empty()
         || matches!(s.from, Some(From::Set { .. }));
     match own {
-        true => format!("({})", select(s)),
-        false => select(s),
+        true => format!("({})", select_as(s, named)),
+        false => select_as(s, named),
     }
 }
 
@@ -214,7 +263,7 @@ fn expression(e: &AstExpr, of: &Select) -> String {
 /// The text of a subquery by its number.
 fn subquery(of: &Select, n: usize) -> String {
     let found = of.subqueries.iter().find(|(k, _)| *k == n);
-    found.map_or_else(String::new, |(_, q)| select(q))
+    found.map_or_else(String::new, |(_, q)| select_as(q, true))
 }
 
 /// MariaDB prints the names of WITH bare; what is no plain word gets its backticks.

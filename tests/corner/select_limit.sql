@@ -1,0 +1,23 @@
+-- sql_select_limit: for what a client gets, not for queries inside of a statement.
+CREATE TABLE sl1 (a INT);
+INSERT INTO sl1 VALUES (1),(2),(3);
+CREATE TABLE sl2 (a INT);
+CREATE VIEW slv AS SELECT a FROM sl1;
+CREATE FUNCTION slf() RETURNS INT RETURN (SELECT COUNT(*) FROM (SELECT a FROM sl1) x);
+SET sql_select_limit = 1;
+SELECT SUM(a) FROM (SELECT * FROM sl1) d;
+SELECT 2 IN (SELECT a FROM sl1), (SELECT COUNT(*) FROM slv), EXISTS (SELECT a FROM sl1 WHERE a = 3);
+SELECT SUM(a) FROM (SELECT a FROM sl1 UNION SELECT a + 10 FROM sl1) x;
+SELECT 'u' UNION SELECT 'v' UNION ALL SELECT 'w';
+WITH c AS (SELECT a FROM sl1) SELECT SUM(a) FROM c;
+INSERT INTO sl2 SELECT a FROM sl1;
+INSERT INTO sl2 SELECT SUM(a) FROM (SELECT a FROM sl1) d;
+UPDATE sl2 SET a = a + 100 WHERE a IN (SELECT a FROM sl1);
+SELECT slf();
+VALUES (1),(2);
+SELECT a FROM sl1 LIMIT 2;
+SET sql_select_limit = DEFAULT;
+SELECT * FROM sl2 ORDER BY a;
+SET STATEMENT sql_select_limit = 1 FOR SELECT SUM(a) FROM (SELECT a FROM sl1) x;
+DROP VIEW slv;
+DROP FUNCTION slf;
