@@ -359,6 +359,15 @@ impl VariableSource for SessionVars {
             .release_all(self.facts.connection_id)
     }
 
+    fn load_file(
+        &self,
+        name: &str,
+        who: (&str, Option<&str>),
+        most: u64,
+    ) -> SqlResult<Option<Vec<u8>>> {
+        crate::server_files::load_file(&self.instance, name, who, most)
+    }
+
     fn lock_owner(&self, name: &[u8]) -> Option<u32> {
         self.instance.named_locks.owner(name)
     }

@@ -104,6 +104,15 @@ pub trait VariableSource: Send + Sync {
     fn lock_owner(&self, _name: &[u8]) -> Option<u32> {
         None
     }
+    /// LOAD_FILE(): the bytes of a file, unless this account with its role may not read it, or it is longer.
+    fn load_file(
+        &self,
+        _name: &str,
+        _who: (&str, Option<&str>),
+        _most: u64,
+    ) -> SqlResult<Option<Vec<u8>>> {
+        Ok(None)
+    }
     /// Fails (4089, 4091) unless there is such a sequence.
     fn find_sequence(&self, _db: &str, _name: &str) -> SqlResult<()> {
         Ok(())

@@ -59,6 +59,11 @@ impl FileFormat {
         f
     }
 
+    /// A byte that means something else behind the escape: a separator that begins with it is not marked.
+    fn means_more(&self, b: u8) -> bool {
+        self.escape.is_some() && b"ntrb0ZN".contains(&b)
+    }
+
     /// Appends one row. `is_text` says which values OPTIONALLY ENCLOSED BY encloses.
     pub fn write(&self, values: &[ValueRef<'_>], is_text: &[bool], out: &mut Vec<u8>) {
         out.extend_from_slice(&self.start);
@@ -83,7 +88,7 @@ impl FileFormat {
             // Enclosed, a separator is harmless, but not the enclosing byte.
             let special = match quote {
                 Some(q) => Some(q),
-                None => self.separator.first().copied(),
+                None => (self.separator.first().copied()).filter(|b| !self.means_more(*b)),
             };
             let line = self.end.first().copied();
             for b in &text {
