@@ -336,6 +336,22 @@ mod tests {
     }
 
     #[test]
+    fn a_separator_of_a_letter_behind_the_escape_is_not_marked() {
+        let written = |separator: &[u8]| {
+            let format = FileFormat {
+                separator: separator.to_vec(),
+                ..FileFormat::default()
+            };
+            let mut out = Vec::new();
+            let text = |t: &'static str| ValueRef::Bytes(t.as_bytes());
+            format.write(&[text("-r-"), text("ab")], &[true, true], &mut out);
+            String::from_utf8(out).unwrap()
+        };
+        assert_eq!(written(b"raker"), "-r-rakerab\n");
+        assert_eq!(written(b"ab"), "-r-ab\\ab\n");
+    }
+
+    #[test]
     fn plain_and_enclosed_fields() {
         let tabs = FileFormat::default();
         assert_eq!(
