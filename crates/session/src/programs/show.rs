@@ -469,7 +469,7 @@ pub(crate) fn proc_column(def: &Definition, column: &str, zone: Zone) -> Value {
         "definer" => text(&def.definer_text()),
         "created" => time(def.created, 0, zone),
         "modified" => time(def.modified, 0, zone),
-        "sql_mode" => text(&def.mode().names()),
+        "sql_mode" => text(&def.mode_in_tables()),
         "comment" => text(&def.comment),
         "character_set_client" => client,
         "collation_connection" => connection,
