@@ -25,15 +25,22 @@ _OWN_WAY = re.compile(
     r"""^\s*(set\s+statement\s[^;]*?\sfor\s+)?(explain|analyze\s+(format|select|update|delete|insert|with)|analyze\s+table|describe\s+(select|extended|partitions)
       |desc\s+(select|extended)|check\s|optimize|repair|checksum|flush|cache\s|help|load\s+index
       |show\s+(full\s+)?(status|session\s+status|global\s+status|engine\s|engines|storage|processlist|table\s+status|index|indexes|keys
-               |plugins|profile|profiles|master|slave|replica|binary|binlog|privileges|open\s|user_statistics|index_statistics|explain|collation|charset|character|variables|global\s+variables|session\s+variables))
+               |plugins|profile|profiles|master|slave|replica|binary|binlog|privileges|open\s|(user|client|index|table)_statistics|explain|collation|charset|character|variables|global\s+variables|session\s+variables))
     |\b(connection_id|uuid|uuid_short|sys_guid|rand|random_bytes|sysdate|now|curdate|curtime|current_date|current_time|current_timestamp|
         localtime|localtimestamp|utc_date|utc_time|utc_timestamp|unix_timestamp|version|encrypt|des_encrypt|benchmark)\s*\(
     |\b(current_timestamp|current_date|current_time|localtime|localtimestamp|utc_timestamp|utc_date|utc_time)\b
     |performance_schema|innodb_(sys|buffer|metrics|trx|lock|cmp|ft)|processlist|information_schema\.(global_|session_)?(status|variables|statistics|partitions|files|plugins|engines)
     |@@(global\.|session\.)?(version|port|socket|datadir|basedir|hostname|pid_file|timestamp|pseudo_thread|server_uid|in_transaction|gtid|tmpdir|rand_seed)
-    |information_schema\.tables|optimizer_trace|\blast_query_cost|_size\b.*information_schema""",
+    |information_schema\.((index|table|user|client)_statistics|tables)|optimizer_trace|\brows\s+examined\b|\blast_query_cost|_size\b.*information_schema""",
     re.I | re.X,
 )  # fmt: skip
+
+# What is read of counters and of the optimizer's trace stays such wherever it is kept: in a variable, a view, a table.
+_KEPT_COUNTS = re.compile(
+    r"optimizer_trace|(session|global)_status|com_stmt_reprepare|handler_(read|write|icp|tmp)|table_statistics|index_statistics|innodb_(buffer_page|metrics)", re.I)  # fmt: skip
+# Of a program: plans, and what maintenance says of a table.
+_PLANS_INSIDE = re.compile(r"(?:^|;|\bbegin|\bthen|\belse|\bdo|['\"])\s*(explain|analyze|optimize|repair|check\s+table|show\s+(session\s+|global\s+)?status)\b", re.I)
+_COMMENTS = re.compile(r"/\*(?![!M]).*?\*/", re.S)
 
 # Answers that tell when definitions were made, and which accounts there are.
 _OF_THE_RUN = re.compile(
@@ -118,6 +125,8 @@ class Judge:
 
     def __init__(self, result_file: Path | None):
         self.spoilt: dict[str, str] = {}
+        # What holds something of a server's own way: user variables, views, programs, prepared statements.
+        self.own: set[str] = set()
         self.last_cause = ""
         self.result = ""
         self.at = 0
@@ -158,7 +167,7 @@ class Judge:
         kind = compare(right, got, event, text[:LOOKED_AT])
         if kind == "same":
             return kind
-        if event.get("quiet") or _OWN_WAY.search(text[:LOOKED_AT]) or any(is_plan(one) for one in right):
+        if event.get("quiet") or any(is_plan(one) for one in right) or self._own_way(text[:LOOKED_AT]):
             return "unjudged"
         if compare(of_one_engine(right), of_one_engine(got), event, text[:LOOKED_AT]) == "same":
             return "unjudged"
@@ -166,6 +175,21 @@ class Judge:
         if kind == "order" and (event.get("sorted") or not re.search(r"order\s+by", text, re.I)):
             return "same"
         return kind
+
+    def _own_way(self, text: str) -> bool:
+        return bool(_OWN_WAY.search(_COMMENTS.sub(" ", text))) or not self.own.isdisjoint(words(text))
+
+    def _follow(self, text: str) -> None:
+        """Notes what a statement puts something of a server's own way into, and what is written anew."""
+        text = text[:LOOKED_AT]
+        made = targets(text)
+        if not made or re.match(r"\s*(alter|drop|truncate|rename|handler)\b", text, re.I):
+            return
+        prepares = re.match(r"\s*prepare\b|\s*create\s.*?\b(procedure|function)\b", text, re.I | re.S)
+        if _KEPT_COUNTS.search(text) or (prepares and _PLANS_INSIDE.search(text)) or not self.own.isdisjoint(words(text) - made):
+            self.own |= made
+        elif not re.match(r"\s*(insert|update|delete|replace|load)\b", text, re.I):
+            self.own -= made
 
     def _witness(self, text: str, right: dict) -> bool:
         at = self.result.find(text, self.at)
@@ -185,6 +209,8 @@ class Judge:
         return ""
 
     def _remember(self, text: str, kind: str, cause: str, right: dict) -> None:
+        if "error" not in right:
+            self._follow(text)
         if kind in ("refused", "error", "cascade", "lost", "hang", "died") and "error" not in right:
             self.last_cause = cause
             for name in targets(text):

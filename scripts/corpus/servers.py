@@ -16,12 +16,12 @@ from corpus.wire import Lost, SqlError, Wire  # noqa: E402
 # What the corpus was written for, as far as a server without its harness has it.
 BOTH = [
     "--character-set-server=latin1", "--collation-server=latin1_swedish_ci", "--local-infile=ON",
-    "--innodb-snapshot-isolation=ON", "--innodb-flush-log-at-trx-commit=0",
+    "--innodb-snapshot-isolation=ON", "--innodb-flush-log-at-trx-commit=0", "--key-buffer-size=1M",
 ]  # fmt: skip
 # Accounts of localhost are meant for connections from this machine, as on Narwal.
 OF_MARIADB = [
     *BOTH, "--log-bin-trust-function-creators=1", "--performance-schema=OFF", "--innodb-buffer-pool-size=32M", "--innodb-log-file-size=10M",
-    "--max-connections=100", "--key-buffer-size=1M", "--sort-buffer-size=256K", "--innodb-use-native-aio=OFF",
+    "--max-connections=100", "--sort-buffer-size=256K", "--innodb-use-native-aio=OFF",
     "--skip-name-resolve=0",
 ]  # fmt: skip
 

@@ -9,13 +9,13 @@ use crate::host::{Host, PackageValues, Rows};
 use crate::literal::literal;
 use crate::rewrite;
 use narwal_sql::expr::{EvalCtx, NoRow, push_warning};
-use narwal_sql::{GroupRows, WarningLevel, store_mode};
+use narwal_sql::{GroupRows, WarningLevel, seen, store_mode};
 use narwal_syntax::SqlMode;
 use narwal_syntax::ast::admin::{Admin, Prepared, SetItem, SetValue, Using};
 use narwal_syntax::ast::program::ParameterMode;
 use narwal_syntax::ast::{CursorAttribute, Expr, Expression, Statement};
 use narwal_types::convert::{SqlWarning, StoreTarget, WarnWith, fits, store};
-use narwal_types::{ColumnType, SqlError, SqlResult, Value, ValueRef, errors};
+use narwal_types::{ColumnType, SqlError, SqlResult, TypeKind, Value, ValueRef, errors};
 
 /// What a handler is dealing with.
 #[derive(Debug, Clone)]
@@ -235,7 +235,9 @@ impl<'p> Run<'p, '_> {
         strict: bool,
         row: u64,
     ) -> SqlResult<Value> {
-        if fits(v.as_ref(), ty, true) {
+        // A TIMESTAMP holds moments of some years only, but is kept as it is seen.
+        let moment = matches!(ty.kind, TypeKind::Timestamp(_));
+        if !moment && fits(v.as_ref(), ty, true) {
             return Ok(v);
         }
         let env = self.host.env();
@@ -249,7 +251,11 @@ impl<'p> Run<'p, '_> {
         let mut mode = store_mode(env, false, false);
         mode.strict = strict;
         let mut warn = WarnWith(|w: SqlWarning| push_warning(env, w));
-        store(v.as_ref(), &target, row, &mode, &mut warn)
+        let stored = store(v.as_ref(), &target, row, &mode, &mut warn)?;
+        Ok(match moment {
+            true => seen(stored.as_ref(), env.time_zone).to_value(),
+            false => stored,
+        })
     }
 
     /// Puts an argument in its place: what fits is a question of the caller's sql_mode.

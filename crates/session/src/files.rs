@@ -1,6 +1,7 @@
 //! LOAD DATA and SELECT ... INTO: files on the server's host, files of the client's, and user variables.
 
 use crate::privileges::PrivilegeSet;
+use crate::server_files::allowed_file;
 use crate::session::{ClientSession, access_denied};
 use crate::session_vars::SessionVars;
 use crate::statement::Source;
@@ -15,7 +16,7 @@ use narwal_types::{
 use std::borrow::Cow;
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 fn io_error(code: u16, text: String, e: &std::io::Error) -> SqlError {
@@ -35,29 +36,8 @@ impl ClientSession {
         if !self.account().global.has(PrivilegeSet::FILE) {
             return Err(access_denied(&self.client, true));
         }
-        let mut path = PathBuf::from(name);
-        if path.is_relative() {
-            let base = self.instance.global_value("datadir").show();
-            let db = self.env.db.as_deref().unwrap_or_default();
-            path = Path::new(&base).join(db).join(path);
-        }
-        let allowed = self.instance.global_value("secure_file_priv").show();
-        if !allowed.is_empty() {
-            // What the name means, symbolic links and all; a new file by its folder.
-            let real = if new {
-                path.parent().and_then(|p| p.canonicalize().ok())
-            } else {
-                path.canonicalize()
-                    .or_else(|_| path.parent().unwrap_or(&path).canonicalize())
-                    .ok()
-            };
-            let folder = Path::new(&allowed).canonicalize().ok();
-            let inside = matches!((&real, &folder), (Some(r), Some(f)) if r.starts_with(f));
-            if !inside {
-                return Err(errors::OPTION_PREVENTS_STATEMENT.with([&"--secure-file-priv"]));
-            }
-        }
-        Ok(path)
+        let db = self.env.db.as_deref().unwrap_or_default();
+        allowed_file(&self.instance, db, name, new)
     }
 
     /// Opens what LOAD DATA reads; `None` for what the client sends while it is read.

@@ -13,7 +13,7 @@
 //! | `users.rs`, `plugin_statements.rs`, `password_rules.rs`, `grant_tables.rs` | CREATE USER, GRANT and the like; INSTALL; which passwords may be had; DML of grant tables |
 //! | `show_explain.rs` | SHOW EXPLAIN: plans of what other connections run |
 //! | `show/`, `information_schema/`, `view.rs` | SHOW and DESCRIBE; the virtual tables; what they see of a session |
-//! | `table_locks.rs`, `backup.rs`, `flashback.rs`, `binlog_admin.rs`, `dump.rs`, `files.rs` | LOCK TABLES; BACKUP; FLASHBACK; PURGE, RESET MASTER; COM_BINLOG_DUMP; LOAD DATA |
+//! | `table_locks.rs`, `backup.rs`, `flashback.rs`, `binlog_admin.rs`, `dump.rs`, `files.rs`, `server_files.rs` | LOCK TABLES; BACKUP; FLASHBACK; PURGE, RESET MASTER; COM_BINLOG_DUMP; LOAD DATA |
 //! | `apply.rs` | event groups of other servers: import, replicas |
 //! | `replica/` | the server as a replica: connections, their statements, filters |
 //! | `admin.rs`, `words.rs`, `lower/` | administrative statements, made from the parser's trees |
@@ -97,6 +97,7 @@ pub mod replica;
 mod roles;
 mod rows;
 mod sequences;
+mod server_files;
 mod server_statements;
 mod servers;
 mod session;

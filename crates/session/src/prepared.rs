@@ -12,6 +12,7 @@ use narwal_syntax::ast::ddl::Ddl;
 use narwal_syntax::ast::program::Program;
 use narwal_syntax::{Statement, Tok, glance};
 use narwal_types::errors;
+use narwal_types::errors::codes;
 use narwal_types::{ResultColumn, ResultSink, SqlError, SqlResult, Value, ValueRef};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -421,12 +422,17 @@ impl ClientSession {
             && (plan.is_worn(db, &*self.vars) || (plan.wants_values() && !params.is_empty()));
         self.begin_statement(counter, keep);
         if stale || better {
-            match self.renew_plan(handle, text, params, bound) {
+            let made = self.renew_plan(handle, text, params, bound);
+            // Tables that are there and have not the columns any more are other tables, too.
+            let counts = |e: &SqlError| {
+                [codes::BAD_FIELD_ERROR, codes::WRONG_VALUE_COUNT_ON_ROW].contains(&e.code)
+            };
+            if stale && !bound && !retyped && made.as_ref().err().is_none_or(counts) {
+                self.process.counters.add(status::STMT_REPREPARE, 1);
+            }
+            match made {
                 Ok(p) => plan = p,
                 Err(e) => return self.fail(e),
-            }
-            if stale && !bound && !retyped {
-                self.process.counters.add(status::STMT_REPREPARE, 1);
             }
         }
         if params.len() != plan.params() {

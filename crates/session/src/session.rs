@@ -257,6 +257,7 @@ impl ClientSession {
             || s.collation != self.env.collation
             || s.div_precision != self.env.div_precision
             || s.regex_options != self.env.regex_options
+            || s.zero_dates != self.env.zero_dates
         {
             self.plan_generation += 1;
         }

@@ -165,14 +165,16 @@ impl SessionVars {
         {
             return *said;
         }
-        db.and_then(|db| {
+        let own = db.and_then(|db| {
             self.instance
                 .database()
                 .catalog()
                 .database(&db)
                 .map(|d| d.collation)
-        })
-        .unwrap_or_default()
+        });
+        // Without one it is the server's, as this session has it.
+        own.or_else(|| Collation::from_name(self.value("collation_server").as_str()))
+            .unwrap_or_default()
     }
 
     /// Makes a session's settings of its variables.
@@ -298,6 +300,11 @@ impl VariableSource for SessionVars {
     }
 
     fn set_user_text(&self, name: &str, value: Value, collation: Collation) {
+        let value = match value {
+            // Bits are a number there.
+            Value::Bits(b) => Value::UInt(b.value),
+            v => v,
+        };
         let new = bytes_of(&value);
         let name = name.to_lowercase();
         let named = (name.len() + VARIABLE) as i64;
@@ -350,6 +357,15 @@ impl VariableSource for SessionVars {
         self.instance
             .named_locks
             .release_all(self.facts.connection_id)
+    }
+
+    fn load_file(
+        &self,
+        name: &str,
+        who: (&str, Option<&str>),
+        most: u64,
+    ) -> SqlResult<Option<Vec<u8>>> {
+        crate::server_files::load_file(&self.instance, name, who, most)
     }
 
     fn lock_owner(&self, name: &[u8]) -> Option<u32> {

@@ -170,6 +170,8 @@ pub(crate) struct Settings {
     pub div_precision: u8,
     /// `default_regex_flags`.
     pub regex_options: u32,
+    /// `old_mode` has ZERO_DATE_TIME_CAST.
+    pub zero_dates: bool,
     /// `check_constraint_checks`.
     pub check_constraints: bool,
     /// `default_storage_engine`, if it is not the store itself.
@@ -219,6 +221,7 @@ impl Default for Settings {
             auto_increment: Steps::default(),
             div_precision: DIV_PRECISION_INCREMENT,
             regex_options: 0,
+            zero_dates: false,
             check_constraints: true,
             default_engine: None,
             foreign_key_checks: true,
@@ -244,6 +247,7 @@ impl Settings {
         env.auto_increment = self.auto_increment;
         env.div_precision = self.div_precision;
         env.regex_options = self.regex_options;
+        env.zero_dates = self.zero_dates;
         env.check_constraints = self.check_constraints;
         env.default_engine = self.default_engine;
         env.foreign_key_checks = self.foreign_key_checks;

@@ -169,9 +169,11 @@ impl ClientSession {
             let values = self.column_statistics(table, column, &from, rows)?;
             of_columns.push(format!("({of}, {}, {values})", hex(c.name.as_bytes())));
         }
+        let switch = self.vars.value("optimizer_switch").show();
+        let extended = !switch.contains("extended_keys=off") && def.declared.is_none();
         for index in indexes {
             let name = hex(def.indexes[index].name.as_bytes());
-            for (arity, frequency) in index_statistics(db, table, index, &from)? {
+            for (arity, frequency) in index_statistics(db, table, index, &from, extended)? {
                 of_indexes.push(format!("({of}, {name}, {arity}, {frequency})"));
             }
         }
@@ -273,6 +275,7 @@ fn index_statistics(
     table: &Table,
     index: usize,
     from: &str,
+    extended: bool,
 ) -> SqlResult<Vec<(usize, String)>> {
     let def = &table.def;
     let i = &def.indexes[index];
@@ -280,9 +283,10 @@ fn index_statistics(
     let mut parts: Vec<usize> = i.columns.iter().map(|c| c.column).collect();
     let whole = i.columns.iter().all(|c| c.prefix.is_none());
     let own = parts.len();
-    // The primary key stands behind the columns of an index that is not unique.
+    // The primary key stands behind the columns of an index that is not unique, as InnoDB has it.
     if whole
         && !i.unique
+        && extended
         && let Some(primary) = def.indexes.iter().find(|i| is_primary(&i.name))
     {
         let more = primary.columns.iter().map(|c| c.column);

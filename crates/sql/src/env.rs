@@ -104,6 +104,15 @@ pub trait VariableSource: Send + Sync {
     fn lock_owner(&self, _name: &[u8]) -> Option<u32> {
         None
     }
+    /// LOAD_FILE(): the bytes of a file, unless this account with its role may not read it, or it is longer.
+    fn load_file(
+        &self,
+        _name: &str,
+        _who: (&str, Option<&str>),
+        _most: u64,
+    ) -> SqlResult<Option<Vec<u8>>> {
+        Ok(None)
+    }
     /// Fails (4089, 4091) unless there is such a sequence.
     fn find_sequence(&self, _db: &str, _name: &str) -> SqlResult<()> {
         Ok(())
@@ -323,6 +332,8 @@ pub struct SessionEnv {
     pub div_precision: u8,
     /// `default_regex_flags`, as options of the regular expressions' library.
     pub regex_options: u32,
+    /// `old_mode=ZERO_DATE_TIME_CAST`: a time becomes a moment of the year 0, not one of today.
+    pub zero_dates: bool,
     /// `check_constraint_checks`.
     pub check_constraints: bool,
     /// `default_storage_engine`, if it is not the store itself.
@@ -375,6 +386,7 @@ impl SessionEnv {
             insert_id: Arc::default(),
             div_precision: DIV_PRECISION_INCREMENT,
             regex_options: 0,
+            zero_dates: false,
             check_constraints: true,
             default_engine: None,
             foreign_key_checks: true,

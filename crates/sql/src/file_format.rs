@@ -59,6 +59,11 @@ impl FileFormat {
         f
     }
 
+    /// A byte that means something else behind the escape: a separator that begins with it is not marked.
+    fn means_more(&self, b: u8) -> bool {
+        self.escape.is_some() && b"ntrb0ZN".contains(&b)
+    }
+
     /// Appends one row. `is_text` says which values OPTIONALLY ENCLOSED BY encloses.
     pub fn write(&self, values: &[ValueRef<'_>], is_text: &[bool], out: &mut Vec<u8>) {
         out.extend_from_slice(&self.start);
@@ -83,7 +88,7 @@ impl FileFormat {
             // Enclosed, a separator is harmless, but not the enclosing byte.
             let special = match quote {
                 Some(q) => Some(q),
-                None => self.separator.first().copied(),
+                None => (self.separator.first().copied()).filter(|b| !self.means_more(*b)),
             };
             let line = self.end.first().copied();
             for b in &text {
@@ -328,6 +333,22 @@ mod tests {
         };
         let read = rows(&format, b"r1r\tr\\r.\\n\\rr\n");
         assert_eq!(read, [[Some("1".to_string()), Some("r.\nr".to_string())]]);
+    }
+
+    #[test]
+    fn a_separator_of_a_letter_behind_the_escape_is_not_marked() {
+        let written = |separator: &[u8]| {
+            let format = FileFormat {
+                separator: separator.to_vec(),
+                ..FileFormat::default()
+            };
+            let mut out = Vec::new();
+            let text = |t: &'static str| ValueRef::Bytes(t.as_bytes());
+            format.write(&[text("-r-"), text("ab")], &[true, true], &mut out);
+            String::from_utf8(out).unwrap()
+        };
+        assert_eq!(written(b"raker"), "-r-rakerab\n");
+        assert_eq!(written(b"ab"), "-r-ab\\ab\n");
     }
 
     #[test]

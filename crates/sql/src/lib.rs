@@ -67,6 +67,7 @@ pub use crate::expr::functions::regex_options;
 pub use crate::lower::{lower, parse_expression, parse_statement};
 pub use crate::planner::statistics::analyze;
 pub use crate::prepared::{Prepared, evaluate, evaluate_typed, execute, explain, kept_collation};
+pub use crate::zone::seen;
 pub use ast::Stmt;
 pub use bind::{bind, scope::Scope};
 pub use ddl::{ddl_needs, execute_ddl, execute_ddl_with, is_temporary_ddl};

@@ -309,7 +309,10 @@ impl Prepared {
 
 fn plan(stmt: &Stmt, r: &mut Resolver<'_>) -> SqlResult<(Plan, usize)> {
     Ok(match stmt {
-        Stmt::Select(s) => (Plan::Select(Box::new(r.select(s)?)), s.params),
+        Stmt::Select(s) => {
+            r.whole.set(true);
+            (Plan::Select(Box::new(r.select(s)?)), s.params)
+        }
         Stmt::Insert(i) => (Plan::Insert(Box::new(r.insert(i)?)), i.params),
         Stmt::Update(u) => match r.update_of_join_view(u)? {
             Some(w) => (Plan::WriteJoin(Box::new(r.write_join(&w)?)), u.params),

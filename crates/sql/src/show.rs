@@ -424,7 +424,7 @@ pub fn show_key(table: &Table, column: usize) -> &'static str {
     if !table.def.indexes.iter().any(|i| i.name == "PRIMARY")
         && let Some(i) = show_indexes(table).iter().find(|i| {
             let whole = i.columns.iter().all(|c| c.prefix.is_none());
-            whole && index_rank(i, &table.def.columns) == 1
+            whole && index_rank(i, &table.def.columns).0 == 1
         })
         && i.columns.iter().any(|c| c.column == column)
     {
@@ -466,21 +466,23 @@ fn extra_of_value(column: &ColumnDef) -> String {
     }
 }
 
-/// The order in which MariaDB lists indexes: primary, unique without NULL, unique, unique by hashes, others.
-pub(crate) fn index_rank(i: &IndexDef, columns: &[ColumnDef]) -> u8 {
+/// The order in which MariaDB lists indexes: primary, unique without NULL, unique, unique by hashes, others; unique ones of
+/// whole columns before those that have a part of one.
+pub(crate) fn index_rank(i: &IndexDef, columns: &[ColumnDef]) -> (u8, bool) {
+    let part = i.columns.iter().any(|c| c.prefix.is_some());
     if i.name == "PRIMARY" {
-        0
+        (0, false)
     } else if !i.unique {
-        4
+        (4, false)
     } else if i.method == Some(IndexMethod::Hash) {
-        3
+        (3, false)
     } else if i
         .columns
         .iter()
         .all(|c| columns.get(c.column).is_some_and(|c| !c.nullable))
     {
-        1
+        (1, part)
     } else {
-        2
+        (2, part)
     }
 }

@@ -4,7 +4,7 @@ use narwal_types::{DateTime, ValueRef, Zone};
 
 /// A stored value of a TIMESTAMP column as a session sees it. `0000-00-00 00:00:00` is no moment and stays.
 #[inline]
-pub(crate) fn seen(v: ValueRef<'_>, zone: Zone) -> ValueRef<'_> {
+pub fn seen(v: ValueRef<'_>, zone: Zone) -> ValueRef<'_> {
     match v {
         ValueRef::DateTime(t) if !zone.is_utc() && !t.is_zero() => {
             let there = DateTime::from_unix_micros(zone.local(t.unix_micros()), t.fsp);

@@ -80,3 +80,23 @@ pub(crate) fn needs_adjacent(k: Kw) -> bool {
                 | Kw::TRIM
         )
 }
+
+/// How many arguments, at least and at most, the grammar has for a function that is a word of its own: with others its call
+/// is no statement at all, where a function by name has a wrong number of parameters.
+pub(crate) fn argument_bounds(k: Kw) -> Option<(usize, usize)> {
+    Some(match k {
+        Kw::CURDATE | Kw::CURRENT_DATE | Kw::UTC_DATE => (0, 0),
+        Kw::CURRENT_ROLE | Kw::CURRENT_USER | Kw::SESSION_USER | Kw::SYSTEM_USER | Kw::USER => {
+            (0, 0)
+        }
+        Kw::CURRENT_TIME | Kw::CURRENT_TIMESTAMP | Kw::CURTIME | Kw::LOCALTIME => (0, 1),
+        Kw::LOCALTIMESTAMP | Kw::NOW | Kw::SYSDATE | Kw::UTC_TIME | Kw::UTC_TIMESTAMP => (0, 1),
+        Kw::ASCII | Kw::CHARSET | Kw::DATE | Kw::DAY | Kw::HOUR | Kw::MINUTE | Kw::MONTH => (1, 1),
+        Kw::PASSWORD | Kw::SECOND | Kw::TIME | Kw::YEAR => (1, 1),
+        Kw::TIMESTAMP => (1, 2),
+        Kw::LEFT | Kw::MOD | Kw::REPEAT | Kw::RIGHT | Kw::TRUNCATE => (2, 2),
+        Kw::IF | Kw::REPLACE => (3, 3),
+        Kw::INSERT => (4, 4),
+        _ => return None,
+    })
+}

@@ -52,6 +52,7 @@ impl SqlMode {
     pub const ONLY_FULL_GROUP_BY: SqlMode = SqlMode(1 << 5);
     pub const NO_UNSIGNED_SUBTRACTION: SqlMode = SqlMode(1 << 6);
     pub const ORACLE: SqlMode = SqlMode(1 << 9);
+    pub const MAXDB: SqlMode = SqlMode(1 << 12);
     pub const NO_KEY_OPTIONS: SqlMode = SqlMode(1 << 13);
     pub const NO_TABLE_OPTIONS: SqlMode = SqlMode(1 << 14);
     pub const NO_FIELD_OPTIONS: SqlMode = SqlMode(1 << 15);

@@ -1012,7 +1012,7 @@ errors! {
         "{} storage engine does not support generated columns";
     UNKNOWN_OPTION: 1 = 1911, b"HY000", "ER_UNKNOWN_OPTION",
         "Unknown option '{64}'";
-    DATA_OVERFLOW: 1 = 1916, b"HY000", "ER_DATA_OVERFLOW",
+    DATA_OVERFLOW: 1 = 1916, b"22003", "ER_DATA_OVERFLOW",
         "{}";
     BAD_DATA: 1 = 1918, b"HY000", "ER_BAD_DATA",
         "{}";

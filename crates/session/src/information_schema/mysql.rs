@@ -68,7 +68,9 @@ pub(super) fn made(
             merge: None,
             period: None,
             declared: None,
-            options: Vec::new(),
+            options: (c.options.kept.iter())
+                .filter_map(|(name, value)| Some(((*name).to_string(), value.clone()?)))
+                .collect(),
         });
         Some((c.table.name, table.ok()?))
     });

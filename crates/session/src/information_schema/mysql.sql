@@ -3,12 +3,14 @@ CREATE TABLE column_stats (`db_name` varchar(64) NOT NULL, `table_name` varchar(
   varchar(64) NOT NULL, `min_value` varbinary(255), `max_value` varbinary(255), `nulls_ratio` decimal(12,4),
   `avg_length` decimal(12,4), `avg_frequency` decimal(12,4), `hist_size` tinyint(3) unsigned, `hist_type`
   enum('SINGLE_PREC_HB','DOUBLE_PREC_HB','JSON_HB'), `histogram` longblob, PRIMARY KEY
-  (`db_name`,`table_name`,`column_name`)) ENGINE=Aria COLLATE=utf8mb3_bin COMMENT='Statistics on Columns';
+  (`db_name`,`table_name`,`column_name`)) ENGINE=Aria
+  PAGE_CHECKSUM=1 TRANSACTIONAL=0 COLLATE=utf8mb3_bin COMMENT='Statistics on Columns';
 CREATE TABLE columns_priv (`Host` char(255) NOT NULL DEFAULT '', `Db` char(64) NOT NULL DEFAULT '', `User` char(128)
   NOT NULL DEFAULT '', `Table_name` char(64) NOT NULL DEFAULT '', `Column_name` char(64) NOT NULL DEFAULT '',
   `Timestamp` timestamp NOT NULL DEFAULT current_timestamp() ON UPDATE current_timestamp(), `Column_priv`
   set('Select','Insert','Update','References') COLLATE utf8mb3_general_ci NOT NULL DEFAULT '', PRIMARY KEY
-  (`Host`,`Db`,`User`,`Table_name`,`Column_name`)) ENGINE=Aria COLLATE=utf8mb3_bin COMMENT='Column privileges';
+  (`Host`,`Db`,`User`,`Table_name`,`Column_name`)) ENGINE=Aria
+  PAGE_CHECKSUM=1 TRANSACTIONAL=1 COLLATE=utf8mb3_bin COMMENT='Column privileges';
 CREATE TABLE db (`Host` char(255) NOT NULL DEFAULT '', `Db` char(64) NOT NULL DEFAULT '', `User` char(128) NOT NULL
   DEFAULT '', `Select_priv` enum('N','Y') COLLATE utf8mb3_general_ci NOT NULL DEFAULT 'N', `Insert_priv` enum('N','Y')
   COLLATE utf8mb3_general_ci NOT NULL DEFAULT 'N', `Update_priv` enum('N','Y') COLLATE utf8mb3_general_ci NOT NULL
@@ -24,7 +26,8 @@ CREATE TABLE db (`Host` char(255) NOT NULL DEFAULT '', `Db` char(64) NOT NULL DE
   utf8mb3_general_ci NOT NULL DEFAULT 'N', `Execute_priv` enum('N','Y') COLLATE utf8mb3_general_ci NOT NULL DEFAULT 'N',
   `Event_priv` enum('N','Y') COLLATE utf8mb3_general_ci NOT NULL DEFAULT 'N', `Trigger_priv` enum('N','Y') COLLATE
   utf8mb3_general_ci NOT NULL DEFAULT 'N', `Delete_history_priv` enum('N','Y') COLLATE utf8mb3_general_ci NOT NULL
-  DEFAULT 'N', PRIMARY KEY (`Host`,`Db`,`User`), KEY `User` (`User`)) ENGINE=Aria COLLATE=utf8mb3_bin COMMENT='Database privileges';
+  DEFAULT 'N', PRIMARY KEY (`Host`,`Db`,`User`), KEY `User` (`User`)) ENGINE=Aria
+  PAGE_CHECKSUM=1 TRANSACTIONAL=1 COLLATE=utf8mb3_bin COMMENT='Database privileges';
 CREATE TABLE event (`db` char(64) COLLATE utf8mb3_bin NOT NULL DEFAULT '', `name` char(64) NOT NULL DEFAULT '', `body`
   longblob NOT NULL, `definer` varchar(384) COLLATE utf8mb3_bin NOT NULL DEFAULT '', `execute_at` datetime,
   `interval_value` int(11), `interval_field`
@@ -37,9 +40,11 @@ CREATE TABLE event (`db` char(64) COLLATE utf8mb3_bin NOT NULL DEFAULT '', `name
   NOT NULL DEFAULT '', `comment` char(64) COLLATE utf8mb3_bin NOT NULL DEFAULT '', `originator` int(10) unsigned NOT
   NULL, `time_zone` char(64) COLLATE latin1_swedish_ci NOT NULL DEFAULT 'SYSTEM', `character_set_client` char(32)
   COLLATE utf8mb3_bin, `collation_connection` char(64) COLLATE utf8mb3_bin, `db_collation` char(64) COLLATE utf8mb3_bin,
-  `body_utf8` longblob, PRIMARY KEY (`db`,`name`)) ENGINE=Aria COLLATE=utf8mb3_general_ci COMMENT='Events';
+  `body_utf8` longblob, PRIMARY KEY (`db`,`name`)) ENGINE=Aria
+  PAGE_CHECKSUM=1 TRANSACTIONAL=1 COLLATE=utf8mb3_general_ci COMMENT='Events';
 CREATE TABLE func (`name` char(64) NOT NULL DEFAULT '', `ret` tinyint(1) NOT NULL DEFAULT 0, `dl` char(128) NOT NULL
   DEFAULT '', `type` enum('function','aggregate') COLLATE utf8mb3_general_ci NOT NULL, PRIMARY KEY (`name`)) ENGINE=Aria
+  PAGE_CHECKSUM=1 TRANSACTIONAL=1
   COLLATE=utf8mb3_bin COMMENT='User defined functions';
 CREATE TABLE general_log (`event_time` timestamp(6) NOT NULL DEFAULT current_timestamp(6) ON UPDATE
   current_timestamp(6), `user_host` mediumtext NOT NULL, `thread_id` bigint(21) unsigned NOT NULL, `server_id` int(10)
@@ -47,35 +52,42 @@ CREATE TABLE general_log (`event_time` timestamp(6) NOT NULL DEFAULT current_tim
   COLLATE=utf8mb3_general_ci COMMENT='General log';
 CREATE TABLE global_priv (`Host` char(255) NOT NULL DEFAULT '', `User` char(128) NOT NULL DEFAULT '', `Priv` longtext
   COLLATE utf8mb4_bin NOT NULL DEFAULT '{}' CHECK (json_valid(`Priv`)), PRIMARY KEY (`Host`,`User`)) ENGINE=Aria
+  PAGE_CHECKSUM=1 TRANSACTIONAL=1
   COLLATE=utf8mb3_bin COMMENT='Users and global privileges';
 CREATE TABLE gtid_slave_pos (`domain_id` int(10) unsigned NOT NULL, `sub_id` bigint(20) unsigned NOT NULL, `server_id`
   int(10) unsigned NOT NULL, `seq_no` bigint(20) unsigned NOT NULL, PRIMARY KEY (`domain_id`,`sub_id`)) ENGINE=InnoDB
   COLLATE=latin1_swedish_ci COMMENT='Replication slave GTID position';
 CREATE TABLE help_category (`help_category_id` smallint(5) unsigned NOT NULL, `name` char(64) NOT NULL,
   `parent_category_id` smallint(5) unsigned, `url` text NOT NULL, PRIMARY KEY (`help_category_id`), UNIQUE KEY `name`
-  (`name`)) ENGINE=Aria COLLATE=utf8mb3_general_ci COMMENT='help categories';
+  (`name`)) ENGINE=Aria
+  PAGE_CHECKSUM=1 TRANSACTIONAL=0 COLLATE=utf8mb3_general_ci COMMENT='help categories';
 CREATE TABLE help_keyword (`help_keyword_id` int(10) unsigned NOT NULL, `name` char(64) NOT NULL, PRIMARY KEY
-  (`help_keyword_id`), UNIQUE KEY `name` (`name`)) ENGINE=Aria COLLATE=utf8mb3_general_ci COMMENT='help keywords';
+  (`help_keyword_id`), UNIQUE KEY `name` (`name`)) ENGINE=Aria
+  PAGE_CHECKSUM=1 TRANSACTIONAL=0 COLLATE=utf8mb3_general_ci COMMENT='help keywords';
 CREATE TABLE help_relation (`help_topic_id` int(10) unsigned NOT NULL, `help_keyword_id` int(10) unsigned NOT NULL,
   PRIMARY KEY (`help_keyword_id`,`help_topic_id`), KEY `help_topic_id` (`help_topic_id`)) ENGINE=Aria
+  PAGE_CHECKSUM=1 TRANSACTIONAL=0
   COLLATE=utf8mb3_general_ci COMMENT='keyword-topic relation';
 CREATE TABLE help_topic (`help_topic_id` int(10) unsigned NOT NULL, `name` char(64) NOT NULL, `help_category_id`
   smallint(5) unsigned NOT NULL, `description` text NOT NULL, `example` text NOT NULL, `url` text NOT NULL, PRIMARY KEY
-  (`help_topic_id`), UNIQUE KEY `name` (`name`)) ENGINE=Aria COLLATE=utf8mb3_general_ci COMMENT='help topics';
+  (`help_topic_id`), UNIQUE KEY `name` (`name`)) ENGINE=Aria
+  PAGE_CHECKSUM=1 TRANSACTIONAL=0 COLLATE=utf8mb3_general_ci COMMENT='help topics';
 CREATE TABLE index_stats (`db_name` varchar(64) NOT NULL, `table_name` varchar(64) NOT NULL, `index_name` varchar(64)
   NOT NULL, `prefix_arity` int(11) unsigned NOT NULL, `avg_frequency` decimal(12,4), PRIMARY KEY
-  (`db_name`,`table_name`,`index_name`,`prefix_arity`)) ENGINE=Aria COLLATE=utf8mb3_bin COMMENT='Statistics on Indexes';
+  (`db_name`,`table_name`,`index_name`,`prefix_arity`)) ENGINE=Aria
+  PAGE_CHECKSUM=1 TRANSACTIONAL=0 COLLATE=utf8mb3_bin COMMENT='Statistics on Indexes';
 CREATE TABLE innodb_index_stats (`database_name` varchar(64) NOT NULL, `table_name` varchar(199) NOT NULL,
   `index_name` varchar(64) NOT NULL, `last_update` timestamp NOT NULL DEFAULT current_timestamp() ON UPDATE
   current_timestamp(), `stat_name` varchar(64) NOT NULL, `stat_value` bigint(20) unsigned NOT NULL, `sample_size`
   bigint(20) unsigned, `stat_description` varchar(1024) NOT NULL, PRIMARY KEY
-  (`database_name`,`table_name`,`index_name`,`stat_name`)) ENGINE=InnoDB COLLATE=utf8mb3_bin;
+  (`database_name`,`table_name`,`index_name`,`stat_name`)) ENGINE=InnoDB STATS_PERSISTENT=0 COLLATE=utf8mb3_bin;
 CREATE TABLE innodb_table_stats (`database_name` varchar(64) NOT NULL, `table_name` varchar(199) NOT NULL,
   `last_update` timestamp NOT NULL DEFAULT current_timestamp() ON UPDATE current_timestamp(), `n_rows` bigint(20)
   unsigned NOT NULL, `clustered_index_size` bigint(20) unsigned NOT NULL, `sum_of_other_index_sizes` bigint(20) unsigned
-  NOT NULL, PRIMARY KEY (`database_name`,`table_name`)) ENGINE=InnoDB COLLATE=utf8mb3_bin;
+  NOT NULL, PRIMARY KEY (`database_name`,`table_name`)) ENGINE=InnoDB STATS_PERSISTENT=0 COLLATE=utf8mb3_bin;
 CREATE TABLE plugin (`name` varchar(64) NOT NULL DEFAULT '', `dl` varchar(128) NOT NULL DEFAULT '', PRIMARY KEY
-  (`name`)) ENGINE=Aria COLLATE=utf8mb3_general_ci COMMENT='MySQL plugins';
+  (`name`)) ENGINE=Aria
+  PAGE_CHECKSUM=1 TRANSACTIONAL=1 COLLATE=utf8mb3_general_ci COMMENT='MySQL plugins';
 CREATE TABLE proc (`db` char(64) COLLATE utf8mb3_bin NOT NULL DEFAULT '', `name` char(64) NOT NULL DEFAULT '', `type`
   enum('FUNCTION','PROCEDURE','PACKAGE','PACKAGE BODY') NOT NULL, `specific_name` char(64) NOT NULL DEFAULT '',
   `language` enum('SQL') NOT NULL DEFAULT 'SQL', `sql_data_access`
@@ -88,26 +100,31 @@ CREATE TABLE proc (`db` char(64) COLLATE utf8mb3_bin NOT NULL DEFAULT '', `name`
   NOT NULL DEFAULT '', `comment` text COLLATE utf8mb3_bin NOT NULL, `character_set_client` char(32) COLLATE utf8mb3_bin,
   `collation_connection` char(64) COLLATE utf8mb3_bin, `db_collation` char(64) COLLATE utf8mb3_bin, `body_utf8`
   longblob, `aggregate` enum('NONE','GROUP') NOT NULL DEFAULT 'NONE', PRIMARY KEY (`db`,`name`,`type`)) ENGINE=Aria
+  PAGE_CHECKSUM=1 TRANSACTIONAL=1
   COLLATE=utf8mb3_general_ci COMMENT='Stored Procedures';
 CREATE TABLE procs_priv (`Host` char(255) NOT NULL DEFAULT '', `Db` char(64) NOT NULL DEFAULT '', `User` char(128) NOT
   NULL DEFAULT '', `Routine_name` char(64) COLLATE utf8mb3_general_ci NOT NULL DEFAULT '', `Routine_type`
   enum('FUNCTION','PROCEDURE','PACKAGE','PACKAGE BODY') NOT NULL, `Grantor` varchar(384) NOT NULL DEFAULT '',
   `Proc_priv` set('Execute','Alter Routine','Grant') COLLATE utf8mb3_general_ci NOT NULL DEFAULT '', `Timestamp`
   timestamp NOT NULL DEFAULT current_timestamp() ON UPDATE current_timestamp(), PRIMARY KEY
-  (`Host`,`Db`,`User`,`Routine_name`,`Routine_type`), KEY `Grantor` (`Grantor`)) ENGINE=Aria COLLATE=utf8mb3_bin
+  (`Host`,`Db`,`User`,`Routine_name`,`Routine_type`), KEY `Grantor` (`Grantor`)) ENGINE=Aria
+  PAGE_CHECKSUM=1 TRANSACTIONAL=1 COLLATE=utf8mb3_bin
   COMMENT='Procedure privileges';
 CREATE TABLE proxies_priv (`Host` char(255) NOT NULL DEFAULT '', `User` char(128) NOT NULL DEFAULT '', `Proxied_host`
   char(255) NOT NULL DEFAULT '', `Proxied_user` char(128) NOT NULL DEFAULT '', `With_grant` tinyint(1) NOT NULL DEFAULT
   0, `Grantor` varchar(384) NOT NULL DEFAULT '', `Timestamp` timestamp NOT NULL DEFAULT current_timestamp() ON UPDATE
   current_timestamp(), PRIMARY KEY (`Host`,`User`,`Proxied_host`,`Proxied_user`), KEY `Grantor` (`Grantor`)) ENGINE=Aria
+  PAGE_CHECKSUM=1 TRANSACTIONAL=1
   COLLATE=utf8mb3_bin COMMENT='User proxy privileges';
 CREATE TABLE roles_mapping (`Host` char(255) NOT NULL DEFAULT '', `User` char(128) NOT NULL DEFAULT '', `Role`
   char(128) NOT NULL DEFAULT '', `Admin_option` enum('N','Y') COLLATE utf8mb3_general_ci NOT NULL DEFAULT 'N', UNIQUE
-  KEY `Host` (`Host`,`User`,`Role`)) ENGINE=Aria COLLATE=utf8mb3_bin COMMENT='Granted roles';
+  KEY `Host` (`Host`,`User`,`Role`)) ENGINE=Aria
+  PAGE_CHECKSUM=1 TRANSACTIONAL=1 COLLATE=utf8mb3_bin COMMENT='Granted roles';
 CREATE TABLE servers (`Server_name` char(64) NOT NULL DEFAULT '', `Host` varchar(2048) NOT NULL DEFAULT '', `Db`
   char(64) NOT NULL DEFAULT '', `Username` char(128) NOT NULL DEFAULT '', `Password` char(64) NOT NULL DEFAULT '',
   `Port` int(4) NOT NULL DEFAULT 0, `Socket` char(108) NOT NULL DEFAULT '', `Wrapper` char(64) NOT NULL DEFAULT '',
-  `Owner` varchar(512) NOT NULL DEFAULT '', PRIMARY KEY (`Server_name`)) ENGINE=Aria COLLATE=utf8mb3_general_ci
+  `Owner` varchar(512) NOT NULL DEFAULT '', PRIMARY KEY (`Server_name`)) ENGINE=Aria
+  PAGE_CHECKSUM=1 TRANSACTIONAL=1 COLLATE=utf8mb3_general_ci
   COMMENT='MySQL Foreign Servers table';
 CREATE TABLE slow_log (`start_time` timestamp(6) NOT NULL DEFAULT current_timestamp(6) ON UPDATE current_timestamp(6),
   `user_host` mediumtext NOT NULL, `query_time` time(6) NOT NULL, `lock_time` time(6) NOT NULL, `rows_sent` bigint(20)
@@ -116,33 +133,40 @@ CREATE TABLE slow_log (`start_time` timestamp(6) NOT NULL DEFAULT current_timest
   `thread_id` bigint(21) unsigned NOT NULL, `rows_affected` bigint(20) unsigned NOT NULL) ENGINE=CSV
   COLLATE=utf8mb3_general_ci COMMENT='Slow log';
 CREATE TABLE table_stats (`db_name` varchar(64) NOT NULL, `table_name` varchar(64) NOT NULL, `cardinality` bigint(21)
-  unsigned, PRIMARY KEY (`db_name`,`table_name`)) ENGINE=Aria COLLATE=utf8mb3_bin COMMENT='Statistics on Tables';
+  unsigned, PRIMARY KEY (`db_name`,`table_name`)) ENGINE=Aria
+  PAGE_CHECKSUM=1 TRANSACTIONAL=0 COLLATE=utf8mb3_bin COMMENT='Statistics on Tables';
 CREATE TABLE tables_priv (`Host` char(255) NOT NULL DEFAULT '', `Db` char(64) NOT NULL DEFAULT '', `User` char(128)
   NOT NULL DEFAULT '', `Table_name` char(64) NOT NULL DEFAULT '', `Grantor` varchar(384) NOT NULL DEFAULT '',
   `Timestamp` timestamp NOT NULL DEFAULT current_timestamp() ON UPDATE current_timestamp(), `Table_priv`
-  set('Select','Insert','Update','Delete','Create','Drop','Grant','References','Index','Alter','Create View','Show
-  view','Trigger','Delete versioning rows') COLLATE utf8mb3_general_ci NOT NULL DEFAULT '', `Column_priv`
+  set('Select','Insert','Update','Delete','Create','Drop','Grant','References','Index','Alter','Create View',
+  'Show view','Trigger','Delete versioning rows') COLLATE utf8mb3_general_ci NOT NULL DEFAULT '', `Column_priv`
   set('Select','Insert','Update','References') COLLATE utf8mb3_general_ci NOT NULL DEFAULT '', PRIMARY KEY
-  (`Host`,`Db`,`User`,`Table_name`), KEY `Grantor` (`Grantor`)) ENGINE=Aria COLLATE=utf8mb3_bin COMMENT='Table privileges';
+  (`Host`,`Db`,`User`,`Table_name`), KEY `Grantor` (`Grantor`)) ENGINE=Aria
+  PAGE_CHECKSUM=1 TRANSACTIONAL=1 COLLATE=utf8mb3_bin COMMENT='Table privileges';
 CREATE TABLE time_zone (`Time_zone_id` int(10) unsigned NOT NULL AUTO_INCREMENT, `Use_leap_seconds` enum('Y','N') NOT
-  NULL DEFAULT 'N', PRIMARY KEY (`Time_zone_id`)) ENGINE=Aria COLLATE=utf8mb3_general_ci COMMENT='Time zones';
+  NULL DEFAULT 'N', PRIMARY KEY (`Time_zone_id`)) ENGINE=Aria
+  PAGE_CHECKSUM=1 TRANSACTIONAL=1 COLLATE=utf8mb3_general_ci COMMENT='Time zones';
 CREATE TABLE time_zone_leap_second (`Transition_time` bigint(20) NOT NULL, `Correction` int(11) NOT NULL, PRIMARY KEY
-  (`Transition_time`)) ENGINE=Aria COLLATE=utf8mb3_general_ci COMMENT='Leap seconds information for time zones';
+  (`Transition_time`)) ENGINE=Aria
+  PAGE_CHECKSUM=1 TRANSACTIONAL=1 COLLATE=utf8mb3_general_ci COMMENT='Leap seconds information for time zones';
 CREATE TABLE time_zone_name (`Name` char(64) NOT NULL, `Time_zone_id` int(10) unsigned NOT NULL, PRIMARY KEY (`Name`))
-  ENGINE=Aria COLLATE=utf8mb3_general_ci COMMENT='Time zone names';
+  ENGINE=Aria
+  PAGE_CHECKSUM=1 TRANSACTIONAL=1 COLLATE=utf8mb3_general_ci COMMENT='Time zone names';
 CREATE TABLE time_zone_transition (`Time_zone_id` int(10) unsigned NOT NULL, `Transition_time` bigint(20) NOT NULL,
   `Transition_type_id` int(10) unsigned NOT NULL, PRIMARY KEY (`Time_zone_id`,`Transition_time`)) ENGINE=Aria
+  PAGE_CHECKSUM=1 TRANSACTIONAL=1
   COLLATE=utf8mb3_general_ci COMMENT='Time zone transitions';
 CREATE TABLE time_zone_transition_type (`Time_zone_id` int(10) unsigned NOT NULL, `Transition_type_id` int(10)
   unsigned NOT NULL, `Offset` int(11) NOT NULL DEFAULT 0, `Is_DST` tinyint(3) unsigned NOT NULL DEFAULT 0,
   `Abbreviation` char(8) NOT NULL DEFAULT '', PRIMARY KEY (`Time_zone_id`,`Transition_type_id`)) ENGINE=Aria
+  PAGE_CHECKSUM=1 TRANSACTIONAL=1
   COLLATE=utf8mb3_general_ci COMMENT='Time zone transition types';
 CREATE TABLE transaction_registry (`transaction_id` bigint(20) unsigned NOT NULL, `commit_id` bigint(20) unsigned NOT
   NULL, `begin_timestamp` timestamp(6) NOT NULL DEFAULT '0000-00-00 00:00:00.000000', `commit_timestamp` timestamp(6)
   NOT NULL DEFAULT '0000-00-00 00:00:00.000000', `isolation_level`
   enum('READ-UNCOMMITTED','READ-COMMITTED','REPEATABLE-READ','SERIALIZABLE') NOT NULL, PRIMARY KEY (`transaction_id`),
   UNIQUE KEY `commit_id` (`commit_id`), KEY `begin_timestamp` (`begin_timestamp`), KEY `commit_timestamp`
-  (`commit_timestamp`,`transaction_id`)) ENGINE=InnoDB COLLATE=utf8mb3_bin;
+  (`commit_timestamp`,`transaction_id`)) ENGINE=InnoDB STATS_PERSISTENT=0 COLLATE=utf8mb3_bin;
 CREATE TABLE user (`Host` char(255) COLLATE utf8mb3_bin NOT NULL DEFAULT '', `User` char(128) COLLATE utf8mb3_bin NOT
   NULL DEFAULT '', `Password` longtext COLLATE utf8mb4_bin, `Select_priv` varchar(1) COLLATE latin1_swedish_ci,
   `Insert_priv` varchar(1) COLLATE latin1_swedish_ci, `Update_priv` varchar(1) COLLATE latin1_swedish_ci, `Delete_priv`

@@ -10,6 +10,7 @@ use crate::session::ClientSession;
 use crate::set_statement::Before;
 use crate::statement::{Source, keeps_diagnostics};
 use crate::status;
+use crate::system_schemas::system_schema;
 use crate::variables::VarValue;
 use narwal_engine::Table;
 use narwal_program::{Head, Host, Kind, PackageValues, Program, Rows, SqlStep, compile};
@@ -42,6 +43,10 @@ impl<'a> AtSession<'a> {
 /// What a procedure's surroundings were before it.
 struct Around {
     db: Option<Arc<str>>,
+    /// The catalog's version: a later one may have no such database.
+    catalog: u64,
+    /// `sql_select_limit`, which is for a client's own statements.
+    select_limit: u64,
     mode: SqlMode,
     collation: Collation,
     /// Who ran it, if another account does now.
@@ -248,6 +253,8 @@ impl ClientSession {
         let def = &unit.def;
         let mut around = Around {
             db: self.env.db.clone(),
+            catalog: self.instance.database().catalog_version(),
+            select_limit: self.settings.select_limit,
             mode: self.env.sql_mode,
             collation: self.env.collation,
             account: None,
@@ -271,6 +278,7 @@ impl ClientSession {
             self.env.current_role = self.rights.role.clone();
             self.rights.account = account;
         }
+        self.limit_selects(u64::MAX);
         self.env.caller_mode = self.env.sql_mode;
         if self.env.sql_mode != def.mode() {
             self.change_mode(def.mode());
@@ -287,7 +295,15 @@ impl ClientSession {
         if self.env.sql_mode != around.mode {
             self.change_mode(around.mode);
         }
-        self.stand_in(around.db);
+        self.limit_selects(around.select_limit);
+        let db = self.instance.database();
+        let catalog = db.catalog();
+        let gone = |name: &str| {
+            catalog.database(name).is_none() && system_schema(&catalog, name).is_none()
+        };
+        let changed = db.catalog_version() != around.catalog;
+        let db = around.db.filter(|name| !changed || !gone(name));
+        self.stand_in(db);
         self.env.collation = around.collation;
         if let Some(before) = around.account {
             (self.client.account_user, self.client.account_host) = before.user;
@@ -302,6 +318,14 @@ impl ClientSession {
     fn is_definer(&self, def: &Definition) -> bool {
         let (user, host) = &def.definer;
         !host.is_empty() && (user, host) == (&self.client.account_user, &self.client.account_host)
+    }
+
+    /// Sets `sql_select_limit`.
+    fn limit_selects(&mut self, rows: u64) {
+        if self.settings.select_limit != rows {
+            (self.vars).set_by_name("sql_select_limit", VarValue::UInt(rows));
+            self.refresh_settings();
+        }
     }
 
     fn stand_in(&mut self, db: Option<Arc<str>>) {

@@ -19,7 +19,7 @@ use narwal_syntax::Statement;
 use narwal_syntax::ast::program as ast;
 use narwal_types::errors;
 use narwal_types::errors::codes;
-use narwal_types::{Collation, ColumnType, ResultColumn, SqlError, SqlResult, TypeKind, Value};
+use narwal_types::{Collation, ColumnType, ResultColumn, SqlError, SqlResult, Value};
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
@@ -156,14 +156,6 @@ pub(crate) struct SessionPrograms {
     pub(super) state: Mutex<State>,
 }
 
-/// Columns as programs see them: a TIMESTAMP in the session's time zone.
-fn variable_type(ty: ColumnType) -> ColumnType {
-    match ty.kind {
-        TypeKind::Timestamp(n) => ColumnType::new(TypeKind::DateTime(n)),
-        _ => ty,
-    }
-}
-
 /// Tables and queries as they are now.
 pub(crate) struct Now<'a> {
     pub(crate) store: &'a Store,
@@ -214,7 +206,7 @@ impl Now<'_> {
         let columns = table.def.columns.iter();
         Ok(columns
             .map(|c| {
-                let ty = Typed::with_width(variable_type(c.ty), c.display_width);
+                let ty = Typed::with_width(c.ty, c.display_width);
                 (c.name.clone(), ty)
             })
             .collect())
@@ -247,7 +239,7 @@ impl Lookup for Now<'_> {
         }
         let plan = self.store.plan_program(stmt, types, self.env)?;
         let columns = plan.columns().iter();
-        let column = |c: &ResultColumn| (c.name.clone(), Typed::from(variable_type(c.ty)));
+        let column = |c: &ResultColumn| (c.name.clone(), Typed::from(c.ty));
         Ok(Some(columns.map(column).collect()))
     }
 }

@@ -497,6 +497,12 @@ impl Definition {
         SqlMode(self.sql_mode)
     }
 
+    /// The modes as `mysql.proc` and `mysql.event` name them.
+    pub(crate) fn mode_in_tables(&self) -> String {
+        let names = self.mode().names();
+        names.replace("ALLOW_INVALID_DATES", "INVALID_DATES")
+    }
+
     pub(crate) fn definer_clause(&self) -> String {
         format!("DEFINER={}", narwal_sql::view::definer_text(&self.definer))
     }

@@ -114,13 +114,18 @@ impl ClientSession {
             .text("character_set_client", 32)
             .text("collation_connection", 64)
             .text("Database Collation", 64);
+        // It is shown by the name that was asked for, in its letters.
+        let shown = Definition {
+            name: name.name.clone(),
+            ..def.clone()
+        };
         let create = match reads(&account, &def) || self.has_role(&def.definer) {
-            true => text(&def.create("CREATE")),
+            true => text(&shown.create("CREATE")),
             false => Value::Null,
         };
         let [a, b, c] = def.charsets();
         g.row(vec![
-            text(&def.name),
+            text(&shown.name),
             text(&def.mode().names()),
             create,
             a,
@@ -465,7 +470,7 @@ pub(crate) fn proc_column(def: &Definition, column: &str, zone: Zone) -> Value {
         "definer" => text(&def.definer_text()),
         "created" => time(def.created, 0, zone),
         "modified" => time(def.modified, 0, zone),
-        "sql_mode" => text(&def.mode().names()),
+        "sql_mode" => text(&def.mode_in_tables()),
         "comment" => text(&def.comment),
         "character_set_client" => client,
         "collation_connection" => connection,

@@ -301,10 +301,7 @@ impl VariableDef {
             _ => return Err(wrong_type(self.name)),
         };
         let mode = with_members(mode);
-        match unsupported_mode(mode) {
-            Some(name) => Err(SqlError::unsupported(format!("sql_mode={name}"))),
-            None => ok(VarValue::text(mode.names())),
-        }
+        ok(VarValue::text(mode.names()))
     }
 
     /// A value that is a name or free text.
@@ -422,26 +419,17 @@ pub fn parse_size(text: &str) -> Option<u64> {
 fn with_members(mode: SqlMode) -> SqlMode {
     const OTHER_SERVERS: &str =
         "PIPES_AS_CONCAT,ANSI_QUOTES,IGNORE_SPACE,NO_KEY_OPTIONS,NO_TABLE_OPTIONS,NO_FIELD_OPTIONS";
+    const MAXDB: &str = "PIPES_AS_CONCAT,ANSI_QUOTES,IGNORE_SPACE,NO_KEY_OPTIONS,NO_TABLE_OPTIONS,NO_FIELD_OPTIONS,NO_AUTO_CREATE_USER";
     let mut all = SqlMode::parse(&mode.names()).unwrap_or(mode);
     for (i, name) in narwal_sql::sql_mode::SQL_MODE_NAMES.iter().enumerate() {
         let members = match *name {
             _ if mode.0 >> i & 1 == 0 => continue,
             "POSTGRESQL" | "MSSQL" | "DB2" => OTHER_SERVERS,
+            "MAXDB" => MAXDB,
             "MYSQL323" | "MYSQL40" => "HIGH_NOT_PRECEDENCE",
             _ => continue,
         };
         all.0 |= SqlMode::parse(members).map_or(0, |m| m.0);
     }
     all
-}
-
-/// SQL modes that would change what statements mean and that Narwal does not have.
-fn unsupported_mode(mode: SqlMode) -> Option<&'static str> {
-    // It makes a DATETIME of TIMESTAMP.
-    const CHANGES_MEANING: [&str; 1] = ["MAXDB"];
-    narwal_sql::sql_mode::SQL_MODE_NAMES
-        .iter()
-        .enumerate()
-        .find(|(i, n)| mode.0 >> i & 1 == 1 && CHANGES_MEANING.contains(*n))
-        .map(|(_, n)| *n)
 }

@@ -184,7 +184,6 @@ mod tests {
         assert_eq!(code("binlog_format", Value::str("foo")), 1231);
         assert_eq!(code("tx_isolation", Value::str("foo")), 1231);
         assert_eq!(code("sql_mode", Value::str("foo")), 1231);
-        assert_eq!(code("sql_mode", Value::str("maxdb")), 1235);
         assert_eq!(code("time_zone", Value::str("+15:00")), 1298);
         assert_eq!(code("character_set_client", Value::Null), 1231);
         assert_eq!(code("collation_connection", Value::str("foo")), 1273);

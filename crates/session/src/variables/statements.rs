@@ -262,7 +262,7 @@ pub(super) static ROWS: &[VariableDef] = &[
         Live,
         "How often a stored procedure may be called within itself.",
     ),
-    inert(
+    row(
         "old_mode",
         Both,
         Set(&[
@@ -275,8 +275,10 @@ pub(super) static ROWS: &[VariableDef] = &[
             "NO_NULL_COLLATION_IDS",
         ]),
         "UTF8_IS_UTF8MB3",
-        "MariaDB's older behaviours.",
-    ),
+        Live,
+        "MariaDB's older behaviours; ZERO_DATE_TIME_CAST has an effect.",
+    )
+    .session(|s, v| s.zero_dates = v.show().contains("ZERO_DATE_TIME_CAST")),
     row(
         "profiling",
         Both,

@@ -31,8 +31,8 @@ use crate::quote::quote_ident;
 use crate::show::index_rank;
 use crate::virtual_tables::INFORMATION_SCHEMA;
 use narwal_engine::{
-    CatalogChange, CheckDef, ColumnDef, DefaultDef, EngineError, IndexColumn, IndexDef, Table,
-    TableDef, same_rows,
+    CatalogChange, CheckDef, ColumnDef, DefaultDef, EngineError, IndexColumn, IndexDef,
+    IndexMethod, Table, TableDef, same_rows,
 };
 use narwal_syntax::ast::TableName;
 use narwal_types::errors;
@@ -265,6 +265,18 @@ fn copies_for_period(d: &Draft<'_>, actions: &[AlterAction]) -> bool {
         || d.def.indexes.iter().any(|i| i.without_overlaps) && !actions.iter().all(nothing)
 }
 
+/// MariaDB copies the rows for each change of a table that has an index of hashes, whose column no statement names.
+fn copies_for_hashes(d: &Draft<'_>, actions: &[AlterAction]) -> bool {
+    let nothing = |a: &AlterAction| {
+        matches!(
+            a,
+            AlterAction::RenameTo(_) | AlterAction::KeysNoOp | AlterAction::Algorithm(_)
+        )
+    };
+    let hashed = |i: &IndexDef| i.unique && i.method == Some(IndexMethod::Hash);
+    d.def.indexes.iter().any(hashed) && !actions.iter().all(nothing)
+}
+
 /// 1845, 1846: rows are copied for periods and for keys WITHOUT OVERLAPS.
 fn period_needs_copy(d: &Draft<'_>, no_copy: bool, actions: &[AlterAction]) -> SqlResult<()> {
     let refused = || {
@@ -458,6 +470,13 @@ impl Run<'_> {
         let another =
             old.merge.is_some() != draft.def.merge.is_some() || old.sequence != draft.def.sequence;
         period_needs_copy(&draft, asked.no_copy, actions)?;
+        let hashes = copies_for_hashes(&draft, actions);
+        if hashes && asked.no_copy {
+            return Err(needs_copy(
+                "INPLACE ADD or DROP of virtual columns cannot be combined with other ALTER TABLE actions",
+                actions,
+            ));
+        }
         if draft.def.sequence && !old.sequence {
             self.has_one_row(table)?;
         }
@@ -468,6 +487,7 @@ impl Run<'_> {
             || ignore
             || temporary
             || another
+            || hashes
             || copies_for_period(&draft, actions)
             || copies_rows(old, &draft.def, actions);
         if copied && self.renames_keys(&draft) {
@@ -1308,7 +1328,10 @@ impl Run<'_> {
             }
             if ix.unique && ix.name != "PRIMARY" {
                 let defs: Vec<ColumnDef> = d.columns.iter().map(|c| c.def.clone()).collect();
-                ix.method = method_of_unique(ix.method, &parts, &defs)?;
+                // Hashes that were there because the keys were too long go when they are not any more.
+                let needed = method_of_unique(None, &ix.columns, &d.old.columns)?;
+                let said = ix.method.filter(|m| needed != Some(*m));
+                ix.method = method_of_unique(said, &parts, &defs)?;
             }
             ix.columns = parts;
             if let Some((_, to)) = d.renamed.iter().find(|(from, _)| same(from, &ix.name)) {

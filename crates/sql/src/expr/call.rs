@@ -1,6 +1,6 @@
 //! Calls: their arguments evaluated, and what functions need of them.
 
-use super::compare::{compare_one, on_today};
+use super::compare::{as_moment, compare_one};
 use crate::expr::node::Call;
 use crate::expr::node::Function;
 use crate::expr::node::{EvalCtx, Expr, RowAccess};
@@ -189,10 +189,13 @@ impl<'a> Call<'a, '_> {
 
     fn datetime_by(&self, i: usize, rules: DateRules) -> Option<DateTime> {
         let v = self.v(i);
-        if let ValueRef::Time(t) = v {
-            return Some(on_today(t, self.ctx.env));
-        }
-        let t = convert::to_datetime(v, rules);
+        let t = match v {
+            ValueRef::Time(t) if !self.ctx.env.zero_dates => return as_moment(t, self.ctx.env),
+            // Whether such a moment will do is a question of the rules.
+            ValueRef::Time(t) => as_moment(t, self.ctx.env)
+                .and_then(|t| convert::to_datetime(ValueRef::DateTime(t), rules)),
+            v => convert::to_datetime(v, rules),
+        };
         if t.is_none() {
             self.ctx.env.warn(
                 codes::TRUNCATED_WRONG_VALUE,

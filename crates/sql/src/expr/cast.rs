@@ -286,7 +286,7 @@ pub(super) fn note_fraction(r: ValueRef<'_>, env: &StatementEnv) {
 /// To DATE or DATETIME. A time is one of today.
 fn date<'a>(r: ValueRef<'_>, kind: TypeKind, env: &StatementEnv) -> Val<'a> {
     let t = match r {
-        ValueRef::Time(t) => Some(super::compare::on_today(t, env)),
+        ValueRef::Time(t) => super::compare::as_moment(t, env),
         r => convert::to_datetime(
             r,
             match kind {

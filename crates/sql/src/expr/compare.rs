@@ -7,7 +7,7 @@ use narwal_types::convert::no_moment;
 use narwal_types::convert::{number_as_time, number_parts, to_decimal, to_f64};
 use narwal_types::errors::codes;
 use narwal_types::temporal_parse::{DateRules, datetime_from_number, parse_datetime, parse_time};
-use narwal_types::{Collation, DateTime, Decimal, Time, TypeKind, ValueRef};
+use narwal_types::{Collation, Date, DateTime, Decimal, Time, TypeKind, ValueRef};
 use std::cmp::Ordering;
 
 /// Compares two values as MySQL's comparison operators do; `None` if one of them is NULL. Strings compare by `collation` (by
@@ -150,7 +150,7 @@ fn compare_temporal(a: ValueRef<'_>, b: ValueRef<'_>, env: &StatementEnv) -> Ord
         let t = match v {
             ValueRef::Date(d) => d.at_midnight(),
             ValueRef::DateTime(t) => t,
-            ValueRef::Time(t) => on_today(t, env),
+            ValueRef::Time(t) => as_moment(t, env).unwrap_or_default(),
             v => read_datetime(v, matches!(beside, ValueRef::Date(_)), env),
         };
         (t.date.pack(), t.micros)
@@ -158,8 +158,29 @@ fn compare_temporal(a: ValueRef<'_>, b: ValueRef<'_>, env: &StatementEnv) -> Ord
     key(a, b).cmp(&key(b, a))
 }
 
+/// A time as a moment: on the statement's date, or under ZERO_DATE_TIME_CAST in the year 0, where one below zero is none.
+pub fn as_moment(t: Time, env: &StatementEnv) -> Option<DateTime> {
+    if !env.zero_dates {
+        return Some(on_today(t, env));
+    }
+    let micros = u64::try_from(t.micros).ok()?;
+    let day = narwal_types::temporal::DAY as u64;
+    // A TIME has less than 35 days.
+    let days = (micros / day) as u8;
+    let date = Date {
+        year: 0,
+        month: days / 32,
+        day: days % 32 + days / 32,
+    };
+    Some(DateTime {
+        date,
+        micros: micros % day,
+        fsp: t.fsp,
+    })
+}
+
 /// A time on the statement's date.
-pub fn on_today(t: Time, env: &StatementEnv) -> DateTime {
+fn on_today(t: Time, env: &StatementEnv) -> DateTime {
     let local = env.time_zone.local(env.now_micros);
     let day = local.div_euclid(narwal_types::temporal::DAY) * narwal_types::temporal::DAY;
     DateTime::from_unix_micros(day + t.micros, t.fsp).unwrap_or_default()
@@ -169,7 +190,10 @@ pub fn on_today(t: Time, env: &StatementEnv) -> DateTime {
 pub fn dated<'v>(v: ValueRef<'v>, column: TypeKind, env: &StatementEnv) -> ValueRef<'v> {
     match (v, column) {
         (ValueRef::Time(t), TypeKind::Date | TypeKind::DateTime(_) | TypeKind::Timestamp(_)) => {
-            ValueRef::DateTime(on_today(t, env))
+            match as_moment(t, env) {
+                Some(t) => ValueRef::DateTime(t),
+                None => v,
+            }
         }
         _ => v,
     }

@@ -703,9 +703,9 @@ pub fn unify<'a>(types: impl IntoIterator<Item = &'a ExprType>, op: &str) -> Sql
     };
     // Doubles are shown with as many digits as the one that has most.
     let decimals = some.iter().map(|t| t.decimals).max().unwrap_or(NOT_FIXED);
-    // A NULL counts as a signed integer, but for where another value is chosen by it.
+    // A NULL counts as a signed number, but for where another value is chosen by it.
     let signed_null = some.len() < all.len()
-        && first.ty.is_integer()
+        && first.ty.is_numeric()
         && matches!(op, "coalesce" | "ifnull" | "case" | "UNION");
     let sign_of_null = signed_null && some.iter().any(|t| t.ty.unsigned);
     if let [one] = some[..]
@@ -718,7 +718,8 @@ pub fn unify<'a>(types: impl IntoIterator<Item = &'a ExprType>, op: &str) -> Sql
     if some.iter().any(|t| t.is_fixed_double()) && some.iter().all(|t| t.ty.is_numeric()) {
         return Ok(unify_fixed(&some, decimals, op).with_nullable(nullable));
     }
-    if some.iter().all(|t| t.ty == first.ty) && !first.ty.is_string() && !sign_of_null {
+    let alike = some.iter().all(|t| t.ty == first.ty) && !first.ty.is_string();
+    if alike && !(sign_of_null && first.ty.is_integer()) {
         let ty = ExprType {
             nullable,
             decimals,
@@ -729,6 +730,13 @@ pub fn unify<'a>(types: impl IntoIterator<Item = &'a ExprType>, op: &str) -> Sql
             ..first.without_zeros()
         };
         let digits = some.iter().map(|t| t.int_digits()).max().unwrap_or(1);
+        if sign_of_null {
+            let column = ColumnType {
+                unsigned: false,
+                ..ty.ty
+            };
+            return Ok(ExprType { ty: column, ..ty });
+        }
         return Ok(match ty.ty.is_integer() {
             true => ExprType {
                 boolean: some.iter().all(|t| t.boolean),

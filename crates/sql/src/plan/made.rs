@@ -92,6 +92,17 @@ pub fn column_type(c: &ResultColumn) -> ExprType {
     if !c.ty.is_string() {
         t.width = c.length;
     }
+    // What has no length of its own has that of what it was made of.
+    t.ty.kind = match (c.ty.kind, c.length) {
+        (TypeKind::VarChar(NO_LENGTH), n @ 1..=16_383) => TypeKind::VarChar(n as u16),
+        (TypeKind::VarBinary(NO_LENGTH), n @ 1..=65_532) => TypeKind::VarBinary(n as u16),
+        (TypeKind::VarChar(NO_LENGTH), n @ 1..) => {
+            let bytes = u64::from(n) * u64::from(c.ty.char_bytes());
+            TypeKind::Text(BlobSize::holding(bytes))
+        }
+        (TypeKind::VarBinary(NO_LENGTH), n @ 1..) => TypeKind::Blob(BlobSize::holding(n.into())),
+        (kind, _) => kind,
+    };
     // A computed integer has as many digits as it has characters.
     if c.ty.is_integer() && c.org_name.is_empty() && c.length > 0 {
         let sign = u32::from(!c.ty.unsigned);

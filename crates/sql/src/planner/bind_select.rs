@@ -67,10 +67,21 @@ fn position(e: &AstExpr) -> Option<i128> {
     }
 }
 
+/// The type of an output column: members of an ENUM or a SET that no column has are texts.
+fn kept_of(e: &Expr) -> ExprType {
+    let t = e.ty();
+    match &e.kind {
+        ExprKind::Param(_) | ExprKind::Stored(_) | ExprKind::Subquery(_) if t.ty.is_member() => {
+            ExprType::string(t.chars(), t.ty.collation, t.coercibility, t.nullable)
+        }
+        _ => t,
+    }
+}
+
 /// Describes an output column.
 /// `of`: the column that it is, by its place in its source.
 pub(crate) fn result_column(name: &str, e: &Expr, of: Option<(&Source, usize)>) -> ResultColumn {
-    let t: ExprType = e.ty();
+    let t: ExprType = kept_of(e);
     let mut c = ResultColumn {
         db: String::new(),
         table: String::new(),
@@ -249,6 +260,12 @@ impl SelectList {
                 SelectItem::TableWildcard(name) => list.table_star(name, scope)?,
                 SelectItem::Expr { expr, alias, text } => {
                     list.expr((expr, text), alias.as_ref(), scope)?;
+                    if let AstExpr::Temporal {
+                        odbc: true, text, ..
+                    } = expr
+                    {
+                        list.name_of_text(text, alias.is_some());
+                    }
                     if let (Some(listed), Some(alias), Some(e)) =
                         (&listed, alias, list.items.last())
                     {
@@ -258,6 +275,16 @@ impl SelectList {
             }
         }
         Ok(list)
+    }
+
+    /// What stands in braces as a moment and is none is a text, whose column is named by it.
+    fn name_of_text(&mut self, text: &str, named: bool) {
+        if let (false, Some(column), Some(item)) =
+            (named, self.columns.last_mut(), self.items.last())
+            && item.ty.is_string()
+        {
+            column.name = text.into();
+        }
     }
 
     /// True if a later clause may need to know which of several tables' columns the list has.
@@ -362,11 +389,11 @@ impl SelectList {
 }
 
 impl Resolver<'_> {
-    /// Binds LIMIT's operands.
-    pub fn limit(&self, limit: Option<&Limit>) -> SqlResult<Option<LimitPlan>> {
+    /// Binds LIMIT's operands. `whole`: rows go to a client, who may have said how many it wants.
+    pub fn limit(&self, limit: Option<&Limit>, whole: bool) -> SqlResult<Option<LimitPlan>> {
         let env = self.env;
         let Some(l) = limit else {
-            if env.select_limit == u64::MAX {
+            if env.select_limit == u64::MAX || !whole {
                 return Ok(None);
             }
             return Ok(Some(LimitPlan {
@@ -406,6 +433,7 @@ impl Resolver<'_> {
         outer: Option<&OuterScope<'_>>,
     ) -> SqlResult<LogicalSelect> {
         let env = self.env;
+        let whole = self.whole.take();
         let FromPlan {
             sources,
             body,
@@ -457,7 +485,7 @@ impl Resolver<'_> {
             let groups = Grouped::new(&keys, &sources, &body, filter.as_ref());
             groups.check(grouped, s.distinct, &list.items, &order)?;
         }
-        let limit = self.limit(s.limit.as_ref())?;
+        let limit = self.limit(s.limit.as_ref(), whole)?;
         let all_rows = grouped
             || !calls.is_empty()
             || s.distinct

@@ -518,6 +518,8 @@ impl Resolver<'_> {
         i: &Insert,
         written: &Written,
     ) -> SqlResult<(SelectPlan, Option<SelectedColumns>)> {
+        // What comes up before there are rows is about the first one.
+        self.env.row_number.set(1);
         let table = written.table();
         let (mut plan, selected) = match self.columns_besides(i, written)? {
             None => (self.select(s)?, None),
@@ -526,10 +528,6 @@ impl Resolver<'_> {
                 (plan, Some(columns))
             }
         };
-        // `sql_select_limit` is for rows that a client gets.
-        if plan.limit.as_ref().is_some_and(|l| l.count.is_none()) {
-            plan.limit = None;
-        }
         // Of the table itself the rows are kept first, as they would be shown, unless it is one that its key selects.
         let one = |t: &TablePlan| {
             matches!(t.access.lookup, Lookup::Point(_)) && matches!(t.rows, Rows::Stored)

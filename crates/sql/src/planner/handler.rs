@@ -87,7 +87,7 @@ impl Resolver<'_> {
             step: self.handler_step(&table, index, &read.cursor, &key)?,
             filter,
             limit: match &read.limit {
-                Some(l) => self.limit(Some(l))?,
+                Some(l) => self.limit(Some(l), false)?,
                 None => None,
             },
             items: rows.items,

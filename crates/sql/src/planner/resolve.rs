@@ -45,6 +45,8 @@ pub struct Resolver<'a> {
     pub numbered: Cell<bool>,
     /// LIMIT ROWS EXAMINED, wherever in the statement it stands: it is for all of it.
     pub rows_examined: RefCell<Option<Expr>>,
+    /// The next SELECT is the whole statement: `sql_select_limit` is for the rows that a client gets.
+    pub whole: Cell<bool>,
     /// The MERGE tables that the statement writes.
     pub written_merge: RefCell<Option<WrittenMerge>>,
 }
@@ -74,6 +76,7 @@ impl<'a> Resolver<'a> {
             join_checks: RefCell::default(),
             open_views: RefCell::default(),
             rows_examined: RefCell::default(),
+            whole: Cell::new(false),
             written_merge: RefCell::default(),
         }
     }

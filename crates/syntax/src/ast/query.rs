@@ -335,6 +335,8 @@ pub struct Select {
     pub with: Option<With>,
     /// DISTINCT.
     pub distinct: bool,
+    /// It is a row of VALUES.
+    pub row: bool,
     /// SQL_CALC_FOUND_ROWS.
     pub calc_found_rows: bool,
     /// What else stands behind SELECT.
@@ -390,6 +392,7 @@ impl Select {
         Select {
             with: None,
             distinct: false,
+            row: false,
             calc_found_rows: false,
             options: SelectOptions::default(),
             straight: false,

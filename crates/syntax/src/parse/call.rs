@@ -5,7 +5,7 @@ use crate::ast::{
     FrameExclude, FrameUnit, FunctionSchema, Limit, Literal, MatchMode, ORACLE_SCHEMA, OrderItem,
     Over, Special, TableName, TemporalKind, TrimSide, Unit, WeightLevel, WindowSpec,
 };
-use crate::builtin::{is_aggregate, is_window_function, needs_adjacent};
+use crate::builtin::{argument_bounds, is_aggregate, is_window_function, needs_adjacent};
 use crate::keyword::Kw;
 use crate::parse::level;
 use crate::parser::Parser;
@@ -165,10 +165,18 @@ impl Parser<'_> {
             Kw::JSON_OBJECTAGG => 2,
             _ => 0,
         };
-        if self.eat_tok(Tok::RParen) {
+        let bounds = match plain {
+            true => argument_bounds(Kw::of(&call.name)),
+            false => None,
+        };
+        let (least, most) = bounds.unwrap_or((0, usize::MAX));
+        if least == 0 && self.eat_tok(Tok::RParen) {
             return Ok(Expr::Call(Box::new(call)));
         }
         loop {
+            if call.args.len() == most {
+                return Err(self.error());
+            }
             call.args.push(self.nested(Self::expr)?);
             if let Some(ty) = self.json_returning(&call)? {
                 self.expect_tok(Tok::RParen)?;
@@ -189,6 +197,9 @@ impl Parser<'_> {
             if !self.eat_tok(Tok::Comma) {
                 break;
             }
+        }
+        if call.args.len() < least {
+            return Err(self.error());
         }
         self.expect_tok(Tok::RParen)?;
         if plain {

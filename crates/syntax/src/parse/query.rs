@@ -295,6 +295,7 @@ impl Parser<'_> {
             Ok(Select {
                 subqueries,
                 params: p.params,
+                row: true,
                 ..Select::of(items, None)
             })
         })?;
@@ -496,7 +497,11 @@ impl Parser<'_> {
     fn named_expr(&mut self) -> SqlResult<(Expr, String)> {
         let first = self.peek_token();
         let expr = self.expr()?;
-        let text = match &expr {
+        let mut bare = &expr;
+        while let Expr::Nested(inner) = bare {
+            bare = inner;
+        }
+        let text = match bare {
             Expr::Column(name) => name.clone(),
             Expr::Qualified(q) => q.column.clone(),
             Expr::Literal(Literal::String(s) | Literal::National(s))
@@ -513,6 +518,12 @@ impl Parser<'_> {
                 value: Literal::NullText,
                 ..
             } => "NULL".into(),
+            // The brackets around a literal are not of its name.
+            Expr::Literal(Literal::String(s) | Literal::Number(s))
+                if matches!(first.tok, Tok::LParen | Tok::LBrace) =>
+            {
+                s.clone()
+            }
             _ => self.written(first.start as usize, self.behind()),
         };
         Ok((expr, text))

@@ -256,7 +256,7 @@ pub(crate) fn event_column(def: &Definition, last: Option<i64>, column: &str) ->
         "ends" => utc(part.ends),
         "status" => text(part.status.name()),
         "on_completion" => text(if part.preserve { "PRESERVE" } else { "DROP" }),
-        "sql_mode" => text(&def.mode().names()),
+        "sql_mode" => text(&def.mode_in_tables()),
         "comment" => text(&def.comment),
         "originator" => Value::Int(i64::from(part.originator)),
         "time_zone" => text(&part.time_zone),

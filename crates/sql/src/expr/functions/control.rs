@@ -2,7 +2,7 @@
 
 use super::typing::int_not_null;
 use crate::expr::call::reserve_for;
-use crate::expr::compare::{compare_one, on_today, read_datetime};
+use crate::expr::compare::{as_moment, compare_one, read_datetime};
 use crate::expr::eval::bits_as_number;
 use crate::expr::node::Operands;
 use crate::expr::node::{Call, Expr, ExprKind, ExprType, Function, Typing};
@@ -54,7 +54,12 @@ pub(crate) static NULLIF: Function = Function::of_operands(
     "NULL if both are equal, else the first one.",
     |t| {
         fixed::check_nullif(t.types())?;
-        Ok(t.arg(0).chosen_text().with_nullable(true))
+        let first = t.arg(0);
+        Ok(match first.ty.is_member() {
+            true => types::unify([&first], t.name)?,
+            false => first.chosen_text(),
+        }
+        .with_nullable(true))
     },
     nullif,
 );
@@ -181,6 +186,8 @@ fn nullif<'a>(o: &Operands<'a, '_>) -> SqlResult<Val<'a>> {
     match a.as_ref() {
         _ if order == Some(Ordering::Equal) => Ok(Val::NULL),
         ValueRef::Decimal(_) if o.raw => o.args[0].eval_unrounded(o.ctx, o.row),
+        // Of an ENUM or a SET it gives the text.
+        _ if o.args[0].ty.ty.is_member() => Ok(o.expr.fitted(a, o.raw)),
         _ => Ok(bits_as_number(a)),
     }
 }
@@ -239,7 +246,7 @@ fn extreme_moment<'a>(c: &Call<'a, '_>, wanted: Ordering, fsp: Option<u8>) -> Sq
     let moment = |i: usize| match c.v(i) {
         ValueRef::Date(d) => d.at_midnight(),
         ValueRef::DateTime(t) => t,
-        ValueRef::Time(t) => on_today(t, env),
+        ValueRef::Time(t) => as_moment(t, env).unwrap_or_default(),
         v => read_datetime(v, fsp.is_none(), env),
     };
     let key = |t: &DateTime| (t.date, t.micros);

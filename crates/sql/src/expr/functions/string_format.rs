@@ -36,10 +36,11 @@ pub(super) static FUNCTIONS: &[&Function] = &[
     &Function::new(
         "load_file",
         "path",
-        "NULL: no file of the server can be read.",
+        "What a file of the server's host holds; NULL if it can't be read, or the account may not use files.",
         |_| Ok(bytes(1 << 24, true)),
-        |_| Ok(Val::NULL),
+        load_file,
     )
+    .volatile()
     .never_defined(),
     &Function::new(
         "make_set",
@@ -113,6 +114,14 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         weight_levels,
     ),
 ];
+
+fn load_file<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    let env = c.ctx.env;
+    let who = (&*env.current_user, env.current_role.as_deref());
+    let most = env.max_allowed_packet;
+    let found = env.variables.load_file(&c.text(0), who, most)?;
+    Ok(found.map_or(Val::NULL, |b| Val::Owned(Value::Bytes(b.into()))))
+}
 
 fn soundex_type(t: &Typing<'_>) -> SqlResult<ExprType> {
     t.string_of(0..1, t.chars(0).max(4), t.nullable())

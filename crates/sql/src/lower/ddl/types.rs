@@ -30,7 +30,7 @@ pub(crate) fn too_big(column: &str, max: u32) -> SqlError {
     errors::TOO_BIG_FIELDLENGTH.with([&column, &max])
 }
 
-/// The type of a variable of a stored program. A TIMESTAMP is kept as it is seen.
+/// The type of a variable of a stored program.
 pub fn variable_type(
     t: &DataType,
     collation: Option<&str>,
@@ -38,10 +38,6 @@ pub fn variable_type(
     sql_mode: SqlMode,
 ) -> SqlResult<(ColumnType, Option<u8>)> {
     let (kind, ty) = data_type(t, "", sql_mode)?;
-    let kind = match kind {
-        TypeKind::Timestamp(n) => TypeKind::DateTime(n),
-        k => k,
-    };
     let mut column = ColumnType {
         kind,
         unsigned: ty.unsigned,
@@ -165,6 +161,7 @@ fn kind(t: &DataType, column: &str, sql_mode: SqlMode, ty: &mut Type) -> SqlResu
         N::Date => TypeKind::Date,
         N::Time => TypeKind::Time(digits(t, column)?),
         N::DateTime => TypeKind::DateTime(digits(t, column)?),
+        N::Timestamp if sql_mode.has(SqlMode::MAXDB) => TypeKind::DateTime(digits(t, column)?),
         N::Timestamp => TypeKind::Timestamp(digits(t, column)?),
         N::Year => {
             if t.length == Some(2) {

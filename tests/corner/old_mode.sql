@@ -1,0 +1,16 @@
+-- old_mode=ZERO_DATE_TIME_CAST: a time becomes a moment of the year 0; one below zero is none.
+SET old_mode = 'ZERO_DATE_TIME_CAST', sql_mode = '', timestamp = 1700000000;
+SELECT CAST(TIME'10:20:30' AS DATETIME), CAST(TIME'830:20:30' AS DATETIME), CAST(TIME'700:20:30' AS DATE);
+-- nowarn
+SELECT CAST(TIME'-10:30:30' AS DATETIME);
+-- nowarn
+SELECT TO_DAYS(TIME'10:20:30'), TO_DAYS(TIME'-10:20:30'), TO_DAYS(TIME'830:20:30');
+CREATE TABLE om (id INT PRIMARY KEY, t TIME, a DATETIME);
+-- nowarn
+INSERT INTO om VALUES (1, '10:20:30', TIME'10:20:30'), (2, '830:20:30', TIME'830:20:30'), (3, '00:00:00', TIME'-10:20:30');
+-- nowarn
+SELECT id, a, CAST(t AS DATETIME), DATE(t) FROM om ORDER BY id;
+SELECT id FROM om WHERE t > '0000-00-00 10:00:00' ORDER BY id;
+SET old_mode = DEFAULT;
+SELECT CAST(TIME'10:20:30' AS DATETIME), DATE(TIME'10:20:30');
+SET sql_mode = DEFAULT, timestamp = DEFAULT;

@@ -1,0 +1,25 @@
+-- VALUES in views, as it is printed.
+CREATE TABLE vv1 (a INT, b INT);
+INSERT INTO vv1 VALUES (1,2),(3,4);
+CREATE DEFINER=`root`@`localhost` VIEW vva AS VALUES (5),(7),(1) ORDER BY 1 LIMIT 2;
+SHOW CREATE VIEW vva;
+SELECT * FROM vva;
+CREATE DEFINER=`root`@`localhost` VIEW vvb AS (VALUES (5),(7) LIMIT 1,2) UNION (VALUES (5),(7),(1) ORDER BY 1 LIMIT 2);
+SHOW CREATE VIEW vvb;
+SELECT * FROM vvb;
+CREATE DEFINER=`root`@`localhost` VIEW vvc AS WITH t(a) AS (VALUES (2),(1)) SELECT a FROM t;
+SHOW CREATE VIEW vvc;
+SELECT * FROM vvc ORDER BY a;
+CREATE DEFINER=`root`@`localhost` VIEW vvd AS SELECT (VALUES ((SELECT a FROM vv1 WHERE a > 2))) AS m FROM vv1;
+SHOW CREATE VIEW vvd;
+SELECT * FROM vvd;
+CREATE DEFINER=`root`@`localhost` VIEW vve AS SELECT a, b FROM vv1 UNION VALUES (1,2);
+SHOW CREATE VIEW vve;
+SELECT * FROM vve ORDER BY a;
+CREATE DEFINER=`root`@`localhost` VIEW vvf AS SELECT a IN (VALUES (1),(2)) i FROM vv1;
+SHOW CREATE VIEW vvf;
+SELECT * FROM vvf ORDER BY i;
+CREATE DEFINER=`root`@`localhost` VIEW vvg AS SELECT * FROM (VALUES (1,'a'),(2,'b')) d;
+SHOW CREATE VIEW vvg;
+SELECT * FROM vvg ORDER BY 1;
+DROP VIEW vva, vvb, vvc, vvd, vve, vvf, vvg;
