@@ -56,3 +56,22 @@ call sys.ps_setup_show_enabled_consumers();
 select routine_name, routine_type, data_type, dtd_identifier, is_deterministic, sql_data_access, security_type from information_schema.routines where routine_schema='sys' and routine_name in ('format_bytes','list_add','ps_truncate_all_tables','version_major','ps_thread_id','table_exists') order by 1;
 select specific_name,ordinal_position,parameter_mode,parameter_name,dtd_identifier from information_schema.parameters where specific_schema='sys' and specific_name in ('format_bytes','list_add','ps_truncate_all_tables','version_major','ps_thread_id','table_exists','sys_get_config') order by 1,2;
 select sys.nope(1);
+select count(*)>600 from information_schema.keywords;
+select count(*)>250 from information_schema.sql_functions;
+select * from information_schema.keywords where word in ('SELECT','ALTER','FOO') order by 1;
+select * from information_schema.sql_functions where function in ('ABS','COUNT','CONCAT','FOO') order by 1;
+set @va=1, @vb='x', @vc=1.5, @vd=null, @ve=1e3;
+select * from information_schema.user_variables where variable_name in ('va','vb','vc','vd','ve') order by 1;
+select count(*) from information_schema.thread_pool_groups;
+describe information_schema.thread_pool_stats;
+truncate table performance_schema.accounts;
+truncate table performance_schema.nope;
+-- nowarn
+insert into performance_schema.accounts select * from performance_schema.accounts;
+-- nowarn
+delete from performance_schema.threads;
+-- nowarn
+update performance_schema.accounts set user='x';
+alter table performance_schema.accounts add x int;
+create index i on performance_schema.accounts (user);
+drop table performance_schema.accounts2;

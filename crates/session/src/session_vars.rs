@@ -57,6 +57,16 @@ struct State {
 }
 
 impl SessionVars {
+    /// All user variables, by name.
+    pub(crate) fn all_of_user(&self) -> Vec<(String, Value, Collation)> {
+        let state = self.state.lock();
+        let mut all: Vec<_> = (state.user.iter())
+            .map(|(name, (value, collation))| (name.clone(), value.clone(), *collation))
+            .collect();
+        all.sort_by(|a, b| a.0.cmp(&b.0));
+        all
+    }
+
     /// Errors 1100 and 1099: a function or a sequence reaches for a table that LOCK TABLES does not name, or not for writing.
     pub(crate) fn check_locked(&self, db: &str, name: &str, write: bool) -> SqlResult<()> {
         let Some(all) = self.locked_names.lock().clone() else {

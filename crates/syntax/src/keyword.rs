@@ -163,6 +163,11 @@ impl Kw {
         WORDS[self as usize].0
     }
 
+    /// All words.
+    pub fn all() -> impl Iterator<Item = &'static str> {
+        WORDS[1..].iter().map(|w| w.0)
+    }
+
     /// True if it is no name without backticks.
     #[inline]
     pub fn is_reserved(self) -> bool {

@@ -108,6 +108,17 @@ pub(super) const fn unsigned(name: &'static str, kind: TypeKind, width: u8) -> C
 
 /// All tables by name.
 pub(super) const TABLES: &[(&str, &[Column])] = &[
+    ("KEYWORDS", &[text("WORD", 64).or_null()]),
+    ("SQL_FUNCTIONS", &[text("FUNCTION", 64).or_null()]),
+    (
+        "USER_VARIABLES",
+        &[
+            text("VARIABLE_NAME", 64),
+            text("VARIABLE_VALUE", 2048).or_null(),
+            text("VARIABLE_TYPE", 64),
+            text("CHARACTER_SET_NAME", 32).or_null(),
+        ],
+    ),
     (
         "APPLICABLE_ROLES",
         &[

@@ -16,6 +16,7 @@
 //! | `mysql_information.sql`, `mysql_columns.rs`, `mysql_rows.rs` | MySQL's `information_schema` under its face: the tables, what their rows have beyond MariaDB's, and the order |
 //! | `sys.rs`, `sys_rows.rs`, `sys_mariadb.sql`, `sys_mysql.sql` | the schema `sys` |
 //! | `mysql_performance.rs`, `mysql_performance.sql` | `performance_schema` under MySQL's face |
+//! | `words.rs` | KEYWORDS, SQL_FUNCTIONS, USER_VARIABLES |
 //! | `readers.rs` | NARWAL_BINLOG_READERS |
 //! | `innodb_columns.rs`, `innodb.rs` | INNODB_TRX, INNODB_LOCKS, INNODB_LOCK_WAITS, INNODB_SYS_* and the other INNODB tables |
 //!
@@ -40,6 +41,7 @@ mod system;
 pub(crate) mod tables;
 mod uncounted_columns;
 mod views;
+mod words;
 use crate::privileges::PrivilegeSet;
 use crate::programs::TablesOf;
 use crate::programs::events::show::events;
@@ -88,6 +90,9 @@ fn maker(name: &str) -> Maker {
         "PROCESSLIST" => server::process_list,
         "PLUGINS" | "ALL_PLUGINS" => server::plugins,
         "KEY_CACHES" => server::key_caches,
+        "KEYWORDS" => words::keywords,
+        "SQL_FUNCTIONS" => words::functions,
+        "USER_VARIABLES" => words::user_variables,
         "GLOBAL_VARIABLES" => server::global_variables,
         "SESSION_VARIABLES" => server::session_variables,
         "SYSTEM_VARIABLES" => server::system_variables,

@@ -161,6 +161,49 @@ pub(super) const TABLES: &[(&str, &[Column])] = &[
         ],
     ),
     (
+        "THREAD_POOL_GROUPS",
+        &[
+            int("GROUP_ID", Int, 6),
+            int("CONNECTIONS", Int, 6),
+            int("THREADS", Int, 6),
+            int("ACTIVE_THREADS", Int, 6),
+            int("STANDBY_THREADS", Int, 6),
+            int("QUEUE_LENGTH", Int, 6),
+            int("HAS_LISTENER", TinyInt, 1),
+            int("IS_STALLED", TinyInt, 1),
+        ],
+    ),
+    (
+        "THREAD_POOL_QUEUES",
+        &[
+            int("GROUP_ID", Int, 6),
+            int("POSITION", Int, 6),
+            int("PRIORITY", Int, 1),
+            unsigned("CONNECTION_ID", BigInt, 19).or_null(),
+            int("QUEUEING_TIME_MICROSECONDS", BigInt, 19),
+        ],
+    ),
+    (
+        "THREAD_POOL_STATS",
+        &[
+            int("GROUP_ID", Int, 6),
+            int("THREAD_CREATIONS", BigInt, 19),
+            int("THREAD_CREATIONS_DUE_TO_STALL", BigInt, 19),
+            int("WAKES", BigInt, 19),
+            int("WAKES_DUE_TO_STALL", BigInt, 19),
+            int("THROTTLES", BigInt, 19),
+            int("STALLS", BigInt, 19),
+            int("POLLS_BY_LISTENER", BigInt, 19),
+            int("POLLS_BY_WORKER", BigInt, 19),
+            int("DEQUEUES_BY_LISTENER", BigInt, 19),
+            int("DEQUEUES_BY_WORKER", BigInt, 19),
+        ],
+    ),
+    (
+        "THREAD_POOL_WAITS",
+        &[text("REASON", 16), int("COUNT", BigInt, 19)],
+    ),
+    (
         "USER_STATISTICS",
         &[
             text("USER", 128),

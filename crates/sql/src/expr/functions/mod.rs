@@ -112,6 +112,13 @@ pub fn lookup(name: &str) -> Option<&'static Function> {
     BY_NAME.get(name).copied()
 }
 
+/// The names of all functions and aggregates.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    let scalar = SUBJECTS.iter().flat_map(|(_, list)| list.iter());
+    let scalar = scalar.filter(|f| !f.is_hidden()).flat_map(|f| f.names());
+    scalar.chain(aggregate::AGGREGATES.iter().map(|a| a.name))
+}
+
 /// The name that functions and aggregates are printed by, given one of their names in lower case.
 pub fn printed_name(name: &str) -> &str {
     if let Some(f) = lookup(name) {
