@@ -245,6 +245,22 @@ fn copies_rows(old: &TableDef, def: &TableDef, actions: &[AlterAction]) -> bool 
         })
 }
 
+/// Values are computed for each row.
+fn computes_anew(d: &Draft<'_>, actions: &[AlterAction]) -> bool {
+    let mut columns = d.columns.iter();
+    columns.any(|c| computed_by_row(c, &d.def) || stored_again(d.old, c, actions))
+}
+
+/// A key comes, which is filled from the rows.
+fn gets_key(def: &TableDef) -> bool {
+    def.indexes.iter().any(|i| i.id == 0)
+}
+
+/// A unique key comes: ALTER IGNORE leaves rows out of the copy that it has no place for.
+fn gets_unique_key(def: &TableDef) -> bool {
+    def.indexes.iter().any(|i| i.unique && i.id == 0)
+}
+
 /// A key WITHOUT OVERLAPS comes.
 fn gets_overlaps(def: &TableDef) -> bool {
     def.indexes.iter().any(|i| i.without_overlaps && i.id == 0)
@@ -480,10 +496,8 @@ impl Run<'_> {
         if draft.def.sequence && !old.sequence {
             self.has_one_row(table)?;
         }
-        let computed = (draft.columns.iter()).any(|c| computed_by_row(c, &draft.def))
-            || draft.columns.iter().any(|c| stored_again(old, c, actions));
         let copied = retyped
-            || computed
+            || computes_anew(&draft, actions)
             || ignore
             || temporary
             || another
@@ -493,13 +507,11 @@ impl Run<'_> {
         if copied && self.renames_keys(&draft) {
             return Err(copy_renames_keys());
         }
-        // Rows that a new unique key has no place for are left out of a copy.
-        let leaves_out = ignore && (draft.def.indexes.iter()).any(|i| i.id == 0 && i.unique);
-        let in_place = !temporary && !leaves_out && self.is_in_place(&draft, copied);
-        let fills = draft.def.indexes.iter().any(|i| i.id == 0);
-        if asked.lock_none && (!in_place || fills) && self.db.table_rows(table) > 0 {
-            return Err(errors::ALTER_OPERATION_NOT_SUPPORTED_REASON.text("LOCK=NONE is not supported. Reason: Writers of the table wait while its rows are read for this change. Try LOCK=SHARED"
-                    .to_string()));
+        let in_place = !temporary
+            && !(ignore && gets_unique_key(&draft.def))
+            && self.is_in_place(&draft, copied);
+        if asked.lock_none && (!in_place || gets_key(&draft.def)) {
+            self.needs_no_rows(table)?;
         }
         if in_place {
             let told = copied || elsewhere;
@@ -507,6 +519,18 @@ impl Run<'_> {
         }
         let told = self.alter_by_copy(table, draft, asked.auto_increment, (ignore, copied))?;
         Ok(if elsewhere { told.0 } else { told.1 })
+    }
+
+    /// Error 1846 for LOCK=NONE of a change that reads the rows, if there are any.
+    fn needs_no_rows(&self, table: &Table) -> SqlResult<()> {
+        if self.db.table_rows(table) == 0 {
+            return Ok(());
+        }
+        Err(errors::ALTER_OPERATION_NOT_SUPPORTED_REASON.text(
+            "LOCK=NONE is not supported. Reason: Writers of the table wait while its rows are read for this change. \
+             Try LOCK=SHARED"
+                .to_string(),
+        ))
     }
 
     /// Makes the table anew. Gives the number of its rows, and of those that MariaDB tells of for its own store. `next`: the

@@ -94,6 +94,18 @@ fn stored(written: &AstExpr, e: Expr, to: &ColumnType) -> Expr {
     }
 }
 
+/// The values of a SELECT that go into binary columns, and the character sets whose bytes they are there.
+fn encoded(rows: &RowSource, columns: &[usize], table: &Table) -> Vec<(usize, Charset)> {
+    let RowSource::Select(plan) = rows else {
+        return Vec::new();
+    };
+    let set = |(at, c): (usize, &usize)| {
+        let set = plan.columns[at].ty.bytes_for(&table.def.columns[*c].ty)?;
+        Some((at, set))
+    };
+    columns.iter().enumerate().filter_map(set).collect()
+}
+
 /// True if the select list has an aggregate: its rows are no rows of tables then.
 fn aggregates(s: &Select) -> bool {
     fn inside(e: &mut AstExpr) -> bool {
@@ -366,13 +378,7 @@ impl Resolver<'_> {
         for (at, c) in columns.iter().enumerate() {
             given[*c] = Some(at);
         }
-        let mut encoded = Vec::new();
-        if let RowSource::Select(plan) = &rows {
-            for (at, c) in columns.iter().enumerate() {
-                let set = plan.columns[at].ty.bytes_for(&table.def.columns[*c].ty);
-                encoded.extend(set.map(|set| (at, set)));
-            }
-        }
+        let encoded = encoded(&rows, &columns, &table);
         let on_duplicate = self.set_plans(
             &i.on_duplicate,
             &written,
