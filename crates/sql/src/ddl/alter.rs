@@ -507,8 +507,7 @@ impl Run<'_> {
         if copied && self.renames_keys(&draft) {
             return Err(copy_renames_keys());
         }
-        let in_place = !temporary
-            && !(ignore && gets_unique_key(&draft.def))
+        let in_place = !(temporary || ignore && gets_unique_key(&draft.def))
             && self.is_in_place(&draft, copied);
         if asked.lock_none && (!in_place || gets_key(&draft.def)) {
             self.needs_no_rows(table)?;
