@@ -498,10 +498,8 @@ impl Store<'_> {
             }
             ValueRef::Float(f) => Some(f as i64 as u64),
             ValueRef::Double(f) => Some(f as i64 as u64),
-            v => {
-                let n = to_integer(v, &mut NoWarnings);
-                (n <= u64::MAX.into()).then_some(n as u64)
-            }
+            ValueRef::Decimal(d) if d.to_i128().is_some_and(|n| n > u64::MAX.into()) => None,
+            v => Some(to_integer(v, &mut NoWarnings) as u64),
         };
         let number = !matches!(v, ValueRef::Str(_) | ValueRef::Bytes(_));
         let max = if width < 64 {
