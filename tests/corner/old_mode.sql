@@ -1,4 +1,5 @@
 -- old_mode=ZERO_DATE_TIME_CAST: a time becomes a moment of the year 0; one below zero is none.
+-- nowarn
 SET old_mode = 'ZERO_DATE_TIME_CAST', sql_mode = '', timestamp = 1700000000;
 SELECT CAST(TIME'10:20:30' AS DATETIME), CAST(TIME'830:20:30' AS DATETIME), CAST(TIME'700:20:30' AS DATE);
 -- nowarn

@@ -17,6 +17,9 @@ impl SessionVars {
         match catalog.table(db, name) {
             Some(t) if t.def.sequence => Ok(t.clone()),
             Some(t) => Err(not_a_sequence(codes::NOT_SEQUENCE, t)),
+            None if catalog.view(db, name).is_some() => {
+                Err(errors::NOT_SEQUENCE.with([&db, &name]))
+            }
             None => Err(unknown_sequence(name)),
         }
     }

@@ -398,6 +398,9 @@ pub(crate) fn accepted(
                 env.warn(codes::UNKNOWN_ERROR, d.inert_text());
             }
         }
+        _ if value != current && d.hooks.idle.is_some_and(|idle| idle(&value)) => {
+            env.warn(codes::UNKNOWN_ERROR, d.inert_text());
+        }
         _ => {}
     }
     Ok(value)

@@ -25,6 +25,38 @@ const MAX_NAME: usize = 64;
 /// Bytes of the text that 1064 shows.
 const NEAR: usize = 80;
 
+/// Bytes of a name that 1300 shows, `\\x..` counted as four.
+const SHOWN_NAME: usize = 64;
+
+/// Error 1300 for a name with a character beyond U+FFFF: MariaDB has none, and a replica of its kind would stop at it.
+fn check_characters(name: &str) -> SqlResult<()> {
+    if name.bytes().all(|b| b < 0xF0) {
+        return Ok(());
+    }
+    let mut shown = String::new();
+    for c in name.chars() {
+        match c.is_ascii() {
+            true => shown.push(c),
+            false => (c.encode_utf8(&mut [0; 4]).bytes())
+                .for_each(|b| shown.push_str(&format!("\\x{b:02X}"))),
+        }
+    }
+    if shown.len() > SHOWN_NAME {
+        shown.truncate(SHOWN_NAME - 3);
+        shown.push_str("...");
+    }
+    Err(errors::INVALID_CHARACTER_STRING.with([&"utf8mb4", &shown]))
+}
+
+/// What a column is called that a text names: as a name, it has no character beyond U+FFFF.
+pub(crate) fn shown_name(text: String) -> String {
+    if text.bytes().all(|b| b < 0xF0) {
+        return text;
+    }
+    let known = |c: char| if c > '\u{FFFF}' { '?' } else { c };
+    text.chars().map(known).collect()
+}
+
 /// What parsing depends on.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ParseOptions {
@@ -384,8 +416,10 @@ impl<'a> Parser<'a> {
         match token.tok {
             Tok::Word(k) if k.is_reserved() || self.is_function(k) => Err(self.error()),
             Tok::Word(_) | Tok::QuotedIdent => {
+                let name = self.name_of(token);
+                check_characters(&name)?;
                 self.bump();
-                Ok(self.name_of(token))
+                Ok(name)
             }
             _ => Err(self.error()),
         }
@@ -431,9 +465,26 @@ impl<'a> Parser<'a> {
             return Err(self.error());
         }
         let name = self.name_of(t);
+        check_characters(&name)?;
         Self::check_length(&name)?;
         self.bump();
         Ok(name)
+    }
+
+    /// The name of a trigger or an event: error 1059 if it is too long.
+    pub(crate) fn program_name(&mut self) -> SqlResult<TableName> {
+        let mark = self.mark();
+        self.table_name().map_err(|e| {
+            if e.code != codes::WRONG_TABLE_NAME {
+                return e;
+            }
+            self.rewind(mark);
+            let mut name = self.any_word();
+            if name.is_ok() && self.eat_tok(Tok::Dot) {
+                name = self.any_word();
+            }
+            name.err().unwrap_or(e)
+        })
     }
 
     /// The name of a database: error 1102 if it is too long.

@@ -498,8 +498,10 @@ impl Store<'_> {
             }
             ValueRef::Float(f) => Some(f as i64 as u64),
             ValueRef::Double(f) => Some(f as i64 as u64),
+            ValueRef::Decimal(d) if d.to_i128().is_some_and(|n| n > u64::MAX.into()) => None,
             v => Some(to_integer(v, &mut NoWarnings) as u64),
         };
+        let number = !matches!(v, ValueRef::Str(_) | ValueRef::Bytes(_));
         let max = if width < 64 {
             (1u64 << width) - 1
         } else {
@@ -508,7 +510,7 @@ impl Store<'_> {
         match value.filter(|v| *v <= max) {
             Some(value) => Ok(Value::Bits(Bits { value, width })),
             None => {
-                let e = if self.mode.strict {
+                let e = if self.mode.strict && !(number && width == 64) {
                     self.error(errors::DATA_TOO_LONG)
                 } else {
                     self.out_of_range()
@@ -616,7 +618,11 @@ impl Store<'_> {
                 } else if !s[used..].iter().all(u8::is_ascii_whitespace) {
                     problem = Some(self.truncated());
                 }
-                f
+                // What is beyond every double is out of range, not the largest one.
+                match f.abs() == f64::MAX && beyond_doubles(&s[..used]) {
+                    true => f * 2.0,
+                    false => f,
+                }
             }
             v => to_f64(v, &mut NoWarnings),
         };
@@ -1195,6 +1201,12 @@ fn truncated_value(kind: &str, v: ValueRef<'_>) -> SqlWarning {
             errors::abridged(value, 128)
         ),
     )
+}
+
+/// Whether the text of a number is larger than any double.
+fn beyond_doubles(number: &[u8]) -> bool {
+    let text = std::str::from_utf8(number).unwrap_or_default();
+    text.trim().parse().is_ok_and(f64::is_infinite)
 }
 
 /// A value as a double. Text: its leading number, with warning 1292 if something else follows. NULL gives 0.

@@ -877,6 +877,8 @@ errors! {
          maximum allowed ({} seconds)";
     TOO_LONG_TABLE_COMMENT: 2 = 1628, b"HY000", "ER_TOO_LONG_TABLE_COMMENT",
         "Comment for table '{}' is too long (max = {})";
+    DELAYED_NOT_SUPPORTED: 1 = 1616, b"HY000", "ER_DELAYED_NOT_SUPPORTED",
+        "DELAYED option not supported for table '{}'";
     TOO_LONG_FIELD_COMMENT: 2 = 1629, b"HY000", "ER_TOO_LONG_FIELD_COMMENT",
         "Comment for field '{}' is too long (max = {})";
     FUNC_INEXISTENT_NAME_COLLISION: 1 = 1630, b"42000", "ER_FUNC_INEXISTENT_NAME_COLLISION",
@@ -979,6 +981,8 @@ errors! {
         "The password hash doesn't have the expected format";
     FK_COLUMN_CANNOT_DROP_CHILD: 3 = 1829, b"HY000", "ER_FK_COLUMN_CANNOT_DROP_CHILD",
         "Cannot drop column '{}': needed in a foreign key constraint '{}' of table {}";
+    FK_COLUMN_NOT_NULL: 2 = 1830, b"HY000", "ER_FK_COLUMN_NOT_NULL",
+        "Column '{}' cannot be NOT NULL: needed in a foreign key constraint '{}' SET NULL";
     DUP_INDEX: 1 = 1831, b"HY000", "ER_DUP_INDEX",
         "Duplicate index {}. This is deprecated and will be disallowed in a future release";
     FK_COLUMN_CANNOT_CHANGE: 2 = 1832, b"HY000", "ER_FK_COLUMN_CANNOT_CHANGE",

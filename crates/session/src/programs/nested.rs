@@ -121,10 +121,21 @@ impl<'a> Nested<'a> {
             return Ok(plan.clone());
         }
         let store = &self.programs.store;
-        let plan = store.plan_program(&step.stmt, &program.types, &self.env)?;
+        // In functions and triggers a delayed INSERT is none.
+        let at_once;
+        let stmt = match &step.stmt {
+            Stmt::Insert(i) if i.priority.is_some() => {
+                let mut i = i.clone();
+                i.priority = None;
+                at_once = Stmt::Insert(i);
+                &at_once
+            }
+            stmt => stmt,
+        };
+        let plan = store.plan_program(stmt, &program.types, &self.env)?;
         let uses = || {
             *self.env.column_uses.borrow_mut() = Some(Box::default());
-            let planned = store.plan_program(&step.stmt, &program.types, &self.env);
+            let planned = store.plan_program(stmt, &program.types, &self.env);
             let uses = self.env.column_uses.borrow_mut().take();
             planned.map(|_| uses.map(|u| u.list).unwrap_or_default())
         };

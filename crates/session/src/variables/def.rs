@@ -144,6 +144,8 @@ pub(crate) struct Hooks {
     pub at_start: AtStart,
     pub check_option: Option<CheckOption>,
     pub works_if: Option<fn(&Database) -> bool>,
+    /// Whether a part of such a value has no effect: a warning says so.
+    pub idle: Option<fn(&VarValue) -> bool>,
     pub inert: Option<&'static str>,
     pub inside: Inside,
 }
@@ -228,6 +230,7 @@ pub(super) const fn row(
             at_start: AtStart::Value,
             check_option: None,
             works_if: None,
+            idle: None,
             inert: None,
             inside: Inside::Session,
         },
@@ -452,6 +455,12 @@ impl VariableDef {
     /// It has an effect after all in such a database.
     pub(super) const fn works_if(mut self, f: fn(&Database) -> bool) -> Self {
         self.hooks.works_if = Some(f);
+        self
+    }
+
+    /// A part of such a value has no effect.
+    pub(super) const fn idle_if(mut self, f: fn(&VarValue) -> bool) -> Self {
+        self.hooks.idle = Some(f);
         self
     }
 

@@ -1523,6 +1523,14 @@ impl Binder<'_> {
                 };
                 ty.with_chars(chars, false)
             }
+            CastType::Char {
+                length: Some(n), ..
+            }
+            | CastType::Binary(Some(n))
+                if *n > u64::from(u32::MAX) =>
+            {
+                return Err(errors::TOO_BIG_DISPLAYWIDTH.with([&e, &u32::MAX]));
+            }
             CastType::Decimal(digits) => {
                 let (p, s) = digits.map_or((10, 0), |(p, s)| (p, s.unwrap_or(0)));
                 let p = if p == 0 { 10 } else { p };

@@ -396,6 +396,10 @@ impl Altered<'_> {
                     let gone = old.indexes.iter().find(holds);
                     return Err(needed(gone.map_or(name.as_str(), |i| &i.name)));
                 };
+                let sets_null = [key.on_delete, key.on_update].contains(&ForeignAction::SetNull);
+                if sets_null && old.columns[at].nullable && !new.columns[to].nullable {
+                    return Err(errors::FK_COLUMN_NOT_NULL.with([&name, &key.name]));
+                }
                 if self.is_stored_otherwise(new, (at, to)) {
                     self.not_renamed(new, (at, to))?;
                     return Err(errors::FK_COLUMN_CANNOT_CHANGE.with([&name, &key.name]));

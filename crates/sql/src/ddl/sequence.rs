@@ -227,6 +227,9 @@ impl Run<'_> {
     ) -> SqlResult<u64> {
         let db = db_of(name, self.env)?;
         let Some(table) = self.catalog.table(db, &name.name) else {
+            if self.catalog.view(db, &name.name).is_some() {
+                return Err(errors::NOT_SEQUENCE.with([&db, &name.name]));
+            }
             if !if_exists {
                 return Err(unknown_sequence(&name.name));
             }

@@ -66,8 +66,16 @@ impl Run<'_> {
             return Err(SqlError::unsupported("CREATE VIEW here"));
         };
         let outer = || crate::view::joins_outer(v.select.from.as_ref(), Some(db), self.catalog, 0);
+        let schema = || {
+            crate::view::reads_schema(
+                v.select.from.as_ref(),
+                self.env.db.as_deref(),
+                self.catalog,
+                0,
+            )
+        };
         let merged = settled.mergeable && v.algorithm != Some(ViewAlgorithm::TempTable);
-        if v.check != CheckOption::None && (!(settled.updatable || merged) || outer()) {
+        if v.check != CheckOption::None && (!(settled.updatable || merged) || outer() || schema()) {
             let full = format!("{}.{}", quote_ident(db), quote_ident(name));
             return Err(errors::VIEW_NONUPD_CHECK.with([&full]));
         }

@@ -29,12 +29,13 @@ use crate::privilege::Privilege;
 use crate::query_walk::for_each_table;
 use narwal_engine::{DefaultDef, Table};
 use narwal_syntax::ast::{
-    Assignment, Delete, Expr as AstExpr, From, Insert, InsertSource, Literal, OrderItem, Select,
-    SelectItem, SetValue, TableRef, Update,
+    Assignment, Delete, Expr as AstExpr, From, Insert, InsertSource, Literal, OrderItem, Priority,
+    Select, SelectItem, SetValue, TableRef, Update,
 };
 use narwal_syntax::{LiteralRows, SqlMode};
 use narwal_types::convert::{NoWarnings, default_input, fits, implicit_default, store};
 use narwal_types::errors;
+use narwal_types::face::is_mysql;
 use narwal_types::{Charset, ColumnType, Decimal, Member, SqlError, SqlResult, TypeKind, Value};
 use std::sync::Arc;
 
@@ -84,9 +85,10 @@ fn order_of(given: &[Option<usize>]) -> Vec<usize> {
 fn stored(written: &AstExpr, e: Expr, to: &ColumnType) -> Expr {
     let bits = matches!(written, AstExpr::Literal(Literal::Hex(_) | Literal::Bit(_)));
     let long = matches!(&e.kind, ExprKind::Literal(Value::Bytes(b)) if b.len() > 8);
-    match bits && to.is_numeric() {
+    let of_bits = matches!(to.kind, TypeKind::Bit(_));
+    match bits && (to.is_numeric() || long && of_bits) {
         // Beyond every integer.
-        true if long && to.is_integer() => {
+        true if long && (to.is_integer() || of_bits) => {
             Expr::literal(Value::Decimal(Decimal::from_i128(1 << 64, 0)))
         }
         true => e.bits_as_number(),
@@ -141,6 +143,19 @@ fn check_count(values: usize, columns: usize, row: usize) -> SqlResult<()> {
     match values == columns {
         true => Ok(()),
         false => Err(count_error(row)),
+    }
+}
+
+/// Error 1616: INSERT DELAYED into a table whose engine, as declared, has none in MariaDB. Others are written at once.
+fn may_be_delayed(i: &Insert, table: &Table) -> SqlResult<()> {
+    let delayed = i.priority == Some(Priority::Delayed)
+        && !matches!(i.source, InsertSource::Select(_))
+        && !is_mysql();
+    let declared = table.def.declared.as_deref();
+    let has_it = declared.is_some_and(|e| !e.eq_ignore_ascii_case("Aria"));
+    match delayed && !table.temporary && !has_it {
+        true => Err(errors::DELAYED_NOT_SUPPORTED.with([&table.def.name])),
+        false => Ok(()),
     }
 }
 
@@ -326,6 +341,7 @@ impl Resolver<'_> {
         let listed = i.columns.as_deref().filter(|c| !c.is_empty());
         let written = self.target(&target, Verb::Insert, listed, &subqueries)?;
         let table = written.table().clone();
+        may_be_delayed(i, &table)?;
         self.may_resolve(i, &target, &written)?;
         let unknown = |name: &str| unknown_column(name, "INSERT INTO");
         let mut columns = written.inserted(listed, unknown)?;

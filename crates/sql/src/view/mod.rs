@@ -92,12 +92,14 @@ pub fn settle(
     }
     let set = env.collation.charset();
     for_each_expr(&mut select, &mut |e| name_charsets(e, set));
+    let stored = !reads_schema(v.select.from.as_ref(), env.db.as_deref(), catalog, 0);
     let mergeable = is_mergeable(&v.select) && !plan.computes_over_rows();
     // MariaDB says so of a SELECT with WITH, too, though nothing can be written through it.
     let updatable = is_mergeable(&Select {
         with: None,
         ..(*v.select).clone()
     }) && !plan.computes_over_rows()
+        && stored
         && v.algorithm != Some(ViewAlgorithm::TempTable)
         && select.items.iter().any(shows_column);
     let settled = Settled {
@@ -196,6 +198,30 @@ pub(crate) fn joins_outer(
                 return false;
             };
             parsed(v).is_ok_and(|s| joins_outer(s.from.as_ref(), None, catalog, depth + 1))
+        }
+        _ => false,
+    }
+}
+
+/// Whether a FROM has tables of information_schema, if in views: nothing is written through it.
+pub(crate) fn reads_schema(
+    from: Option<&From>,
+    current: Option<&str>,
+    catalog: &Catalog,
+    depth: usize,
+) -> bool {
+    match from {
+        Some(From::Join(j)) => [&j.left, &j.right]
+            .into_iter()
+            .any(|side| reads_schema(Some(side), current, catalog, depth)),
+        Some(From::Table(t)) if depth < MAX_DEPTH => {
+            let Some(db) = t.name.db.as_deref().or(current) else {
+                return false;
+            };
+            db.eq_ignore_ascii_case("information_schema")
+                || catalog.view(db, &t.name.name).is_some_and(|v| {
+                    parsed(v).is_ok_and(|s| reads_schema(s.from.as_ref(), None, catalog, depth + 1))
+                })
         }
         _ => false,
     }

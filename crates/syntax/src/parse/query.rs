@@ -5,7 +5,7 @@ use crate::ast::{
     SelectItem, SelectOptions, SetKind, SetOp, Statement, TableName, WindowSpec, With,
 };
 use crate::keyword::Kw;
-use crate::parser::{Parser, reserve_for};
+use crate::parser::{Parser, reserve_for, shown_name};
 use crate::token::Tok;
 use narwal_types::errors;
 use narwal_types::face::is_mysql;
@@ -526,14 +526,14 @@ impl Parser<'_> {
             }
             _ => self.written(first.start as usize, self.behind()),
         };
-        Ok((expr, text))
+        Ok((expr, shown_name(text)))
     }
 
     /// `[AS] alias` of a column.
     pub(super) fn column_alias(&mut self) -> SqlResult<Option<String>> {
         let explicit = self.eat(Kw::AS);
         match self.peek() {
-            Tok::String => Ok(Some(self.string()?)),
+            Tok::String => Ok(Some(shown_name(self.string()?))),
             Tok::Word(Kw::SOUNDS) if !explicit => Ok(None),
             Tok::Word(Kw::MINUS) if !explicit && self.oracle() => Ok(None),
             Tok::Word(k) if !explicit && k.is_reserved() => Ok(None),

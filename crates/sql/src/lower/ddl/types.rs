@@ -351,9 +351,12 @@ pub(crate) fn is_text(k: TypeKind) -> bool {
     )
 }
 
-/// `TEXT(n)`, `BLOB(n)`: the smallest that holds n.
+/// `TEXT(n)`, `BLOB(n)`: the smallest that holds n; 0 is none given.
 fn sized(n: Option<u64>, bytes_per_char: u64) -> BlobSize {
-    match n.map(|n| n.saturating_mul(bytes_per_char)) {
+    match n
+        .filter(|n| *n > 0)
+        .map(|n| n.saturating_mul(bytes_per_char))
+    {
         None => BlobSize::Normal,
         Some(n) => BlobSize::for_bytes(n),
     }

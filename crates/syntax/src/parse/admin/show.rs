@@ -358,8 +358,8 @@ impl Parser<'_> {
                 true => None,
                 false => Some(self.user_name()?),
             }),
-            Kw::TRIGGER => ShowCreate::Trigger(self.table_name()?),
-            Kw::EVENT => ShowCreate::Event(self.table_name()?),
+            Kw::TRIGGER => ShowCreate::Trigger(self.program_name()?),
+            Kw::EVENT => ShowCreate::Event(self.program_name()?),
             Kw::PROCEDURE | Kw::FUNCTION | Kw::PACKAGE => {
                 let kind = self.routine_kind(word);
                 ShowCreate::Routine(kind, self.table_name()?)

@@ -352,10 +352,12 @@ impl Parser<'_> {
             },
             _ => return Err(self.error_at(at)),
         };
-        let object = DropObject {
-            if_exists: self.if_exists()?,
-            name: self.table_name()?,
+        let if_exists = self.if_exists()?;
+        let name = match kind {
+            ProgramKind::Trigger | ProgramKind::Event => self.program_name()?,
+            _ => self.table_name()?,
         };
+        let object = DropObject { if_exists, name };
         Ok(ddl(Ddl::DropProgram(kind, object)))
     }
 

@@ -54,7 +54,7 @@ impl Parser<'_> {
                 if self.in_program {
                     return Err(errors::EVENT_RECURSION_FORBIDDEN.plain());
                 }
-                let name = self.table_name()?;
+                let name = self.program_name()?;
                 let parts = self.event_parts(false)?;
                 Ok(program(Program::Event(CreateEvent {
                     creation,
@@ -345,7 +345,7 @@ impl Parser<'_> {
         definer: Option<Definer>,
         start: usize,
     ) -> SqlResult<Statement> {
-        let name = self.table_name()?;
+        let name = self.program_name()?;
         let before = self.eat(Kw::BEFORE);
         if !before {
             self.expect(Kw::AFTER)?;
@@ -396,7 +396,7 @@ impl Parser<'_> {
         &mut self,
         definer: Option<Definer>,
     ) -> SqlResult<Statement> {
-        let name = self.table_name()?;
+        let name = self.program_name()?;
         let parts = self.event_parts(true)?;
         if parts == EventParts::default() {
             return Err(self.error());
@@ -426,7 +426,7 @@ impl Parser<'_> {
         }
         if alter && self.eat(Kw::RENAME) {
             self.expect(Kw::TO)?;
-            parts.rename = Some(self.table_name()?);
+            parts.rename = Some(self.program_name()?);
         }
         if self.eat(Kw::ENABLE) {
             parts.status = Some(EventStatus::Enable);
