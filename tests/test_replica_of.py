@@ -107,6 +107,71 @@ def test_types_and_character_sets(source, replica, kind):
 
 
 @pytest.mark.parametrize("kind", SOURCES)
+def test_timestamps_without_explicit_defaults(source, replica, kind):
+    """What CREATE TABLE means depends on a setting that stands in the event; older MariaDBs have it OFF."""
+    primary = source(kind)
+    with Client(primary) as c:
+        c.ok("CREATE DATABASE d")
+        c.ok("SET explicit_defaults_for_timestamp = OFF")
+        c.ok("CREATE TABLE d.t (id INT PRIMARY KEY, a TIMESTAMP, b TIMESTAMP(3), c TIMESTAMP NULL)")
+        c.ok("ALTER TABLE d.t ADD d TIMESTAMP FIRST, ADD e TIMESTAMP")
+        c.ok("SET explicit_defaults_for_timestamp = ON")
+        c.ok("CREATE TABLE d.u (id INT PRIMARY KEY, a TIMESTAMP)")
+    follower = replica()
+    follower.follow(primary.port)
+    follower.same(primary.port)
+    with Client(primary) as a, Client(follower) as b:
+        for table in ("t", "u"):
+            assert a.rows(f"SHOW CREATE TABLE d.{table}") == b.rows(f"SHOW CREATE TABLE d.{table}")
+        assert "`a` timestamp NULL DEFAULT NULL" in str(b.rows("SHOW CREATE TABLE d.u"))
+
+
+def test_statements_with_values_before_them(source, replica):
+    """MIXED is MariaDB's default: numbers of AUTO_INCREMENT, LAST_INSERT_ID() and user variables stand in events of their own."""
+    primary = source("mariadb")
+    with Client(primary) as c:
+        c.ok("SET GLOBAL binlog_format = MIXED")
+        c.ok("SET SESSION binlog_format = MIXED")
+        c.ok("CREATE DATABASE d")
+        c.ok("CREATE TABLE d.t (id INT PRIMARY KEY AUTO_INCREMENT, v VARCHAR(20), n DECIMAL(12,4), f DOUBLE)")
+        c.ok("BEGIN")
+        c.ok("INSERT INTO d.t (v) VALUES ('a'), ('b')")
+        c.ok("ROLLBACK")
+        c.ok("INSERT INTO d.t (v) VALUES ('c'), ('d')")
+        c.ok("SET @v = 'é', @n = -12.3456, @f = 1.5e-7, @i = 18446744073709551615, @z = NULL")
+        c.ok("INSERT INTO d.t (v, n, f) VALUES (@v, @n, @f), (@i, NULL, @z)")
+        c.ok("UPDATE d.t SET v = LAST_INSERT_ID() WHERE id = 4")
+        c.ok("SET auto_increment_increment = 10, auto_increment_offset = 7")
+        c.ok("INSERT INTO d.t (v) VALUES ('e'), ('f')")
+        c.ok("CREATE TABLE d.m (id INT PRIMARY KEY AUTO_INCREMENT, v INT) ENGINE=MyISAM")
+        c.ok("INSERT INTO d.m (v) VALUES (1), (2)")
+    follower = replica()
+    follower.follow(primary.port)
+    follower.catch_up(primary.port, 20)
+    with Client(primary) as a, Client(follower) as b:
+        assert a.rows("SELECT * FROM d.t ORDER BY id") == b.rows("SELECT * FROM d.t ORDER BY id")
+        assert a.rows("SELECT * FROM d.m ORDER BY id") == b.rows("SELECT * FROM d.m ORDER BY id")
+
+
+@pytest.mark.parametrize("kind", SOURCES)
+def test_large_tables_of_selects_and_without_keys(source, replica, kind):
+    """CREATE TABLE ... SELECT with more rows than a replica keeps back; and many rows that only a search finds."""
+    primary = source(kind)
+    with Client(primary) as c:
+        c.ok("CREATE DATABASE d")
+        c.ok("CREATE TABLE d.many (id INT PRIMARY KEY, v VARCHAR(1000))")
+        for first in range(0, 8000, 1000):
+            c.ok("INSERT INTO d.many VALUES " + ",".join(f"({i}, '{'x' * 900}')" for i in range(first, first + 1000)))
+        c.ok("CREATE TABLE d.made SELECT id, v FROM d.many")
+        c.ok("UPDATE d.made SET v = CONCAT('y', id)")
+        c.ok("DELETE FROM d.made WHERE id % 2 = 0")
+        c.ok("UPDATE d.made SET v = 'z' WHERE id % 5 = 0 ORDER BY id DESC")
+    follower = replica()
+    follower.follow(primary.port)
+    assert follower.same(primary.port).rows == 12000
+
+
+@pytest.mark.parametrize("kind", SOURCES)
 @pytest.mark.parametrize("threads", [0, 4])
 def test_everything_from_the_beginning(source, replica, kind, threads):
     primary = source(kind)

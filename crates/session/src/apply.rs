@@ -49,6 +49,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 mod change;
+mod said;
+
+use said::Said;
 
 /// Event types that an applier refuses or passes over, beyond those that [`Event`] tells apart.
 mod code {
@@ -127,6 +130,8 @@ struct Group {
     about: XaContext,
     /// It began with a statement that makes a table.
     made: Option<Box<Made>>,
+    /// What events said of the statement that follows them.
+    said: Said,
 }
 
 impl Group {
@@ -289,6 +294,7 @@ impl Applier {
             timestamp: 0,
             about: XaContext::default(),
             made: None,
+            said: Said::default(),
         });
         Ok(())
     }
@@ -461,8 +467,8 @@ impl Applier {
         group.timestamp = header.timestamp;
         if let Some(made) = &mut group.made {
             return match event.decode()? {
-                Event::Xid(_) => self.make_table().map(Some),
-                Event::Query(q) if q.sql == b"COMMIT" => self.make_table().map(Some),
+                Event::Xid(_) => self.make_table(&header).map(Some),
+                Event::Query(q) if q.sql == b"COMMIT" => self.make_table(&header).map(Some),
                 Event::Query(q) => Err(statement_format().of(&String::from_utf8_lossy(q.sql))),
                 _ => made.keep(event).map(|()| None),
             };
@@ -553,7 +559,20 @@ impl Applier {
                 Ok(None)
             }
             code::BINLOG_CHECKPOINT => Ok(None),
-            code::INTVAR | code::RAND | code::USER_VAR => Err(ApplyError::unsupported(statement)),
+            code::INTVAR | code::USER_VAR => {
+                let said = self.group.as_mut().map(|g| &mut g.said);
+                let taken = match kind {
+                    code::INTVAR => said.map_or(Some(()), |s| s.number(body)),
+                    _ => said.map_or(Some(()), |s| s.variable(body)),
+                };
+                match taken {
+                    Some(()) => Ok(None),
+                    None => Err(ApplyError::new(
+                        "an event of a statement's values is cut short",
+                    )),
+                }
+            }
+            code::RAND => Err(ApplyError::unsupported(statement)),
             code::LOAD
             | code::CREATE_FILE..=code::NEW_LOAD
             | code::BEGIN_LOAD_QUERY
@@ -677,6 +696,7 @@ impl Applier {
                 thread_id,
                 timestamp: group.timestamp,
                 suppress_use: false,
+                implicit_timestamps: false,
             },
             &self.txn_options(group.gtid, group.origin.clone()),
         )?;
@@ -766,14 +786,18 @@ impl Applier {
         self.run_statement(header, group, q).map(Some)
     }
 
-    /// The end of a group that makes a table.
-    fn make_table(&mut self) -> Result<Executed, ApplyError> {
+    /// The end of a group that makes a table. `end`: of the event that ends it.
+    fn make_table(&mut self, end: &EventHeader) -> Result<Executed, ApplyError> {
         let Some(mut group) = self.group.take() else {
             return Err(ApplyError::new("a commit outside of a group"));
         };
         let Some(mut made) = group.made.take() else {
             return Err(ApplyError::new("a group without its statement"));
         };
+        // Of a large group the end was not known when it began.
+        if let Some(origin) = group.origin.as_mut().filter(|o| o.pos == 0) {
+            Arc::make_mut(origin).pos = end.end_log_pos.into();
+        }
         let applier = RowApplier::new(self.options.compare)
             .idempotent(self.options.idempotent)
             .converting(self.options.conversions)
@@ -842,6 +866,16 @@ impl Applier {
         s.vars.set_by_name("foreign_key_checks", checks);
         let checks = VarValue::Bool(!vars.no_check_constraint_checks);
         s.vars.set_by_name("check_constraint_checks", checks);
+        let explicit = VarValue::Bool(!vars.implicit_timestamps);
+        s.vars
+            .set_by_name("explicit_defaults_for_timestamp", explicit);
+        let (step, offset) = vars.numbering.unwrap_or((1, 1));
+        for (name, n) in [
+            ("auto_increment_increment", step),
+            ("auto_increment_offset", offset),
+        ] {
+            s.vars.set_by_name(name, VarValue::UInt(n.into()));
+        }
         // Literals and new databases are the source's; what is not known here is as if nothing had been said.
         for (name, id) in [
             ("collation_connection", vars.collation_connection),
@@ -904,6 +938,7 @@ impl Applier {
             || !self.options.ignore_tables.is_empty();
         let filter = self.options.filter.clone();
         let s = self.fit_session(header, db, vars)?;
+        group.said.tell(s)?;
         if filters && !xa && !wanted_statement(s, &filter, db, sql) {
             return without_effect(self);
         }
@@ -1066,10 +1101,16 @@ struct StatusVars {
     no_foreign_key_checks: bool,
     /// `check_constraint_checks=0`.
     no_check_constraint_checks: bool,
+    /// `explicit_defaults_for_timestamp=0`. Sources that do not know the setting for a session never say it is on.
+    implicit_timestamps: bool,
+    /// `auto_increment_increment` and `auto_increment_offset`, if they are not 1.
+    numbering: Option<(u16, u16)>,
     /// `sql_if_exists=1`.
     if_exists: bool,
     /// MySQL's `default_collation_for_utf8mb4`.
     utf8mb4: Option<u16>,
+    /// MySQL's `explicit_defaults_for_timestamp`.
+    mysql_explicit: Option<bool>,
     /// A MySQL has written them.
     mysql: bool,
 }
@@ -1079,6 +1120,7 @@ impl StatusVars {
     fn of(mut self, mysql: bool) -> StatusVars {
         if mysql {
             self.sql_mode = self.sql_mode.map(|mode| mode & u64::from(u32::MAX));
+            self.implicit_timestamps = self.mysql_explicit == Some(false);
         }
         self.mysql = mysql;
         self
@@ -1115,6 +1157,7 @@ impl StatusVars {
                     let flags2 = number(take(&mut rest, 4)?);
                     vars.no_foreign_key_checks = flags2 & 1 << 26 != 0;
                     vars.no_check_constraint_checks = flags2 & 1 << 15 != 0;
+                    vars.implicit_timestamps = flags2 & 1 << 24 == 0;
                     vars.if_exists = flags2 & 1 << 28 != 0;
                 }
                 0x0a => drop(take(&mut rest, 4)?),
@@ -1124,7 +1167,10 @@ impl StatusVars {
                     counted(&mut rest)?;
                     take(&mut rest, 1)?;
                 }
-                0x03 => drop(take(&mut rest, 4)?),
+                0x03 => {
+                    let steps = take(&mut rest, 4)?;
+                    vars.numbering = Some((number(&steps[..2]) as u16, number(&steps[2..]) as u16));
+                }
                 0x04 => {
                     let ids = take(&mut rest, 6)?;
                     vars.charset_client = Some(number(&ids[..2]) as u16);
@@ -1152,7 +1198,8 @@ impl StatusVars {
                     counted(&mut rest)?;
                 }
                 0x0d | 0x80 => vars.micros = number(take(&mut rest, 3)?) as u32,
-                0x10 | 0x13 | 0x14 => drop(take(&mut rest, 1)?),
+                0x10 => vars.mysql_explicit = Some(take(&mut rest, 1)?[0] != 0),
+                0x13 | 0x14 => drop(take(&mut rest, 1)?),
                 _ => break,
             }
         }
@@ -1176,10 +1223,14 @@ fn text(sql: &[u8], charset_client: Option<u16>) -> Result<Cow<'_, str>, ApplyEr
             Some(text) => Ok(text.into()),
             None => Ok(set.decode(sql).into_owned().into()),
         },
-        (None, id) => Err(ApplyError::unsupported(format!(
-            "the statement is not UTF-8 (character_set_client has collation id {})",
-            id.unwrap_or(0)
-        ))),
+        // Bytes of another set stand behind their introducers.
+        (None, id) => match crate::raw_literals::to_hex(sql, false) {
+            Some(text) => Ok(text.into()),
+            None => Err(ApplyError::unsupported(format!(
+                "the statement is not UTF-8 (character_set_client has collation id {})",
+                id.unwrap_or(0)
+            ))),
+        },
     }
 }
 
@@ -1335,8 +1386,11 @@ mod tests {
                 micros: 1,
                 no_foreign_key_checks: false,
                 no_check_constraint_checks: false,
+                implicit_timestamps: true,
+                numbering: None,
                 if_exists: false,
                 utf8mb4: None,
+                mysql_explicit: None,
                 mysql: false,
             }
         );

@@ -174,6 +174,8 @@ pub(crate) struct Settings {
     pub zero_dates: bool,
     /// `check_constraint_checks`.
     pub check_constraints: bool,
+    /// `explicit_defaults_for_timestamp`.
+    pub explicit_timestamps: bool,
     /// `default_storage_engine`, if it is not the store itself.
     pub default_engine: Option<&'static str>,
     pub foreign_key_checks: bool,
@@ -223,6 +225,7 @@ impl Default for Settings {
             regex_options: 0,
             zero_dates: false,
             check_constraints: true,
+            explicit_timestamps: true,
             default_engine: None,
             foreign_key_checks: true,
             track: Tracking::default(),
@@ -249,6 +252,7 @@ impl Settings {
         env.regex_options = self.regex_options;
         env.zero_dates = self.zero_dates;
         env.check_constraints = self.check_constraints;
+        env.explicit_timestamps = self.explicit_timestamps;
         env.default_engine = self.default_engine;
         env.foreign_key_checks = self.foreign_key_checks;
         env.max_memory = (self.memory / ROWS_SHARE).max(LEAST_MEMORY);

@@ -172,6 +172,8 @@ pub struct ColumnSpec {
     pub length: Option<u64>,
     /// JSON: its text has to be valid unless a CHECK of its own says something else.
     pub json: bool,
+    /// Neither NULL nor AS is said: of a TIMESTAMP, `explicit_defaults_for_timestamp` says what that means.
+    pub implicit: bool,
 }
 
 /// What stands between the parentheses of CREATE TABLE, and behind ADD and MODIFY in ALTER TABLE.

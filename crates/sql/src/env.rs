@@ -336,6 +336,8 @@ pub struct SessionEnv {
     pub zero_dates: bool,
     /// `check_constraint_checks`.
     pub check_constraints: bool,
+    /// `explicit_defaults_for_timestamp`.
+    pub explicit_timestamps: bool,
     /// `default_storage_engine`, if it is not the store itself.
     pub default_engine: Option<&'static str>,
     /// `foreign_key_checks`.
@@ -388,6 +390,7 @@ impl SessionEnv {
             regex_options: 0,
             zero_dates: false,
             check_constraints: true,
+            explicit_timestamps: true,
             default_engine: None,
             foreign_key_checks: true,
             max_allowed_packet: 16 << 20,

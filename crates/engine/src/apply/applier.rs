@@ -1,6 +1,6 @@
 //! Table maps and rows of another server in, changes of a transaction out.
 
-use super::change::{self, CompleteRow, Manner, RowsApplied};
+use super::change::{self, CompleteRow, Manner, Place, RowsApplied};
 use crate::apply::convert::TypeConversions;
 use crate::apply::map::Maps;
 use crate::catalog::foreign::ForeignKeyMode;
@@ -18,6 +18,7 @@ pub struct RowApplier {
     maps: Maps,
     manner: Manner,
     scratch: Vec<u8>,
+    place: Place,
 }
 
 impl RowApplier {
@@ -119,6 +120,7 @@ impl RowApplier {
             timestamp,
             self.manner,
             &mut self.scratch,
+            &mut self.place,
         )
     }
 

@@ -9,6 +9,7 @@ use crate::catalog::table::Table;
 use crate::key::KeyRange;
 use crate::locks::types::{LockMode, LockWait};
 use crate::store::row::Row;
+use crate::store::scan::Scan;
 use crate::txn::reads::ReadView;
 use crate::txn::transaction::Transaction;
 use crate::{EngineError, Result};
@@ -19,6 +20,7 @@ use narwal_types::convert::{
 use narwal_types::errors;
 use narwal_types::errors::codes;
 use narwal_types::{DateTime, RowLayout, SqlResult, Value};
+use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -37,6 +39,32 @@ pub(super) struct Manner {
     pub(crate) compare: bool,
     pub(crate) idempotent: bool,
     pub(crate) complete: Option<CompleteRow>,
+}
+
+/// Where a row was last found by going through a whole table. Events come in the order that the source found its rows in, so
+/// the next one is mostly just behind it. A hint only: a search that begins there comes to all rows.
+#[derive(Debug, Default)]
+pub(super) struct Place {
+    table: u64,
+    key: Vec<u8>,
+}
+
+impl Place {
+    /// The parts of the table in the order to look through them.
+    fn parts(&self, table: &Table) -> Vec<KeyRange> {
+        if self.table != table.def.id || self.key.is_empty() {
+            return vec![KeyRange::all()];
+        }
+        let behind = KeyRange {
+            start: Bound::Included(self.key.clone()),
+            end: Bound::Unbounded,
+        };
+        let before = KeyRange {
+            start: Bound::Unbounded,
+            end: Bound::Excluded(self.key.clone()),
+        };
+        vec![behind, before]
+    }
 }
 
 /// Gives a row the values of its hidden columns, which another server's image does not have.
@@ -65,6 +93,7 @@ pub(crate) fn apply(
     timestamp: u32,
     manner: Manner,
     scratch: &mut Vec<u8>,
+    place: &mut Place,
 ) -> Result<RowsApplied> {
     let mut done = RowsApplied::default();
     let Some(table) = &mapped.table else {
@@ -123,7 +152,7 @@ pub(crate) fn apply(
             }
             _ => None,
         };
-        let found = match find(mapped, table, txn, &first, scratch, manner.compare) {
+        let found = match find(mapped, table, txn, &first, scratch, (manner.compare, place)) {
             Err(EngineError::Sql(e)) if e.code == codes::KEY_NOT_FOUND && manner.idempotent => {
                 continue;
             }
@@ -286,7 +315,7 @@ fn find(
     txn: &mut Transaction,
     cells: &[Cell<'_>],
     scratch: &[u8],
-    compare: bool,
+    (compare, place): (bool, &mut Place),
 ) -> Result<(Vec<u8>, Row)> {
     // Good for making keys of the columns that the image has.
     let image = build(cells, scratch, |_, _| Ok(false))?;
@@ -300,8 +329,20 @@ fn find(
     if !table.hidden_pk && has(0) {
         table.primary_key(&image, &mut pk)?;
     } else {
-        pk = scan(mapped, table, txn, cells, scratch, &image, &has)?
-            .ok_or_else(|| missing(table))?;
+        let (index, parts) = where_to_look(table, &image, &has, place)?;
+        let mut found = None;
+        for range in parts {
+            let mut scan = txn.scan(table, index, range, false, ReadView::Current, false)?;
+            found = first_equal(&mut scan, mapped, table, cells, scratch)?;
+            if found.is_some() {
+                break;
+            }
+        }
+        pk = found.ok_or_else(|| missing(table))?;
+        if index == 0 {
+            place.table = table.def.id;
+            place.key.clone_from(&pk);
+        }
     }
     let old = txn
         .lock_row(table, &pk, LockMode::Exclusive, LockWait::Wait)?
@@ -332,22 +373,19 @@ fn difference(
     }))
 }
 
-/// Looks for a row without its primary key: by an index whose columns the image has, or through all rows.
-fn scan(
-    mapped: &Mapped,
-    table: &Arc<Table>,
-    txn: &mut Transaction,
-    cells: &[Cell<'_>],
-    scratch: &[u8],
+/// Where to look for a row without its primary key: in an index whose columns the image has, or among all rows.
+fn where_to_look(
+    table: &Table,
     image: &[u8],
     has: &dyn Fn(usize) -> bool,
-) -> Result<Option<Vec<u8>>> {
+    place: &Place,
+) -> Result<(usize, Vec<KeyRange>)> {
     // A unique index first: it can't name more than one row, unless there is a NULL in it.
     let index = (1..table.indexes.len())
         .filter(|&i| has(i))
         .max_by_key(|&i| table.indexes[i].unique)
         .unwrap_or(0);
-    let range = if index == 0 {
+    if index == 0 {
         if !table.counters.scan_told.swap(true, Ordering::Relaxed) {
             tracing::warn!(
                 "rows of table {}.{} are looked for one by one: it has no key that its row events have; give it a primary key",
@@ -355,13 +393,21 @@ fn scan(
                 table.def.name
             );
         }
-        KeyRange::all()
-    } else {
-        let mut prefix = Vec::with_capacity(32);
-        table.secondary_parts(index, image, &mut prefix)?;
-        KeyRange::prefix(prefix)
-    };
-    let mut scan = txn.scan(table, index, range, false, ReadView::Current, false)?;
+        return Ok((0, place.parts(table)));
+    }
+    let mut prefix = Vec::with_capacity(32);
+    table.secondary_parts(index, image, &mut prefix)?;
+    Ok((index, vec![KeyRange::prefix(prefix)]))
+}
+
+/// The clustered key of the first row that is what the image says.
+fn first_equal(
+    scan: &mut Scan<'_>,
+    mapped: &Mapped,
+    table: &Table,
+    cells: &[Cell<'_>],
+    scratch: &[u8],
+) -> Result<Option<Vec<u8>>> {
     while let Some(item) = scan.next()? {
         if difference(mapped, table, item.row, cells, scratch)?.is_none() {
             return Ok(Some(item.pk.to_vec()));

@@ -197,4 +197,6 @@ pub struct Ddl {
     pub timestamp: u32,
     /// Event flag "suppress use" (CREATE/DROP DATABASE).
     pub suppress_use: bool,
+    /// `explicit_defaults_for_timestamp=0`.
+    pub implicit_timestamps: bool,
 }

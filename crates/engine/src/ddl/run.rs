@@ -27,6 +27,8 @@ use std::time::Duration;
 const DEFINITION_LOCK_WAIT: Duration = Duration::from_secs(86_400);
 /// `check_constraint_checks=0` in a QUERY event's flags2.
 const NO_CHECK_CONSTRAINT_CHECKS: u32 = 0x8000;
+/// `explicit_defaults_for_timestamp=1` in a QUERY event's flags2.
+const EXPLICIT_TIMESTAMPS: u32 = 1 << 24;
 /// `foreign_key_checks=0` in a QUERY event's flags2.
 const NO_FOREIGN_KEY_CHECKS: u32 = 1 << 26;
 
@@ -230,6 +232,9 @@ fn query<'a>(db: &Parts, ddl: &'a Ddl, options: &'a TxnOptions) -> DdlQuery<'a> 
         collation_server: options.collations.1,
         ..QueryContext::default()
     };
+    if ddl.implicit_timestamps {
+        context.flags2 &= !EXPLICIT_TIMESTAMPS;
+    }
     let makes_keys = ddl.changes.iter().any(|c| match c {
         CatalogChange::CreateTable(def)
         | CatalogChange::AlterTable { def, .. }

@@ -10,7 +10,7 @@ use crate::queue::{GroupHead, Item, Popped, Queue};
 use narwal_binlog::{Gtid, GtidSet};
 use narwal_engine::{CatalogChange, Database, Ddl, Origin, TxnOptions};
 use narwal_session::Instance;
-use narwal_session::apply::{Applier, ApplyError, Executed, Ready};
+use narwal_session::apply::{Applied, Applier, ApplyError, Executed, Ready};
 use narwal_types::errors::codes;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -27,6 +27,8 @@ const SLICE: Duration = Duration::from_millis(50);
 struct Stream {
     head: GroupHead,
     ready: Option<Ready>,
+    /// It was a statement with rows, and has run.
+    done: Option<Applied>,
     bytes: u64,
 }
 
@@ -333,13 +335,7 @@ impl<'a> Coordinator<'a> {
         match self.applier.execute(events)? {
             Some(Executed::Ready(ready)) => self.commit(head, ready, events.len() as u64),
             Some(Executed::Done(applied)) => {
-                // It has waited until it was durable.
-                self.progress.reserve(place_of(head));
-                self.progress.count(applied.rows, applied.statement);
-                self.forget_passed(head);
-                self.committer.finish();
-                self.progress
-                    .durable(Some(place_of(head)), head.wants_ack.then(|| place_of(head)));
+                self.done(head, &applied);
                 Ok(())
             }
             None => {
@@ -347,6 +343,16 @@ impl<'a> Coordinator<'a> {
                 Err(malformed("a group without an end"))
             }
         }
+    }
+
+    /// A statement has run: it has waited until it was durable.
+    fn done(&mut self, head: &GroupHead, applied: &Applied) {
+        self.progress.reserve(place_of(head));
+        self.progress.count(applied.rows, applied.statement);
+        self.forget_passed(head);
+        self.committer.finish();
+        self.progress
+            .durable(Some(place_of(head)), head.wants_ack.then(|| place_of(head)));
     }
 
     fn commit(&mut self, head: &GroupHead, ready: Ready, bytes: u64) -> Result<(), ApplyError> {
@@ -387,6 +393,7 @@ impl<'a> Coordinator<'a> {
         self.stream = Some(Stream {
             head,
             ready: None,
+            done: None,
             bytes: 0,
         });
         Ok(())
@@ -397,21 +404,19 @@ impl<'a> Coordinator<'a> {
             return Ok(());
         };
         stream.bytes += events.len() as u64;
-        if !self.applier.in_group() && stream.ready.is_none() {
+        if !self.applier.in_group() && stream.ready.is_none() && stream.done.is_none() {
             return Ok(()); // it is left out
         }
-        let executed = match stream.ready {
-            Some(_) => Err(malformed("events behind the end of a group")),
-            None => self.applier.execute(events),
+        let executed = match stream.ready.is_some() || stream.done.is_some() {
+            true => Err(malformed("events behind the end of a group")),
+            false => self.applier.execute(events),
         };
         let head = stream.head.clone();
         match executed {
             Ok(Some(Executed::Ready(ready))) => stream.ready = Some(ready),
             Ok(None) => {}
-            Ok(Some(Executed::Done(_))) => {
-                let e = malformed("a statement among changes of rows");
-                return Err(self.fail(&head, &e));
-            }
+            // CREATE TABLE ... SELECT with many rows.
+            Ok(Some(Executed::Done(applied))) => stream.done = Some(applied),
             Err(e) if is_temporary(&e) && !self.stop.load(Ordering::Relaxed) => {
                 // Its events are gone.
                 self.progress.retry();
@@ -424,6 +429,10 @@ impl<'a> Coordinator<'a> {
     }
 
     fn finish(&mut self, head: &GroupHead, stream: Stream) -> Result<(), Ended> {
+        if let Some(applied) = stream.done {
+            self.done(head, &applied);
+            return Ok(());
+        }
         match stream.ready {
             Some(mut ready) => {
                 ready.set_origin(self.origin(head));

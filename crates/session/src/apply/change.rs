@@ -1,8 +1,7 @@
 //! Statements of a source that change rows (`binlog_format=STATEMENT`): they run in the group's transaction, and are logged here as
 //! the rows that they change here.
 //!
-//! Only those whose text says everything: what a source adds in events of its own (values of AUTO_INCREMENT, seeds,
-//! user variables, files) is refused where it comes.
+//! What a source adds in events of its own (`said.rs`) is told to the session before; seeds and files are refused where they come.
 
 use super::{Applier, Discard, StatusVars};
 use crate::apply_error::ApplyError;
@@ -37,7 +36,9 @@ impl Applier {
                 self.db.begin(options)
             }
         };
+        let said = std::mem::take(&mut group.said);
         let session = self.fit_session(header, &db, vars)?;
+        said.tell(session)?;
         session.applying = Some(Applying {
             gtid: choice,
             origin: group.origin.clone(),

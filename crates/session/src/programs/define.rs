@@ -291,6 +291,7 @@ impl ClientSession {
             thread_id: self.client.id,
             timestamp: self.env.timestamp(),
             suppress_use: false,
+            implicit_timestamps: false,
         };
         let mut options = self.txn_options(self.settings.isolation, false);
         if ddl.changes.iter().any(definition::makes_event) {

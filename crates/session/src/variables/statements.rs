@@ -151,9 +151,11 @@ pub(super) static ROWS: &[VariableDef] = &[
         Both,
         Bool,
         "ON",
-        Fixed,
-        "TIMESTAMP columns have no defaults of their own; only ON.",
-    ),
+        Live,
+        "TIMESTAMP columns have no defaults of their own. OFF: they are NOT NULL unless NULL is said, and the first one of a \
+         table gets the time of each change.",
+    )
+    .session(|s, v| s.explicit_timestamps = v.as_bool()),
     row(
         "ft_min_word_len",
         Global,

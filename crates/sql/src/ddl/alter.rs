@@ -2,7 +2,7 @@
 
 use super::alter_text::without_ways;
 use super::column::{
-    check_auto_increment, check_row_size, column_def, own_collation, some_are_visible,
+    check_auto_increment, check_row_size, column_def, is_open, own_collation, some_are_visible,
 };
 use super::database::reserved_schema;
 use super::foreign::{after_alter, copy_renames_keys, follow_cascades};
@@ -23,6 +23,7 @@ use crate::ddl::run::engine_name;
 use crate::ddl::run::{Run, db_of};
 use crate::ddl::sequence::check_structure;
 use crate::ddl::table_options::{self, Fit};
+use crate::ddl::timestamp;
 use crate::ddl::whole;
 use crate::engine_name as names;
 use crate::env::VariableScope;
@@ -47,6 +48,8 @@ pub(super) struct NewColumn {
     pub(super) def: ColumnDef,
     /// The old column that its values come from; `None`: it is new.
     pub(super) from: Option<usize>,
+    /// Its default is what TIMESTAMP columns have if nothing is said (`timestamp.rs`).
+    pub(super) open: bool,
 }
 
 /// A new definition in the making.
@@ -849,6 +852,11 @@ impl Run<'_> {
         let (gone, changed) = self.fates(d, actions)?;
         self.old_columns(d, &gone, &changed, convert)?;
         self.new_columns(d, actions, &gone)?;
+        timestamp::fill(
+            d.columns.iter_mut().map(|c| (&mut c.def, c.open)),
+            (&d.old.db, &d.old.name),
+            self.env,
+        )?;
         if is_mysql() {
             dependents(d)?;
         }
@@ -1014,6 +1022,7 @@ impl Run<'_> {
             let mut column = NewColumn {
                 def: c.clone(),
                 from: Some(i),
+                open: false,
             };
             match changed[i] {
                 Some(AlterAction::Change { place: Some(_), .. }) => continue,
@@ -1111,6 +1120,7 @@ impl Run<'_> {
         Ok(NewColumn {
             def: self.checked(spec, d)?,
             from: Some(from),
+            open: is_open(spec, self.env),
         })
     }
 
@@ -1150,6 +1160,7 @@ impl Run<'_> {
             let c = NewColumn {
                 def: self.checked(spec, d)?,
                 from: None,
+                open: is_open(spec, self.env),
             };
             insert_at(&mut d.columns, c, place, &d.old.name)?;
         }
@@ -1298,7 +1309,11 @@ impl Run<'_> {
         for spec in &mut d.added {
             for def in self.hidden_columns(spec, &so_far)? {
                 so_far.columns.push(def.clone());
-                d.columns.push(NewColumn { def, from: None });
+                d.columns.push(NewColumn {
+                    def,
+                    from: None,
+                    open: false,
+                });
             }
         }
         Ok(())
@@ -1593,6 +1608,7 @@ fn plain_spec(def: ColumnDef, default: Option<narwal_syntax::ast::Expr>) -> Colu
         default,
         check: None,
         json: false,
+        implicit: false,
         generated: None,
     }
 }

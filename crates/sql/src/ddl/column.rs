@@ -109,6 +109,11 @@ fn settle_collation(
     Ok(())
 }
 
+/// A TIMESTAMP of which the session's setting decides what the statement has left open (`timestamp.rs`).
+pub(super) fn is_open(spec: &ColumnSpec, env: &StatementEnv) -> bool {
+    spec.implicit && !env.explicit_timestamps && matches!(spec.def.ty.kind, TypeKind::Timestamp(_))
+}
+
 /// The definition of a column as the catalog keeps it.
 pub(super) fn column_def(
     spec: &ColumnSpec,
@@ -118,6 +123,14 @@ pub(super) fn column_def(
     env: &StatementEnv,
 ) -> SqlResult<ColumnDef> {
     let mut def = spec.def.clone();
+    let open = is_open(spec, env);
+    if open {
+        // DEFAULT NULL says nothing of it.
+        def.nullable = false;
+        if def.default == DefaultDef::Null {
+            def.default = DefaultDef::None;
+        }
+    }
     let set = env.collation.charset();
     if let Some(e) = &spec.check {
         def.check = Some(constraint::column_check(e, &def.name, table, set)?);
@@ -142,7 +155,9 @@ pub(super) fn column_def(
     }
     def.comment = comment(&def.comment, Commented::Column, &def.name, env)?;
     settle_collation(&mut def, spec, table_collation, env)?;
-    check_invisible(&def)?;
+    if !open {
+        check_invisible(&def)?;
+    }
     if def.auto_increment {
         let fits = def.ty.is_integer() || matches!(def.ty.kind, TypeKind::Float | TypeKind::Double);
         if !fits {
@@ -178,7 +193,12 @@ pub(super) fn checked_default(
 }
 
 /// A default in the form that the catalog keeps. Error 1067 if the column can't have it.
-fn settle_default(def: &mut ColumnDef, db: &str, table: &str, env: &StatementEnv) -> SqlResult<()> {
+pub(super) fn settle_default(
+    def: &mut ColumnDef,
+    db: &str,
+    table: &str,
+    env: &StatementEnv,
+) -> SqlResult<()> {
     match &def.default {
         DefaultDef::None | DefaultDef::Expr(_) => {}
         DefaultDef::Null => {

@@ -147,6 +147,7 @@ impl Run<'_> {
             check: None,
             generated: None,
             json: false,
+            implicit: false,
         })
     }
 }

@@ -1,6 +1,6 @@
 //! CREATE TABLE.
 
-use super::column::{check_auto_increment, check_row_size, column_def, some_are_visible};
+use super::column::{check_auto_increment, check_row_size, column_def, is_open, some_are_visible};
 use super::database::reserved_schema;
 use super::engine_limits;
 use super::sequence::{check_structure, out_of_range, row_of, wrong_structure};
@@ -13,6 +13,7 @@ use crate::ddl::period;
 use crate::ddl::run::engine_name;
 use crate::ddl::run::{Run, db_of, unknown_database};
 use crate::ddl::table_options::{self, Fit};
+use crate::ddl::timestamp;
 use crate::ddl::whole;
 use crate::engine_name::{declared, is_merge};
 use crate::show::index_rank;
@@ -255,6 +256,8 @@ impl Run<'_> {
             }
             columns.push(column_def(spec, collation, db, name, self.env)?);
         }
+        let open = (c.elements.columns.iter()).map(|s| is_open(s, self.env));
+        timestamp::fill(columns.iter_mut().zip(open), (db, name), self.env)?;
         some_are_visible(&columns)?;
         if c.elements.indexes.iter().filter(|i| i.primary).count() > 1 {
             return Err(errors::MULTIPLE_PRI_KEY.plain());

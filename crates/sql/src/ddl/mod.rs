@@ -23,6 +23,7 @@ mod run;
 mod sequence;
 mod table_options;
 mod temporary;
+mod timestamp;
 mod view;
 mod whole;
 

@@ -120,6 +120,7 @@ impl Run<'_> {
             thread_id: self.env.connection_id as u32,
             timestamp: self.env.timestamp(),
             suppress_use,
+            implicit_timestamps: !self.env.explicit_timestamps,
         }
     }
 

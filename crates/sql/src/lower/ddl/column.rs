@@ -26,6 +26,7 @@ pub(super) fn column(c: Column, sql_mode: SqlMode, t: &mut TableElements) -> Sql
         said.length = None;
     }
     let (kind, ty) = types::data_type(&said, &c.name, sql_mode)?;
+    let generated = c.generated.is_some();
     let mut spec = ColumnSpec {
         def: ColumnDef {
             name: c.name.clone(),
@@ -56,6 +57,7 @@ pub(super) fn column(c: Column, sql_mode: SqlMode, t: &mut TableElements) -> Sql
             Some(Generated::Expr { expr, stored }) => Some((expr.expr, stored)),
         },
         json: ty.json,
+        implicit: !generated,
     };
     let mut keys = Keys {
         primary: false,
@@ -142,8 +144,15 @@ fn type_words(ty: &types::Type) -> SqlResult<CharsetWords> {
 fn attribute(a: ColumnAttribute, spec: &mut ColumnSpec, keys: &mut Keys) -> SqlResult<()> {
     let def = &mut spec.def;
     match a {
-        ColumnAttribute::Null => {}
-        ColumnAttribute::NotNull => def.nullable = false,
+        ColumnAttribute::Null => {
+            spec.implicit = false;
+            // What stands last counts.
+            def.nullable = !def.auto_increment;
+        }
+        ColumnAttribute::NotNull => {
+            def.nullable = false;
+            spec.implicit = spec.generated.is_none();
+        }
         ColumnAttribute::Default(d) => match default(d, def.ty.kind)? {
             Ok(d) => (def.default, spec.default) = (d, None),
             Err(e) => (def.default, spec.default) = (DefaultDef::None, Some(e)),
@@ -209,6 +218,11 @@ fn default(d: ColumnDefault, kind: TypeKind) -> SqlResult<Default> {
         // The number 0 is the year 0000, the text '0' the year 2000.
         (ColumnDefault::Expr(e), TypeKind::Year) if is_zero(&e.expr) => {
             Ok(Ok(DefaultDef::Text("0000".into())))
+        }
+        (ColumnDefault::Expr(e), TypeKind::Timestamp(_) | TypeKind::DateTime(_))
+            if is_zero(&e.expr) =>
+        {
+            Ok(Ok(DefaultDef::Text("0000-00-00 00:00:00".into())))
         }
         _ => plain_default(d),
     }
