@@ -351,6 +351,21 @@ fn finite(n: &str) -> SqlResult<Value> {
     }
 }
 
+/// Error 1439: a text longer than any.
+fn fits_any_column(e: &Expr, t: &CastType) -> SqlResult<()> {
+    match t {
+        CastType::Char {
+            length: Some(n), ..
+        }
+        | CastType::Binary(Some(n))
+            if *n > u64::from(u32::MAX) =>
+        {
+            Err(errors::TOO_BIG_DISPLAYWIDTH.with([e, &u32::MAX]))
+        }
+        _ => Ok(()),
+    }
+}
+
 impl Binder<'_> {
     pub(super) fn expr(&self, ast: &Ast) -> SqlResult<Expr> {
         self.scope.env.check_interrupt()?;
@@ -1487,6 +1502,7 @@ impl Binder<'_> {
     }
 
     fn cast(&self, e: Expr, t: &CastType) -> SqlResult<Expr> {
+        fits_any_column(&e, t)?;
         let nullable = e.ty.nullable;
         let fsp = |n: &Option<u64>| -> SqlResult<u8> {
             match n.unwrap_or(0) {
@@ -1522,14 +1538,6 @@ impl Binder<'_> {
                     _ => ExprType::bigint(true, nullable),
                 };
                 ty.with_chars(chars, false)
-            }
-            CastType::Char {
-                length: Some(n), ..
-            }
-            | CastType::Binary(Some(n))
-                if *n > u64::from(u32::MAX) =>
-            {
-                return Err(errors::TOO_BIG_DISPLAYWIDTH.with([&e, &u32::MAX]));
             }
             CastType::Decimal(digits) => {
                 let (p, s) = digits.map_or((10, 0), |(p, s)| (p, s.unwrap_or(0)));

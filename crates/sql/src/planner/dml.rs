@@ -341,7 +341,6 @@ impl Resolver<'_> {
         let listed = i.columns.as_deref().filter(|c| !c.is_empty());
         let written = self.target(&target, Verb::Insert, listed, &subqueries)?;
         let table = written.table().clone();
-        may_be_delayed(i, &table)?;
         self.may_resolve(i, &target, &written)?;
         let unknown = |name: &str| unknown_column(name, "INSERT INTO");
         let mut columns = written.inserted(listed, unknown)?;
@@ -432,6 +431,7 @@ impl Resolver<'_> {
 
     /// Whether REPLACE and ON DUPLICATE KEY UPDATE may do what they do to rows that are there.
     fn may_resolve(&self, i: &Insert, target: &TableRef, written: &Written) -> SqlResult<()> {
+        may_be_delayed(i, written.table())?;
         let resolves = i.replace || !i.on_duplicate.is_empty();
         if resolves && (written.table().indexes.iter()).any(|i| i.without_overlaps) {
             // As MariaDB.
