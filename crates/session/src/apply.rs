@@ -1386,7 +1386,7 @@ mod tests {
                 micros: 1,
                 no_foreign_key_checks: false,
                 no_check_constraint_checks: false,
-                implicit_timestamps: true,
+                implicit_timestamps: false,
                 numbering: None,
                 if_exists: false,
                 utf8mb4: None,

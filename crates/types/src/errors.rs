@@ -864,6 +864,8 @@ errors! {
         "{}";
     XA_RBDEADLOCK: 0 = 1614, b"XA102", "ER_XA_RBDEADLOCK",
         "XA_RBDEADLOCK: Transaction branch was rolled back: deadlock was detected";
+    DELAYED_NOT_SUPPORTED: 1 = 1616, b"HY000", "ER_DELAYED_NOT_SUPPORTED",
+        "DELAYED option not supported for table '{}'";
     WARN_NO_MASTER_INFO: 1 = 1617, b"HY000", "WARN_NO_MASTER_INFO",
         "There is no master connection '{}'";
     WARN_OPTION_IGNORED: 1 = 1618, b"HY000", "WARN_OPTION_IGNORED",
@@ -877,8 +879,6 @@ errors! {
          maximum allowed ({} seconds)";
     TOO_LONG_TABLE_COMMENT: 2 = 1628, b"HY000", "ER_TOO_LONG_TABLE_COMMENT",
         "Comment for table '{}' is too long (max = {})";
-    DELAYED_NOT_SUPPORTED: 1 = 1616, b"HY000", "ER_DELAYED_NOT_SUPPORTED",
-        "DELAYED option not supported for table '{}'";
     TOO_LONG_FIELD_COMMENT: 2 = 1629, b"HY000", "ER_TOO_LONG_FIELD_COMMENT",
         "Comment for field '{}' is too long (max = {})";
     FUNC_INEXISTENT_NAME_COLLISION: 1 = 1630, b"42000", "ER_FUNC_INEXISTENT_NAME_COLLISION",

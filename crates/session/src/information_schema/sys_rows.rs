@@ -135,7 +135,7 @@ struct Line<'s> {
 }
 
 impl Line<'_> {
-    fn value(&self, column: &str) -> Value {
+    fn field(&self, column: &str) -> Value {
         let columns = self.table.columns();
         let at = columns
             .iter()
@@ -146,7 +146,7 @@ impl Line<'_> {
     }
 
     fn text(&self, column: &str) -> String {
-        match self.value(column) {
+        match self.field(column) {
             Value::Str(s) => s.to_string(),
             Value::Int(n) => n.to_string(),
             Value::UInt(n) => n.to_string(),
@@ -155,7 +155,7 @@ impl Line<'_> {
     }
 
     fn number(&self, column: &str) -> Option<u64> {
-        match self.value(column) {
+        match self.field(column) {
             Value::Int(n) => u64::try_from(n).ok(),
             Value::UInt(n) => Some(n),
             _ => None,
@@ -171,7 +171,7 @@ fn metrics(view: &View, env: &StatementEnv) -> SqlResult<Rows> {
         all.extend(status.lines().map(|l| {
             let name = l.text("VARIABLE_NAME").to_lowercase();
             let kind = Value::str("Global Status");
-            vec![Value::str(name), l.value("VARIABLE_VALUE"), kind, yes()]
+            vec![Value::str(name), l.field("VARIABLE_VALUE"), kind, yes()]
         }));
     }
     let time = Value::str("System Time");
@@ -262,7 +262,7 @@ fn auto_increment_columns(view: &View, env: &StatementEnv, table: &Table) -> Sql
                 "max_value" => most.map_or(Value::Null, Value::UInt),
                 "auto_increment" => next.map_or(Value::Null, Value::UInt),
                 "auto_increment_ratio" => ratio_value(ratio),
-                name => line.value(name),
+                name => line.field(name),
             })
         });
         found.push((ratio.unwrap_or_default(), most, row));
@@ -445,16 +445,16 @@ fn lock_waits(view: &View, env: &StatementEnv, table: &Table) -> SqlResult<Rows>
     };
     let find = |of: &'_ Shown, column: &str, value: &Value| {
         of.lines()
-            .find(|l| l.value(column) == *value)
+            .find(|l| l.field(column) == *value)
             .map(|l| l.row.to_vec())
     };
     let mut all = Rows::new();
     for wait in waits.lines() {
         let row_of = |shown: &Shown, column: &str, value: Value| find(shown, column, &value);
-        let waiting = row_of(&transactions, "trx_id", wait.value("requesting_trx_id"));
-        let blocking = row_of(&transactions, "trx_id", wait.value("blocking_trx_id"));
-        let lock = row_of(&locks, "lock_id", wait.value("requested_lock_id"));
-        let other = row_of(&locks, "lock_id", wait.value("blocking_lock_id"));
+        let waiting = row_of(&transactions, "trx_id", wait.field("requesting_trx_id"));
+        let blocking = row_of(&transactions, "trx_id", wait.field("blocking_trx_id"));
+        let lock = row_of(&locks, "lock_id", wait.field("requested_lock_id"));
+        let other = row_of(&locks, "lock_id", wait.field("blocking_lock_id"));
         let (Some(waiting), Some(lock)) = (waiting, lock) else {
             continue;
         };
@@ -463,14 +463,14 @@ fn lock_waits(view: &View, env: &StatementEnv, table: &Table) -> SqlResult<Rows>
                 table: &transactions.table,
                 row,
             });
-            line.map(|l| l.value(column))
+            line.map(|l| l.field(column))
         };
         let of_lock = |row: &Option<Vec<Value>>, column: &str| {
             let line = row.as_ref().map(|row| Line {
                 table: &locks.table,
                 row,
             });
-            line.map(|l| l.value(column))
+            line.map(|l| l.field(column))
         };
         let (waiting, lock) = (Some(waiting), Some(lock));
         all.push(rows::by_name(table, |column| match column {
@@ -484,18 +484,18 @@ fn lock_waits(view: &View, env: &StatementEnv, table: &Table) -> SqlResult<Rows>
             "locked_table" => of_lock(&lock, "lock_table"),
             "locked_index" => of_lock(&lock, "lock_index"),
             "locked_type" => of_lock(&lock, "lock_type"),
-            "waiting_trx_id" => Some(wait.value("requesting_trx_id")),
+            "waiting_trx_id" => Some(wait.field("requesting_trx_id")),
             "waiting_trx_started" => trx(&waiting, "trx_started"),
             "waiting_trx_rows_locked" => trx(&waiting, "trx_rows_locked"),
             "waiting_trx_rows_modified" => trx(&waiting, "trx_rows_modified"),
             "waiting_pid" => trx(&waiting, "trx_mysql_thread_id"),
             "waiting_query" => trx(&waiting, "trx_query"),
-            "waiting_lock_id" => Some(wait.value("requested_lock_id")),
+            "waiting_lock_id" => Some(wait.field("requested_lock_id")),
             "waiting_lock_mode" => of_lock(&lock, "lock_mode"),
-            "blocking_trx_id" => Some(wait.value("blocking_trx_id")),
+            "blocking_trx_id" => Some(wait.field("blocking_trx_id")),
             "blocking_pid" => trx(&blocking, "trx_mysql_thread_id"),
             "blocking_query" => trx(&blocking, "trx_query"),
-            "blocking_lock_id" => Some(wait.value("blocking_lock_id")),
+            "blocking_lock_id" => Some(wait.field("blocking_lock_id")),
             "blocking_lock_mode" => of_lock(&other, "lock_mode"),
             "blocking_trx_started" => trx(&blocking, "trx_started"),
             "blocking_trx_rows_locked" => trx(&blocking, "trx_rows_locked"),
