@@ -8,6 +8,7 @@ use narwal_types::TypeKind::{BigInt, Int};
 pub(super) const COLUMNS: &[(&str, &[Column])] = &[
     ("COLLATIONS", &[text("PAD_ATTRIBUTE", 9)]),
     ("COLUMNS", &[unsigned("SRS_ID", Int, 10).or_null()]),
+    ("KEYWORDS", &[int("RESERVED", Int, 11).or_null()]),
     ("SCHEMATA", &[text("DEFAULT_ENCRYPTION", 3)]),
     (
         "STATISTICS",

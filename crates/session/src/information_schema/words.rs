@@ -5,10 +5,18 @@ use crate::view::View;
 use narwal_sql::StatementEnv;
 use narwal_sql::virtual_tables::Wanted;
 use narwal_syntax::Kw;
+use narwal_types::face::is_mysql;
 use narwal_types::{SqlResult, Value};
 
 pub(super) fn keywords(_: &View, _: &StatementEnv, _: &Wanted) -> SqlResult<Rows> {
-    Ok(Kw::all().map(|w| vec![Value::str(w)]).collect())
+    let row = |word: &'static str| {
+        let mut row = vec![Value::str(word)];
+        if is_mysql() {
+            row.push(Value::Int(i64::from(Kw::of(word).is_reserved())));
+        }
+        row
+    };
+    Ok(Kw::all().map(row).collect())
 }
 
 pub(super) fn functions(_: &View, _: &StatementEnv, _: &Wanted) -> SqlResult<Rows> {
