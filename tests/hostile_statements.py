@@ -33,6 +33,10 @@ def nested(name: str, depth: int, core: str = "'ab'", rest: str = "") -> str:
     return f"{name}(" * depth + core + f"{rest})" * depth
 
 
+def aliases(n: int) -> str:
+    return ",".join(f"{i} a{i}" for i in range(n))
+
+
 def many(n: int, text: str, by: str = ",") -> str:
     return by.join([text] * n)
 
@@ -252,6 +256,11 @@ def texts() -> Iterable[tuple[str, list]]:
     yield "a default that is long", [lambda: f"CREATE TABLE q (a LONGTEXT DEFAULT '{'a' * 16_000_000}')"]
     yield "a check that is long", [lambda: f"CREATE TABLE q (a INT CHECK (a IN ({numbers(1_000_000)})))"]
     yield "a view that is long", [lambda: f"CREATE OR REPLACE VIEW v AS SELECT {numbers(300_000)}"]
+    yield "a view of equal columns", [lambda: "CREATE OR REPLACE VIEW v AS SELECT " + many(1_000_000, "1")]
+    yield "a view of one column often", [lambda: "CREATE OR REPLACE VIEW v AS SELECT " + many(1_000_000, "id") + " FROM t"]
+    yield "a view with many names", [
+        lambda: f"CREATE OR REPLACE VIEW v AS SELECT {aliases(200_000)} ORDER BY " + ",".join(f"a{n}" for n in range(200_000))
+    ]
     yield "explain of long lists", [lambda: f"EXPLAIN SELECT * FROM t WHERE id IN ({numbers(1_000_000)}) OR k IN ({numbers(500_000)})"]
     yield "ranges of a long list", [lambda: f"SELECT COUNT(*) FROM t WHERE id IN ({numbers(1_000_000)}) AND k IN ({numbers(100_000)})"]
     yield "pairs of lists", [lambda: "SELECT COUNT(*) FROM t WHERE (id, k) IN (" + many(700_000, "(1,2)") + ")"]

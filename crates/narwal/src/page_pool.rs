@@ -60,6 +60,16 @@ impl Allocator {
     }
 }
 
+/// What glibc takes for a block: a word for itself, all in steps of two words, four words at least. A million texts of a letter are
+/// 32 MB, not one. Other C libraries take about as much.
+#[inline]
+const fn chunk(size: usize) -> usize {
+    const WORD: usize = size_of::<usize>();
+    let least = 3 * WORD;
+    let size = if size > least { size } else { least };
+    (size + 3 * WORD - 1) & !(2 * WORD - 1)
+}
+
 // SAFETY: blocks of the pool are `BLOCK` bytes, aligned, and with one owner (see `Pool`); everything else is the C library's,
 // with the layouts it was asked for with. `pooled` says the same of a layout each time. Nothing here panics or allocates by
 // way of the global allocator: a mutex of the standard library does not on Linux.
@@ -79,7 +89,7 @@ unsafe impl GlobalAlloc for Allocator {
             // SAFETY: as above.
             return again(layout.size(), || unsafe { System.alloc(layout) });
         }
-        narwal_memory::taken(layout.size());
+        narwal_memory::taken(chunk(layout.size()));
         block
     }
 
@@ -90,7 +100,7 @@ unsafe impl GlobalAlloc for Allocator {
             // SAFETY: by its layout the block is one of the pool's, and the caller gives it up.
             return unsafe { pool.put(block) };
         }
-        narwal_memory::freed(layout.size());
+        narwal_memory::freed(chunk(layout.size()));
         // SAFETY: as above.
         unsafe { System.dealloc(block, layout) }
     }
@@ -113,7 +123,7 @@ unsafe impl GlobalAlloc for Allocator {
             // SAFETY: as above.
             return again(layout.size(), || unsafe { System.alloc_zeroed(layout) });
         }
-        narwal_memory::taken(layout.size());
+        narwal_memory::taken(chunk(layout.size()));
         block
     }
 
@@ -128,12 +138,12 @@ unsafe impl GlobalAlloc for Allocator {
                 // SAFETY: as above; what could not be moved is still there.
                 let moved = again(size, || unsafe { System.realloc(block, layout, size) });
                 if !moved.is_null() {
-                    narwal_memory::freed(layout.size());
+                    narwal_memory::freed(chunk(layout.size()));
                 }
                 return moved;
             }
-            narwal_memory::freed(layout.size());
-            narwal_memory::taken(size);
+            narwal_memory::freed(chunk(layout.size()));
+            narwal_memory::taken(chunk(size));
             return moved;
         }
         // SAFETY: both blocks hold the bytes that are copied, and are two; the old one was the caller's to give up.
@@ -154,7 +164,7 @@ unsafe impl GlobalAlloc for Allocator {
 fn again(size: usize, ask: impl Fn() -> *mut u8) -> *mut u8 {
     let block = ask_on(ask);
     if !block.is_null() {
-        narwal_memory::taken(size);
+        narwal_memory::taken(chunk(size));
     }
     block
 }

@@ -10,6 +10,7 @@ pub use narwal_syntax::ast::{
     Select, SelectInto, SelectItem, SetKind, SetOp, SetValue, TableName, TableRef, Update, With,
     WriteJoin, WriteTargets,
 };
+use std::sync::Arc;
 
 /// A statement of the kinds that this crate runs.
 #[derive(Debug, Clone, PartialEq)]
@@ -311,7 +312,7 @@ pub struct CreateView {
     /// Names of its columns, if given.
     pub columns: Vec<String>,
     /// The SELECT.
-    pub select: Box<Select>,
+    pub select: Arc<Select>,
     /// The SELECT as written, with the CHECK OPTION.
     pub source: String,
     /// WITH CHECK OPTION.

@@ -78,7 +78,12 @@ pub(crate) fn for_each_table(s: &mut Select, f: &mut dyn FnMut(&mut TableRef)) {
 
 /// The tables and views that a SELECT of a view names.
 pub(crate) fn tables(s: &Select) -> Vec<TableName> {
+    tables_of(&mut s.clone())
+}
+
+/// As [`tables`], of one that may be walked over; it stays as it is.
+pub(crate) fn tables_of(s: &mut Select) -> Vec<TableName> {
     let mut out = Vec::new();
-    for_each_table(&mut s.clone(), &mut |t| out.push(t.name.clone()));
+    for_each_table(s, &mut |t| out.push(t.name.clone()));
     out
 }

@@ -18,7 +18,7 @@ use crate::env::StatementEnv;
 use crate::expr::{for_each_leaf, name_charsets};
 use crate::planner::resolve::{Resolver, no_such_table};
 use crate::privilege::Needs;
-use crate::query_walk::{for_each_expr, for_each_select};
+use crate::query_walk::{for_each_expr, for_each_select, tables_of};
 use crate::quote::quote_ident;
 use crate::view_def::{MAX_DEPTH, is_mergeable, name_columns, parsed};
 use crate::virtual_tables::VirtualTables;
@@ -42,17 +42,8 @@ pub fn settle(
     env: &StatementEnv,
     virtual_tables: Option<&dyn VirtualTables>,
 ) -> SqlResult<(Settled, Vec<Needs>)> {
-    let mut limited = false;
-    for_each_select(&mut v.select.clone(), &mut |s| {
-        limited |= s.rows_examined.is_some();
-    });
-    if limited {
-        return Err(SqlError::unsupported("LIMIT ROWS EXAMINED inside views"));
-    }
-    if names::any_variable(&v.select) {
-        return Err(errors::VIEW_SELECT_VARIABLE.plain());
-    }
-    for t in tables(&v.select) {
+    let tables = read_by(v)?;
+    for t in &tables {
         let of = t.db.as_deref().or(env.db.as_deref());
         if of.is_some_and(|db| env.temporary_table(db, &t.name).is_some()) {
             return Err(errors::VIEW_SELECT_TMPTABLE.with([&t.name]));
@@ -60,7 +51,7 @@ pub fn settle(
     }
     let resolver = Resolver::new(db, catalog, env, virtual_tables);
     let own = (resolver.db_of(&v.view)?, v.view.name.as_str());
-    if reads(&v.select, own, catalog, env.db.as_deref(), 0) {
+    if reads(&tables, own, catalog, env.db.as_deref(), 0) {
         let table = catalog.table(own.0, own.1).is_some();
         return Err(match v.creation {
             ViewCreation::New if table || catalog.view(own.0, own.1).is_some() => {
@@ -76,14 +67,17 @@ pub fn settle(
     if !v.columns.is_empty() && v.columns.len() != plan.columns.len() {
         return Err(errors::VIEW_WRONG_LIST.plain());
     }
+    let computed = plan.computes_over_rows();
+    drop(plan);
     let (mut select, mut columns) = names::in_full(&resolver, &windows::without_names(&v.select)?)?;
     match v.columns.is_empty() {
         true => names::apart(&v.select, &select, &mut columns),
         false => columns.clone_from(&v.columns),
     }
     name_columns(&mut select, &columns);
-    for (i, c) in columns.iter().enumerate() {
-        if columns[..i].iter().any(|o| o.eq_ignore_ascii_case(c)) {
+    let mut named = HashSet::with_capacity(columns.len());
+    for c in &columns {
+        if !named.insert(c.to_ascii_lowercase()) {
             return Err(errors::DUP_FIELDNAME.with([&c]));
         }
         if c.ends_with(' ') {
@@ -93,12 +87,12 @@ pub fn settle(
     let set = env.collation.charset();
     for_each_expr(&mut select, &mut |e| name_charsets(e, set));
     let stored = !reads_schema(v.select.from.as_ref(), env.db.as_deref(), catalog, 0);
-    let mergeable = is_mergeable(&v.select) && !plan.computes_over_rows();
+    let mergeable = is_mergeable(&v.select) && !computed;
     // MariaDB says so of a SELECT with WITH, too, though nothing can be written through it.
     let updatable = is_mergeable(&Select {
         with: None,
         ..(*v.select).clone()
-    }) && !plan.computes_over_rows()
+    }) && !computed
         && stored
         && v.algorithm != Some(ViewAlgorithm::TempTable)
         && select.items.iter().any(shows_column);
@@ -109,6 +103,12 @@ pub fn settle(
         mergeable,
     };
     Ok((settled, resolver.needs.take()))
+}
+
+/// Memory for a copy of a SELECT, about: its list can be as long as a packet.
+pub(super) fn reserve_copy(s: &Select) -> SqlResult<()> {
+    let item = size_of::<SelectItem>() + size_of::<AstExpr>();
+    Ok(narwal_memory::reserve((s.items.len() * item) as u64)?)
 }
 
 /// True for an item that is a column, if with another collation.
@@ -138,22 +138,42 @@ pub fn select_in_full(
     Ok(print::select(&select))
 }
 
-/// True if a SELECT reads a view, itself or through other views.
+/// The tables that a view reads; refuses a SELECT with what views may not have.
+fn read_by(v: &CreateView) -> SqlResult<Vec<TableName>> {
+    reserve_copy(&v.select)?;
+    // The walks take what they may write to.
+    let mut select = Select::clone(&v.select);
+    let mut limited = false;
+    for_each_select(&mut select, &mut |s| {
+        limited |= s.rows_examined.is_some();
+    });
+    if limited {
+        return Err(SqlError::unsupported("LIMIT ROWS EXAMINED inside views"));
+    }
+    if names::any_variable(&mut select) {
+        return Err(errors::VIEW_SELECT_VARIABLE.plain());
+    }
+    Ok(tables_of(&mut select))
+}
+
+/// True if one of these tables is a view, or a view that reads it.
 fn reads(
-    s: &Select,
+    tables: &[TableName],
     (db, name): (&str, &str),
     catalog: &Catalog,
     current: Option<&str>,
     depth: usize,
 ) -> bool {
     depth < MAX_DEPTH
-        && tables(s).iter().any(|t: &TableName| {
+        && tables.iter().any(|t| {
             let Some(of) = t.db.as_deref().or(current) else {
                 return false;
             };
             (of, t.name.as_str()) == (db, name)
                 || catalog.view(of, &t.name).is_some_and(|v| {
-                    parsed(v).is_ok_and(|s| reads(&s, (db, name), catalog, None, depth + 1))
+                    parsed(v).is_ok_and(|mut s| {
+                        reads(&tables_of(&mut s), (db, name), catalog, None, depth + 1)
+                    })
                 })
         })
 }

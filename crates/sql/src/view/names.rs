@@ -15,6 +15,8 @@ use narwal_syntax::ast::{
 };
 use narwal_types::{SqlError, SqlResult};
 use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// The longest name of a column, in characters.
@@ -117,10 +119,11 @@ impl Level<'_> {
         items: &[SelectItem],
         shown: &[At],
         naming: Naming,
-    ) -> (Vec<SelectItem>, Vec<String>) {
+    ) -> SqlResult<(Vec<SelectItem>, Vec<String>)> {
         let mut out = Vec::with_capacity(items.len());
         let mut names: Vec<String> = Vec::with_capacity(items.len());
         for item in items {
+            narwal_memory::check()?;
             let SelectItem::Expr { expr, alias, text } = item else {
                 for (at, c) in star(self.sources, item, shown) {
                     let name = self.sources[at].columns[c].clone();
@@ -150,17 +153,19 @@ impl Level<'_> {
             });
             names.push(name);
         }
-        (out, names)
+        Ok((out, names))
     }
 
     /// GROUP BY, ORDER BY and HAVING of `s` in full, in `out`, which has the select list in full already.
     fn clauses(&self, s: &Select, out: &mut Select) {
+        let aliases = aliases(&s.items);
+        let star = |i: &SelectItem| !matches!(i, SelectItem::Expr { .. });
+        let first_star = s.items.iter().position(star).unwrap_or(s.items.len());
         // An item's expression in the place of its name. Items before a `*` keep their positions.
         let replaced = |leaf: &AstExpr| {
-            let at = item_named(&s.items, leaf)?;
-            let plain = |i: &SelectItem| matches!(i, SelectItem::Expr { .. });
+            let at = item_named(&aliases, leaf)?;
             match out.items.get(at)? {
-                SelectItem::Expr { expr, .. } if s.items[..at].iter().all(plain) => {
+                SelectItem::Expr { expr, .. } if at < first_star => {
                     Some(AstExpr::Nested(Box::new(expr.clone())))
                 }
                 _ => None,
@@ -189,7 +194,7 @@ impl Level<'_> {
         out.order_by = order_by;
         if let Some(h) = &mut out.having {
             for_each_leaf(h, &mut |leaf| {
-                if item_named(&s.items, leaf).is_none() {
+                if item_named(&aliases, leaf).is_none() {
                     self.complete(leaf);
                 }
             });
@@ -214,13 +219,32 @@ fn first_of(mut s: &Select) -> &Select {
 /// Other names for expressions that have no AS and would be called as another column: `select 1,1` has `1` and `My_exp_1`.
 /// `written`: the SELECT as it was written, `select`: in full.
 pub(super) fn apart(written: &Select, select: &Select, columns: &mut [String]) {
+    let free = may_be_renamed(written, select, columns);
+    let mut taken = Taken::new(columns);
+    for at in 1..columns.len() {
+        let mut from = 0;
+        while let Some(holder) = taken.holder(&columns[at], from..at) {
+            from = holder + 1;
+            let Some(other) = [at, holder].into_iter().find(|i| free[*i]) else {
+                break;
+            };
+            columns[other] = taken.rename(other, &columns[other]);
+            if other == at {
+                break;
+            }
+        }
+    }
+}
+
+/// Which columns are expressions without an AS.
+fn may_be_renamed(written: &Select, select: &Select, columns: &[String]) -> Vec<bool> {
     let written = &first_of(written).items;
     let one_by_one = written.iter().all(|i| matches!(i, SelectItem::Expr { .. }));
-    let has_as = |i: &SelectItem, name: &str| matches!(i, SelectItem::Expr { alias: Some(a), .. } if a == name);
+    let all: HashSet<&str> = written.iter().filter_map(alias).collect();
     // Behind a `*` positions are others, and the name has to do.
     let given = |at: usize, name: &str| match one_by_one {
-        true => written.get(at).is_some_and(|i| has_as(i, name)),
-        false => written.iter().any(|i| has_as(i, name)),
+        true => (written.get(at)).is_some_and(|i| alias(i) == Some(name)),
+        false => all.contains(name),
     };
     let items = &first_of(select).items;
     let unnamed = |at: usize, name: &str| match items.get(at) {
@@ -230,46 +254,82 @@ pub(super) fn apart(written: &Select, select: &Select, columns: &mut [String]) {
         }
         _ => false,
     };
-    let free: Vec<bool> = (columns.iter().enumerate())
+    (columns.iter().enumerate())
         .map(|(at, name)| unnamed(at, name))
-        .collect();
-    for at in 1..columns.len() {
-        for before in 0..at {
-            if columns[before].eq_ignore_ascii_case(&columns[at]) {
-                let Some(other) = [at, before].into_iter().find(|i| free[*i]) else {
-                    break;
-                };
-                columns[other] = unused(columns, other);
+        .collect()
+}
+
+/// Who has which name. A view can have as many columns as a packet has room for.
+struct Taken {
+    holders: HashMap<String, BTreeSet<usize>>,
+    /// For each name the number of the other name made of it last.
+    numbers: HashMap<String, u64>,
+}
+
+impl Taken {
+    fn new(columns: &[String]) -> Taken {
+        let mut holders: HashMap<_, BTreeSet<_>> = HashMap::with_capacity(columns.len());
+        for (at, name) in columns.iter().enumerate() {
+            let of_name = holders.entry(name.to_ascii_lowercase()).or_default();
+            of_name.insert(at);
+        }
+        Taken {
+            holders,
+            numbers: HashMap::new(),
+        }
+    }
+
+    /// The first column of a range that has a name.
+    fn holder(&self, name: &str, range: Range<usize>) -> Option<usize> {
+        let holders = self.holders.get(&name.to_ascii_lowercase())?;
+        holders.range(range).next().copied()
+    }
+
+    /// Gives the column `at` a name that no column has: `My_exp_` and its own, then with a number between.
+    fn rename(&mut self, at: usize, own: &str) -> String {
+        let key = own.to_ascii_lowercase();
+        let number = self.numbers.entry(key.clone()).or_default();
+        let mut name;
+        loop {
+            name = match *number {
+                0 => format!("My_exp_{own}"),
+                n => format!("My_exp_{n}_{own}"),
+            };
+            *number += 1;
+            if !self.holders.contains_key(&name.to_ascii_lowercase()) {
+                break;
             }
         }
+        if let Some(holders) = self.holders.get_mut(&key) {
+            holders.remove(&at);
+        }
+        self.holders.insert(name.to_ascii_lowercase(), [at].into());
+        name
     }
 }
 
-/// A name that no column has: `My_exp_` and its own, then with a number between.
-fn unused(columns: &[String], at: usize) -> String {
-    let own = &columns[at];
-    let taken = |name: &str| columns.iter().any(|c| c.eq_ignore_ascii_case(name));
-    let mut name = format!("My_exp_{own}");
-    let mut number = 0;
-    while taken(&name) {
-        number += 1;
-        name = format!("My_exp_{number}_{own}");
+/// An item's name that AS gives.
+fn alias(item: &SelectItem) -> Option<&str> {
+    match item {
+        SelectItem::Expr { alias, .. } => alias.as_deref(),
+        _ => None,
     }
-    name
+}
+
+/// Where the first item with an alias is.
+fn aliases(items: &[SelectItem]) -> HashMap<String, usize> {
+    let named = items.iter().enumerate().rev();
+    named
+        .filter_map(|(at, item)| Some((alias(item)?.to_ascii_lowercase(), at)))
+        .collect()
 }
 
 /// The item whose alias a name is.
-fn item_named(items: &[SelectItem], leaf: &AstExpr) -> Option<usize> {
-    let AstExpr::Column(name) = leaf else {
-        return None;
-    };
-    let is_alias = |item: &SelectItem| match item {
-        SelectItem::Expr { alias, .. } => {
-            (alias.as_ref()).is_some_and(|a| a.eq_ignore_ascii_case(name))
-        }
-        _ => false,
-    };
-    items.iter().position(is_alias)
+fn item_named(aliases: &HashMap<String, usize>, leaf: &AstExpr) -> Option<usize> {
+    match leaf {
+        AstExpr::Column(name) => aliases.get(&name.to_ascii_lowercase()).copied(),
+        _ => None,
+    }
 }
 
 struct Writer<'a, 'r> {
@@ -339,6 +399,7 @@ impl Writer<'_, '_> {
         outer: Option<&Level<'_>>,
         naming: Naming,
     ) -> SqlResult<(Select, Vec<String>)> {
+        super::reserve_copy(s)?;
         let mut out = s.clone();
         if let Some(From::Set { first, rest }) = &mut out.from {
             let (f, names) = self.query(first, outer, naming)?;
@@ -359,7 +420,7 @@ impl Writer<'_, '_> {
             sources: &sources,
             outer,
         };
-        let (items, names) = level.items(&s.items, &shown, naming);
+        let (items, names) = level.items(&s.items, &shown, naming)?;
         out.items = items;
         if let Some(w) = &mut out.where_ {
             for_each_leaf(w, &mut |leaf| level.complete(leaf));
@@ -642,10 +703,10 @@ fn has_aggregates(s: &mut Select) -> bool {
     })
 }
 
-/// True if a variable is in it.
-pub(super) fn any_variable(s: &Select) -> bool {
+/// True if a variable is in it, which stays as it is.
+pub(super) fn any_variable(s: &mut Select) -> bool {
     let mut found = false;
-    for_each_select(&mut s.clone(), &mut |s| {
+    for_each_select(s, &mut |s| {
         for_each_expr(s, &mut |e| {
             for_each_leaf(e, &mut |leaf| {
                 found |= matches!(leaf, AstExpr::UserVar(_) | AstExpr::SystemVar(_));

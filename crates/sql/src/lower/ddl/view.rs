@@ -38,7 +38,7 @@ pub(super) fn create(v: syntax::CreateView) -> SqlResult<CreateView> {
         invoker: v.invoker,
         view: v.view,
         columns: v.columns,
-        select: v.select,
+        select: v.select.into(),
         source: v.source,
         check: match v.check {
             syntax::CheckOption::None => CheckOption::None,
