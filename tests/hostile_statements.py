@@ -269,7 +269,11 @@ def texts() -> Iterable[tuple[str, list]]:
     yield "a grant of many", [lambda: "GRANT SELECT ON *.* TO " + ",".join(f"u{n}" for n in range(300_000))]
     yield "a rename of many", [lambda: "RENAME TABLE " + ",".join(f"a{n} TO b{n}" for n in range(300_000))]
     yield "a drop of many", [lambda: "DROP TABLE IF EXISTS " + ",".join(f"a{n}" for n in range(500_000))]
-    yield "analyze of many", [lambda: "ANALYZE TABLE " + many(2_000_000, "t")]
+    yield "analyze of one often", [lambda: "ANALYZE TABLE " + many(2_000_000, "t")]
+    yield "analyze of many", [lambda: "ANALYZE TABLE " + ",".join(f"a{n}" for n in range(1_000_000))]
+    yield "checksum of many", [lambda: "CHECKSUM TABLE " + ",".join(f"a{n}" for n in range(1_000_000))]
+    yield "flush of many", [lambda: "FLUSH TABLES " + ",".join(f"a{n}" for n in range(1_000_000))]
+    yield "locks of many", [lambda: "LOCK TABLES " + ",".join(f"t a{n} READ" for n in range(500_000)), "UNLOCK TABLES"]
     yield "a packet that is too large", [lambda: "SELECT '" + "a" * 20_000_000 + "'"]
     yield "prepared from a long text", [lambda: f"SET @s = CONCAT('SELECT ', REPEAT('1,', 8000000), '1')", "PREPARE p FROM @s"]
 

@@ -26,4 +26,4 @@ pub use code::{Calc, Columns, Kind, ParameterCode, Program, RowSlot, Slot, SqlSt
 pub use compile::{Head, TriggerHead, compile};
 pub use host::{Host, Lookup, PackageValues, Rows};
 pub use literal::{count_params, fill_params, with_params};
-pub use run::{Finished, run, run_aggregate};
+pub use run::{Finished, run, run_aggregate, within_stack};

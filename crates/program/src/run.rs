@@ -132,17 +132,23 @@ pub fn run_aggregate(
     )
 }
 
+/// Room on the stack for one more program: to be compiled or run, perhaps by an expression of another one. It is the caller's
+/// until it is dropped.
+///
+/// # Errors
+/// 1436.
+pub fn within_stack() -> SqlResult<narwal_memory::InProgram> {
+    let deep = "stored programs call each other too deeply";
+    narwal_memory::InProgram::begin().ok_or_else(|| errors::STACK_OVERRUN_NEED_MORE.with([&deep]))
+}
+
 fn run_with(
     program: &Program,
     host: &mut dyn Host,
     arguments: Vec<(usize, Value)>,
     group: Option<Box<Group>>,
 ) -> SqlResult<Finished> {
-    let Some(_within) = narwal_memory::InProgram::begin() else {
-        return Err(
-            errors::STACK_OVERRUN_NEED_MORE.with([&"stored programs call each other too deeply"])
-        );
-    };
+    let _within = within_stack()?;
     let mut run = Run {
         program,
         host,

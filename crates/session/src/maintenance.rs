@@ -78,6 +78,7 @@ impl ClientSession {
         }
         let mut g = maintenance_grid();
         for t in tables {
+            self.env.check_interrupt()?;
             let db = match &t.db {
                 Some(d) => d.clone(),
                 None => self.env.require_db()?.to_string(),

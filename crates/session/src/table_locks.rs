@@ -142,6 +142,7 @@ impl ClientSession {
         let mut aliases = Vec::new();
         let mut of_system = 0;
         for t in tables {
+            self.env.check_interrupt()?;
             let db = t.table.db.as_deref().or(self.env.db.as_deref());
             if db.is_some_and(|db| self.env.temporary_table(db, &t.table.name).is_some()) {
                 // Nobody else has it.

@@ -342,6 +342,7 @@ fn plan(stmt: &Stmt, r: &mut Resolver<'_>) -> SqlResult<(Plan, usize)> {
         Stmt::ChecksumTable(tables) => {
             let mut out = Vec::new();
             for t in tables {
+                r.env.check_interrupt()?;
                 let db = r.db_of(t)?.to_string();
                 let table = r.stored(&db, &t.name, Privilege::Select);
                 let table = table.and_then(|t| match t.def.merge {

@@ -8,7 +8,7 @@ use crate::session_vars::SessionVars;
 use ahash::AHashMap;
 use narwal_engine::{Table, TemporaryTables};
 use narwal_program::{
-    Columns, Head, Kind, Lookup, PackageValues, Program, TriggerHead, Typed, compile,
+    Columns, Head, Kind, Lookup, PackageValues, Program, TriggerHead, Typed, compile, within_stack,
 };
 use narwal_sql::ast::TableName;
 use narwal_sql::{
@@ -522,6 +522,8 @@ impl SessionPrograms {
     }
 
     fn compiled(&self, def: Definition, key: &str, outer: &StatementEnv) -> SqlResult<Arc<Unit>> {
+        // It may be the function that an expression of another program calls, and so on.
+        let _within = within_stack()?;
         let mark: Arc<str> = format!("compile {key}").into();
         self.begin(&mark)?;
         let of = env_of(&def);

@@ -15,7 +15,10 @@ use crate::ddl::comment::{Commented, comment};
 use crate::ddl::constraint;
 use crate::ddl::engine_limits;
 use crate::ddl::functional;
-use crate::ddl::index::{Limit, cant_drop, index_def, method_of_unique, note_twice, prefix_of};
+use crate::ddl::index::{
+    HOPELESS, Limit, MAX_KEYS, cant_drop, index_def, method_of_unique, note_twice, number_of_keys,
+    prefix_of,
+};
 use crate::ddl::merge;
 use crate::ddl::period;
 use crate::ddl::rebuild::Looks;
@@ -1275,9 +1278,7 @@ impl Run<'_> {
         let mut kept = self.kept_indexes(d)?;
         let columns = key_columns(d, &kept)?;
         self.added_indexes(d, &columns, &mut kept)?;
-        if kept.len() > 64 {
-            return Err(errors::TOO_MANY_KEYS.text("Too many keys specified; max 64 keys allowed"));
-        }
+        number_of_keys(kept.len(), MAX_KEYS)?;
         kept.sort_by_key(|i| index_rank(i, &columns));
         d.def.columns = columns;
         d.def.indexes = kept;
@@ -1394,6 +1395,7 @@ impl Run<'_> {
             let mut old = d.old.indexes.iter();
             old.any(|i| same(&i.name, n) && !d.dropped.contains(&i.name))
         };
+        number_of_keys(d.added.len(), HOPELESS)?;
         for spec in &d.added {
             let known = match &spec.name {
                 _ if spec.primary => kept.iter().any(|i| i.name == "PRIMARY"),

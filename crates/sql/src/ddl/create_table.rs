@@ -7,7 +7,7 @@ use super::sequence::{check_structure, out_of_range, row_of, wrong_structure};
 use crate::ast::{CreateTable, SequenceOptions};
 use crate::ddl::comment::{Commented, comment};
 use crate::ddl::constraint;
-use crate::ddl::index::{index_def, note_twice};
+use crate::ddl::index::{HOPELESS, MAX_KEYS, index_def, note_twice, number_of_keys};
 use crate::ddl::merge;
 use crate::ddl::period;
 use crate::ddl::run::engine_name;
@@ -186,15 +186,14 @@ impl Run<'_> {
             }
             columns = so_far.columns;
         }
+        number_of_keys(specs.len(), HOPELESS)?;
         let mut indexes: Vec<IndexDef> = Vec::with_capacity(specs.len());
         for spec in &specs {
             let def = index_def(spec, &columns, &indexes, period.as_ref(), env)?;
             note_twice(&def, &indexes, env);
             indexes.push(def);
         }
-        if indexes.len() > 64 {
-            return Err(errors::TOO_MANY_KEYS.text("Too many keys specified; max 64 keys allowed"));
-        }
+        number_of_keys(indexes.len(), MAX_KEYS)?;
         indexes.sort_by_key(|i| index_rank(i, &columns));
         let said = c.options.engine.as_deref().or(env.default_engine);
         check_auto_increment(&columns, &indexes, said, &mut engine)?;

@@ -21,6 +21,7 @@ impl Run<'_> {
         let mut going = Vec::new();
         let mut refused = None;
         for t in self.drop_temporary(tables)? {
+            self.env.check_interrupt()?;
             let db = db_of(t, self.env)?;
             match self.catalog.table(db, &t.name) {
                 Some(table) if !temporary => {

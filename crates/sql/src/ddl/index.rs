@@ -70,6 +70,21 @@ impl Run<'_> {
     }
 }
 
+/// How many keys a table can have.
+pub(super) const MAX_KEYS: usize = 64;
+
+/// So many are refused before anything else is said of them: each one is compared with all others.
+pub(super) const HOPELESS: usize = 1000;
+
+/// Error 1069 of more than `most` keys.
+pub(super) fn number_of_keys(keys: usize, most: usize) -> SqlResult<()> {
+    if keys > most {
+        let text = format!("Too many keys specified; max {MAX_KEYS} keys allowed");
+        return Err(errors::TOO_MANY_KEYS.text(text));
+    }
+    Ok(())
+}
+
 pub(super) fn index_def(
     spec: &IndexSpec,
     columns: &[ColumnDef],

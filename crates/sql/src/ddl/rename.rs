@@ -40,6 +40,7 @@ impl Run<'_> {
             changes: Vec::new(),
         };
         for (from, to) in pairs {
+            self.env.check_interrupt()?;
             let from = (db_of(from, self.env)?.to_string(), from.name.clone());
             let to = (db_of(to, self.env)?.to_string(), to.name.clone());
             match renaming.view(&from) {

@@ -8,6 +8,7 @@
 //! | `from.rs` | FROM: tables, joins, derived tables, JSON_TABLE |
 //! | `dml.rs` | INSERT, REPLACE, UPDATE, DELETE |
 //! | `change_with.rs` | WITH in front of UPDATE and DELETE |
+//! | `named_tables.rs` | lists of tables without more |
 //! | `load.rs` | LOAD, and INTO OUTFILE's clauses |
 //! | `ddl/` | CREATE, ALTER, DROP, RENAME, TRUNCATE |
 //! | `program/` | stored programs |
@@ -23,6 +24,7 @@ mod from;
 mod level;
 mod load;
 mod mysql;
+mod named_tables;
 mod program;
 mod query;
 #[cfg(test)]

@@ -5,6 +5,7 @@ use crate::ast::admin::{
     FlushLock, Maintain, Maintenance, PartitionList, Reset, Set, SetItem, TableKind,
 };
 use crate::keyword::Kw;
+use crate::parse::named_tables::each_once;
 use crate::parser::Parser;
 use crate::token::Tok;
 use narwal_types::errors;
@@ -71,6 +72,7 @@ impl Parser<'_> {
                 break;
             }
         }
+        each_once(m.tables.iter().map(|t| (t, None)))?;
         match (op, views) {
             (Maintenance::Check | Maintenance::Repair, _) => {
                 while let Some(option) = self.check_option(op, views)? {
@@ -155,7 +157,7 @@ impl Parser<'_> {
         if !self.eat_tables() {
             return Err(self.error());
         }
-        let tables = self.comma_separated(Self::table_name)?;
+        let tables = self.named_tables()?;
         let word = self.eat_one(&[Kw::QUICK, Kw::EXTENDED]);
         let extended = word.map(|w| w == Kw::EXTENDED);
         Ok(Admin::Checksum { tables, extended })
@@ -206,6 +208,7 @@ impl Parser<'_> {
                 ignore_leaves,
             });
             if alone || !self.eat_tok(Tok::Comma) {
+                each_once(tables.iter().map(|t| (&t.table, None)))?;
                 return Ok(tables);
             }
         }
@@ -233,7 +236,7 @@ impl Parser<'_> {
     fn flush_tables(&mut self) -> SqlResult<Flush> {
         let named = !self.at_statement_end() && !self.at(Kw::WITH) && !self.at(Kw::FOR);
         let tables = match named {
-            true => self.comma_separated(Self::table_name)?,
+            true => self.named_tables()?,
             false => Vec::new(),
         };
         let mut lock = FlushLock::None;

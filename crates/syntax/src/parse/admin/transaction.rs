@@ -5,6 +5,7 @@ use crate::ast::admin::{
     XaModifier, XaName,
 };
 use crate::keyword::Kw;
+use crate::parse::named_tables::each_once;
 use crate::parser::Parser;
 use crate::token::Tok;
 use narwal_types::SqlResult;
@@ -226,6 +227,7 @@ impl Parser<'_> {
             return Err(self.error());
         }
         let tables = self.comma_separated(Self::table_lock)?;
+        each_once(tables.iter().map(|t| (&t.table, t.alias.as_deref())))?;
         let wait = self.lock_wait_clause()?;
         Ok(Admin::LockTables { tables, wait })
     }

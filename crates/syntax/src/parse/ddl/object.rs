@@ -366,7 +366,7 @@ impl Parser<'_> {
         Ok(DropTables {
             temporary,
             if_exists: self.if_exists()?,
-            names: self.comma_separated(Self::table_name)?,
+            names: self.named_tables()?,
             wait: None,
         })
     }
