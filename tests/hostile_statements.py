@@ -238,6 +238,7 @@ def texts() -> Iterable[tuple[str, list]]:
     yield "derived in derived", [lambda: "SELECT * FROM " + "(SELECT * FROM " * 5_000 + "t" + ") x" * 5_000]
     yield "functions in functions", [lambda: f"SELECT {nested('ABS', 100_000, '1')}"]
     yield "ten thousand joins", [lambda: "SELECT 1 FROM t " + " ".join(f"JOIN t a{n}" for n in range(10_000))]
+    yield "two million joins", [lambda: "SELECT 1 FROM t" + " JOIN t" * 2_000_000]
     yield "ten thousand withs", [lambda: "WITH " + ",".join(f"a{n} AS (SELECT {n} n)" for n in range(10_000)) + " SELECT * FROM a1"]
     yield "withs that double", [lambda: "WITH a0 AS (SELECT 1 n)," + ",".join(f"a{n} AS (SELECT x.n FROM a{n - 1} x, a{n - 1} y)" for n in range(1, 30)) + " SELECT * FROM a29"]
     yield "a long string", [lambda: f"SELECT LENGTH('{'a' * 16_000_000}')"]
@@ -276,6 +277,62 @@ def texts() -> Iterable[tuple[str, list]]:
     yield "locks of many", [lambda: "LOCK TABLES " + ",".join(f"t a{n} READ" for n in range(500_000)), "UNLOCK TABLES"]
     yield "a packet that is too large", [lambda: "SELECT '" + "a" * 20_000_000 + "'"]
     yield "prepared from a long text", [lambda: f"SET @s = CONCAT('SELECT ', REPEAT('1,', 8000000), '1')", "PREPARE p FROM @s"]
+
+
+def wide() -> Iterable[tuple[str, list]]:
+    """Lists of parts that name each other: what looks each one up in all of them never ends."""
+    def names(n: int, form: str, by: str = ",") -> str:
+        return by.join(form.format(n=i) for i in range(n))
+
+    yield "many aliases ordered", [lambda: f"SELECT {aliases(200_000)} ORDER BY {names(200_000, 'a{n}')}"]
+    yield "many aliases grouped", [lambda: f"SELECT {aliases(200_000)} FROM t GROUP BY {names(200_000, 'a{n}')}"]
+    yield "many aliases in having", [lambda: f"SELECT {aliases(100_000)} FROM t HAVING {names(100_000, 'a{n} = 1', ' OR ')}"]
+    yield "many positions", [lambda: f"SELECT {numbers(200_000)} ORDER BY {names(200_000, '1')}"]
+    yield "many columns of a derived table", [lambda: f"SELECT {names(100_000, 'a{n}')} FROM (SELECT {aliases(100_000)}) d"]
+    yield "many columns of a with", [lambda: f"WITH d AS (SELECT {aliases(100_000)}) SELECT {names(100_000, 'd.a{n}')} FROM d"]
+    yield "many columns of a union", [lambda: f"SELECT {aliases(100_000)} UNION SELECT {aliases(100_000)} ORDER BY {names(100_000, 'a{n}')}"]
+    yield "many columns of a table from a query", [lambda: f"CREATE TABLE wide1 SELECT {aliases(100_000)}"]
+    yield "many columns of a view's list", [lambda: f"CREATE OR REPLACE VIEW v ({names(100_000, 'a{n}')}) AS SELECT {numbers(100_000)}"]
+    yield "one column set often", [lambda: f"UPDATE w SET {names(400_000, 'a = {n}')}"]
+    yield "one column inserted often", [lambda: f"INSERT INTO w ({names(400_000, 'a')}) VALUES ({numbers(400_000)})"]
+    yield "many sets of a duplicate", [lambda: f"INSERT INTO w (a) VALUES (1) ON DUPLICATE KEY UPDATE {names(400_000, 'a = {n}')}"]
+    yield "many withs", [lambda: f"WITH {names(100_000, 'a{n} AS (SELECT 1)')} SELECT 1"]
+    yield "many withs that name each other", [lambda: f"WITH b AS (SELECT 1 n), {names(3_000, 'a{n} AS (SELECT * FROM b)')} SELECT * FROM {names(60, 'a{n}')}"]
+    yield "many named windows", [lambda: f"SELECT {names(20_000, 'SUM(k) OVER w{n}')} FROM t WINDOW {names(20_000, 'w{n} AS (ORDER BY id)')}"]
+    yield "many windows", [lambda: f"SELECT {names(20_000, 'SUM(k) OVER (ORDER BY id + {n})')} FROM t"]
+    yield "many sums", [lambda: f"SELECT {names(100_000, 'SUM(k + {n})')} FROM t"]
+    yield "many subqueries", [lambda: f"SELECT {names(50_000, '(SELECT MAX(id) + {n} FROM t)')}"]
+    yield "many derived tables", [lambda: f"SELECT 1 FROM {names(60, '(SELECT * FROM t) d{n}')}"]
+    yield "many arms of a case", [lambda: f"SELECT COUNT(CASE id {names(300_000, 'WHEN {n} THEN {n}', ' ')} END) FROM t"]
+    yield "many variables of a program", [lambda: f"CREATE PROCEDURE wide2() BEGIN DECLARE {names(100_000, 'a{n}')} INT; SET {names(100_000, 'a{n} = 1')}; END"]
+    yield "many declarations", [lambda: f"CREATE PROCEDURE wide3() BEGIN {names(100_000, 'DECLARE a{n} INT;', '')} END"]
+    yield "many conditions", [lambda: f"CREATE PROCEDURE wide4() BEGIN {names(100_000, 'DECLARE c{n} CONDITION FOR 1062;', '')} END"]
+    yield "many handlers", [lambda: f"CREATE PROCEDURE wide5() BEGIN {names(100_000, 'DECLARE EXIT HANDLER FOR {n} BEGIN END;', '')} END"]
+    yield "many cursors declared", [lambda: f"CREATE PROCEDURE wide6() BEGIN {names(100_000, 'DECLARE c{n} CURSOR FOR SELECT 1;', '')} END"]
+    yield "many labels", [lambda: f"CREATE PROCEDURE wide7() BEGIN {names(100_000, 'l{n}: BEGIN END;', '')} END"]
+    yield "many parameters", [lambda: f"CREATE PROCEDURE wide8({names(100_000, 'a{n} INT')}) BEGIN END"]
+    yield "many steps of a program", [lambda: f"CREATE PROCEDURE wide9() BEGIN {names(200_000, 'SET @a = {n};', '')} END", "CALL wide9()"]
+    yield "many columns of json_table", [lambda: "SELECT * FROM JSON_TABLE('[{}]', '$[*]' COLUMNS (" + names(100_000, "a{n} INT PATH '$.a'") + ")) j"]
+    yield "many checks", [lambda: f"CREATE TABLE wide10 (a INT, {names(50_000, 'CHECK (a > {n})')})"]
+    yield "many foreign keys", [lambda: f"CREATE TABLE wide11 (a INT, {names(50_000, 'FOREIGN KEY (a) REFERENCES t (id)')})"]
+    yield "many parts of a key", [lambda: f"CREATE TABLE wide12 (a INT, KEY ({names(400_000, 'a')}))"]
+    yield "many columns added", [lambda: f"ALTER TABLE w {names(100_000, 'ADD COLUMN x{n} INT')}"]
+    yield "many columns dropped", [lambda: f"ALTER TABLE w {names(100_000, 'DROP COLUMN IF EXISTS x{n}')}"]
+    yield "many generated columns", [lambda: f"CREATE TABLE wide13 (a INT, {names(4_000, 'g{n} INT AS (a + {n})')})", "DROP TABLE wide13"]
+    yield "many partitions", [lambda: f"CREATE TABLE wide14 (a INT) PARTITION BY RANGE (a) ({names(100_000, 'PARTITION p{n} VALUES LESS THAN ({n})')})"]
+    yield "many tables deleted from", [lambda: f"DELETE {names(100_000, 'w')} FROM w"]
+    yield "many accounts", [lambda: f"CREATE USER IF NOT EXISTS {names(2_000, 'wide{n}')}", lambda: f"DROP USER {names(2_000, 'wide{n}')}"]
+    yield "one account often", [lambda: f"CREATE USER IF NOT EXISTS {names(300_000, 'wide')}", "DROP USER wide"]
+    yield "many columns granted", [lambda: f"GRANT SELECT ({names(300_000, 'a')}) ON w TO root@localhost"]
+    yield "many values of an enum twice", [lambda: "CREATE TABLE wide15 (a ENUM(" + names(65_000, "'{n}'") + "))", "DROP TABLE wide15"]
+    yield "many members of a set", [lambda: "CREATE TABLE wide16 (a SET(" + names(300_000, "'{n}'") + "))"]
+    yield "many hints", [lambda: f"SELECT * FROM t USE INDEX ({names(300_000, 'a{n}')})"]
+    yield "many rows of texts", [lambda: "INSERT INTO w (a) VALUES " + names(300_000, "('{n}'), (NULL)")]
+    yield "many dynamic columns", [lambda: "SELECT LENGTH(COLUMN_CREATE(" + names(60_000, "'a{n}', {n}") + "))"]
+    yield "many members of an object", [lambda: "SELECT LENGTH(JSON_OBJECT(" + names(200_000, "'a{n}', {n}") + "))"]
+    yield "many merges of objects", [lambda: "SET @j = JSON_OBJECT(" + names(50_000, "'a{n}', {n}") + ")", "SELECT LENGTH(JSON_MERGE_PATCH(@j, @j)), LENGTH(JSON_MERGE_PRESERVE(@j, @j))"]
+    yield "many paths", [lambda: "SELECT LENGTH(JSON_SET('{}', " + names(20_000, "'$.a{n}', {n}") + "))"]
+    yield "many members sorted", ["SET @j = (SELECT JSON_OBJECTAGG(CONCAT(id, '-', k), v) FROM t)", "SELECT LENGTH(JSON_NORMALIZE(@j)), JSON_EQUALS(@j, @j), JSON_OVERLAPS(@j, @j), JSON_CONTAINS(@j, @j)"]
 
 
 def kept() -> Iterable[tuple[str, list]]:
@@ -402,7 +459,7 @@ def others() -> Iterable[tuple[str, list]]:
 
 def statements() -> list[tuple[str, list]]:
     """All: names and the statements of a session, texts or functions that make them."""
-    groups = (the_four, nested_functions, one_function, json, aggregates, rows, recursion, texts, kept, programs, deep_trees, others)
+    groups = (the_four, nested_functions, one_function, json, aggregates, rows, recursion, texts, wide, kept, programs, deep_trees, others)
     found = [entry for group in groups for entry in group()]
     names = [name for name, _ in found]
     assert len(set(names)) == len(names), [n for n in names if names.count(n) > 1]

@@ -504,9 +504,10 @@ impl<'a> Compiler<'a> {
     fn bound(&mut self, e: Expression) -> Calc {
         let mut broken = None;
         if e.subqueries.is_empty() {
-            *self.env.param_types.borrow_mut() = self.names.types();
+            // Lent, not copied: a body may have as many variables as it has expressions.
+            self.env.param_types.swap(&self.names.types);
             let bound = bind(&e.expr, &Scope::empty(self.env));
-            self.env.param_types.borrow_mut().clear();
+            self.env.param_types.swap(&self.names.types);
             match bound {
                 Ok(x) if !x.any(&|x| matches!(x.kind, ExprKind::Stored(_))) => {
                     return Calc::Plain(Box::new(x));

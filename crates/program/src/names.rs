@@ -5,6 +5,8 @@ use narwal_sql::ParamType;
 use narwal_syntax::ast::{CursorAttribute, Expr, Expression};
 use narwal_types::errors::codes;
 use narwal_types::{Collation, ColumnType, SqlError, SqlResult, TypeKind, errors};
+use std::cell::RefCell;
+use std::collections::HashMap;
 
 /// A variable.
 #[derive(Debug, Clone)]
@@ -14,11 +16,31 @@ enum Variable {
     Row(Vec<(String, usize)>, bool),
 }
 
+/// What one block names, of one kind. A program can name as much as a packet has room for.
+#[derive(Debug)]
+struct Named<T>(HashMap<String, T>);
+
+impl<T> Default for Named<T> {
+    fn default() -> Self {
+        Named(HashMap::new())
+    }
+}
+
+impl<T> Named<T> {
+    fn add(&mut self, name: &str, what: T) {
+        self.0.insert(name.to_ascii_lowercase(), what);
+    }
+
+    fn get(&self, name: &str) -> Option<&T> {
+        self.0.get(&name.to_ascii_lowercase())
+    }
+}
+
 #[derive(Debug, Default)]
 struct Scope {
-    variables: Vec<(String, Variable)>,
-    conditions: Vec<(String, Wanted)>,
-    cursors: Vec<(String, usize)>,
+    variables: Named<Variable>,
+    conditions: Named<Wanted>,
+    cursors: Named<usize>,
 }
 
 /// What stands for fields that are not known now: no program runs with it.
@@ -43,6 +65,8 @@ pub(crate) struct RowNames {
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     pub(crate) slots: Vec<Slot>,
+    /// The type of each slot.
+    pub(crate) types: RefCell<Vec<ParamType>>,
     pub(crate) row: Vec<RowSlot>,
     pub(crate) trigger: Option<RowNames>,
     scopes: Vec<Scope>,
@@ -59,7 +83,7 @@ pub(crate) struct Names {
     /// The slots of SQLCODE and SQLERRM.
     pub(crate) caught: [Option<usize>; 2],
     /// What variables begin as, for SET ... = DEFAULT.
-    defaults: Vec<(usize, Expression)>,
+    defaults: HashMap<usize, Expression>,
     next_exception: usize,
     /// What came up while names were replaced.
     pub(crate) error: Option<SqlError>,
@@ -94,6 +118,7 @@ impl Names {
     /// A slot without a name.
     pub(crate) fn hidden(&mut self, name: &str, ty: impl Into<Typed>) -> usize {
         let Typed { ty, width } = ty.into();
+        self.types.get_mut().push(ParamType::Typed(ty, width));
         self.slots.push(Slot {
             name: name.to_string(),
             ty,
@@ -103,12 +128,11 @@ impl Names {
     }
 
     pub(crate) fn types(&self) -> Vec<ParamType> {
-        let typed = |s: &Slot| ParamType::Typed(s.ty, s.width);
-        self.slots.iter().map(typed).collect()
+        self.types.borrow().clone()
     }
 
     fn free(&mut self, name: &str, parameter: bool) -> SqlResult<()> {
-        if same(&self.top().variables, name) {
+        if self.top().variables.get(name).is_some() {
             return Err(match parameter {
                 true => errors::SP_DUP_PARAM.with([&name]),
                 false => errors::SP_DUP_VAR.with([&name]),
@@ -125,8 +149,7 @@ impl Names {
     ) -> SqlResult<usize> {
         self.free(name, parameter)?;
         let slot = self.hidden(name, ty);
-        let variable = (name.to_string(), Variable::One(slot));
-        self.top().variables.push(variable);
+        self.top().variables.add(name, Variable::One(slot));
         Ok(slot)
     }
 
@@ -149,14 +172,14 @@ impl Names {
             .map(|(n, ty)| (n.clone(), self.hidden(n, *ty)))
             .collect();
         let slots = list.iter().map(|(_, s)| *s).collect();
-        let variable = (name.to_string(), Variable::Row(list, fields.is_none()));
-        self.top().variables.push(variable);
+        let variable = Variable::Row(list, fields.is_none());
+        self.top().variables.add(name, variable);
         Ok(slots)
     }
 
     fn variable(&self, name: &str) -> Option<&Variable> {
         let scopes = self.scopes.iter().rev();
-        scopes.into_iter().find_map(|s| find(&s.variables, name))
+        scopes.into_iter().find_map(|s| s.variables.get(name))
     }
 
     /// The slot of a variable that is no row.
@@ -246,12 +269,11 @@ impl Names {
 
     /// What a variable begins as: SET ... = DEFAULT gives it that again.
     pub(crate) fn keep_default(&mut self, slot: usize, default: Expression) {
-        self.defaults.push((slot, default));
+        self.defaults.insert(slot, default);
     }
 
     pub(crate) fn default_of(&self, slot: usize) -> Option<Expression> {
-        let found = self.defaults.iter().find(|(s, _)| *s == slot);
-        found.map(|(_, e)| e.clone())
+        self.defaults.get(&slot).cloned()
     }
 
     /// The slot of what a cursor tells of itself.
@@ -353,10 +375,10 @@ impl Names {
     }
 
     pub(crate) fn condition(&mut self, name: &str, wanted: Wanted) -> SqlResult<()> {
-        if same(&self.top().conditions, name) {
+        if self.top().conditions.get(name).is_some() {
             return Err(errors::SP_DUP_COND.with([&name]));
         }
-        self.top().conditions.push((name.to_string(), wanted));
+        self.top().conditions.add(name, wanted);
         Ok(())
     }
 
@@ -368,7 +390,7 @@ impl Names {
 
     pub(crate) fn wanted(&self, name: &str) -> SqlResult<Wanted> {
         let scopes = self.scopes.iter().rev();
-        let found = scopes.into_iter().find_map(|s| find(&s.conditions, name));
+        let found = scopes.into_iter().find_map(|s| s.conditions.get(name));
         found
             .copied()
             .or_else(|| predefined(name).filter(|_| self.oracle))
@@ -376,10 +398,10 @@ impl Names {
     }
 
     pub(crate) fn declare_cursor(&mut self, name: &str, number: usize) -> SqlResult<()> {
-        if same(&self.top().cursors, name) {
+        if self.top().cursors.get(name).is_some() {
             return Err(errors::SP_DUP_CURS.with([&name]));
         }
-        self.top().cursors.push((name.to_string(), number));
+        self.top().cursors.add(name, number);
         Ok(())
     }
 
@@ -387,7 +409,7 @@ impl Names {
         let scopes = self.scopes.iter().rev();
         scopes
             .into_iter()
-            .find_map(|s| find(&s.cursors, name))
+            .find_map(|s| s.cursors.get(name))
             .copied()
     }
 

@@ -53,6 +53,7 @@ mod seeded;
 pub mod shape;
 pub mod show;
 mod star;
+mod twice;
 mod user_kind;
 pub mod view;
 mod view_def;

@@ -39,7 +39,7 @@ pub use ast::{Expr, Statement};
 pub use keyword::Kw;
 pub use literal_rows::LiteralRows;
 pub use parse::{parse_expression, parse_statement, parse_text};
-pub use parser::{ParseOptions, is_word_byte, syntax_error};
+pub use parser::{MAX_NESTING, ParseOptions, is_word_byte, syntax_error};
 pub use sql_mode::SqlMode;
 pub use text::split_statements;
 pub use token::{Tok, Token};

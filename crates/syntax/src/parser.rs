@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 /// How many levels a tree may have: parentheses, CASE and so on within each other, and operators in one chain
 /// (`a OR b OR c ...`), which is a tree as deep as it is long. What recurses over trees needs this much stack.
-const MAX_NESTING: usize = 1300;
+pub const MAX_NESTING: usize = 1300;
 /// How many of them may be functions and operators with values: MariaDB's stack has room for so many. Parentheses, NOT, AND and
 /// OR take none of it.
 const MAX_LEVELS: usize = 593;

@@ -9,6 +9,7 @@ use crate::expr::functions::window::{Wants, WindowFunction, lookup};
 use crate::expr::node::{AggFunc, Aggregate, ArithOp, Expr, ExprKind, ExprType, make};
 use crate::expr::types::Class;
 use crate::expr::window::{Bound, Computes, Frame, WindowCall, WindowFunc, WindowKey};
+use crate::twice::first_twice;
 use narwal_syntax::ast::{
     Call, Expr as Ast, FrameBound, FrameExclude, FrameUnit, Literal, OrderItem, Over, WindowSpec,
 };
@@ -72,10 +73,10 @@ fn complete(w: &WindowSpec, named: &[(String, WindowSpec)]) -> SqlResult<WindowS
 
 /// Checks the windows of WINDOW, used or not.
 pub fn check_named(named: &[(String, WindowSpec)]) -> SqlResult<()> {
-    for (i, (name, w)) in named.iter().enumerate() {
-        if named[..i].iter().any(|(n, _)| n.eq_ignore_ascii_case(name)) {
-            return Err(errors::DUP_WINDOW_NAME.with([&name]));
-        }
+    if let Some(twice) = first_twice(named.iter().map(|(n, _)| n.as_str())) {
+        return Err(errors::DUP_WINDOW_NAME.with([&twice]));
+    }
+    for (i, (_, w)) in named.iter().enumerate() {
         complete(w, &named[..i])?;
     }
     Ok(())

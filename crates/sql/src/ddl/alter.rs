@@ -33,6 +33,7 @@ use crate::env::VariableScope;
 use crate::exec::storer::duplicate_entry;
 use crate::quote::quote_ident;
 use crate::show::index_rank;
+use crate::twice::first_twice;
 use crate::virtual_tables::INFORMATION_SCHEMA;
 use narwal_engine::{
     CatalogChange, CheckDef, ColumnDef, DefaultDef, EngineError, IndexColumn, IndexDef,
@@ -874,15 +875,10 @@ impl Run<'_> {
         if d.columns.is_empty() {
             return Err(errors::CANT_REMOVE_ALL_FIELDS.plain());
         }
-        for (i, c) in d.columns.iter().enumerate() {
-            if d.columns[..i]
-                .iter()
-                .any(|o| same(&o.def.name, &c.def.name))
-            {
-                return Err(duplicate_column(&c.def.name));
-            }
+        match first_twice(d.columns.iter().map(|c| c.def.name.as_str())) {
+            Some(twice) => Err(duplicate_column(twice)),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// Error 1054, or a note with IF EXISTS.
@@ -1059,6 +1055,7 @@ impl Run<'_> {
         let old = d.old;
         let mut settled: Vec<&str> = Vec::new();
         for a in actions {
+            self.env.check_interrupt()?;
             match a {
                 AlterAction::Add {
                     elements,
@@ -1147,6 +1144,7 @@ impl Run<'_> {
             }
         }
         for spec in &elements.columns {
+            self.env.check_interrupt()?;
             let name = &spec.def.name;
             let known = d
                 .old
@@ -1173,6 +1171,7 @@ impl Run<'_> {
 
     fn add_checks(&self, d: &mut Draft<'_>, checks: &[CheckSpec]) -> SqlResult<()> {
         for spec in checks {
+            self.env.check_interrupt()?;
             let known = |n: &String| d.def.checks.iter().any(|c| same(&c.name, n));
             if let Some(n) = spec
                 .name

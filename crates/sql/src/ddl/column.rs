@@ -18,6 +18,7 @@ use narwal_types::temporal::fraction_bytes;
 use narwal_types::{
     BlobSize, Collation, Decimal, Member, Members, SqlError, SqlResult, TypeKind, Value, Zone,
 };
+use std::collections::HashMap;
 
 pub(super) fn invalid_default(column: &str) -> SqlError {
     errors::INVALID_DEFAULT.with([&column])
@@ -253,9 +254,13 @@ pub(super) fn settle_default(
 /// Two members of an ENUM or SET that its collation holds equal: an error in strict mode, else a note.
 fn check_members(def: &ColumnDef, of: Members, env: &StatementEnv) -> SqlResult<()> {
     let list = of.list();
+    let mut known: HashMap<Vec<u8>, usize> = HashMap::new();
     for (i, m) in list.iter().enumerate() {
-        let equal = |o: &str| def.ty.collation.equal(o.as_bytes(), m.as_bytes());
-        if let Some(first) = list[..i].iter().find(|o| equal(o)) {
+        let mut key = Vec::new();
+        def.ty.collation.sort_key(m.as_bytes(), &mut key);
+        let at = *known.entry(key).or_insert(i);
+        if at != i {
+            let first = &list[at];
             let text = format!(
                 "Column '{}' has duplicated value '{first}' in {}",
                 def.name,

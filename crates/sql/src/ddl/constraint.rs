@@ -15,6 +15,7 @@ use narwal_engine::{CheckDef, ColumnDef, DefaultDef, Table, TableDef};
 use narwal_syntax::ast::Expr as AstExpr;
 use narwal_syntax::ast::{Expr as Ast, Literal};
 use narwal_types::{Charset, SqlError, SqlResult};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// Where an expression of a definition stands.
@@ -35,52 +36,51 @@ impl Clause {
     }
 }
 
+/// A name as names are compared.
+fn key(name: &str) -> String {
+    name.to_ascii_lowercase()
+}
+
 /// Names the CHECK constraints of a statement; `taken` are those that the table has. `columns`: those with a
 /// CHECK of their own, which has their name.
 pub(super) fn checks<'c>(
     specs: &[CheckSpec],
     taken: &[CheckDef],
-    columns: impl Iterator<Item = &'c str> + Clone,
+    columns: impl Iterator<Item = &'c str>,
     table: &str,
     set: Charset,
 ) -> SqlResult<Vec<CheckDef>> {
     let mut out: Vec<CheckDef> = Vec::with_capacity(specs.len());
-    let is_taken = |name: &str, out: &[CheckDef]| {
-        taken
-            .iter()
-            .chain(out)
-            .any(|c| c.name.eq_ignore_ascii_case(name))
-    };
-    for (i, s) in specs.iter().enumerate() {
+    let mut names: HashSet<String> = taken.iter().map(|c| key(&c.name)).collect();
+    let said: HashSet<String> = (specs.iter())
+        .filter_map(|s| s.name.as_deref().map(key))
+        .collect();
+    let of_columns: HashSet<String> = columns.map(key).collect();
+    // Those before it have a name each.
+    let mut number = 1;
+    for s in specs {
         let name = match &s.name {
             Some(n) => n.clone(),
-            None => {
-                let named = |n: &str| {
-                    specs
-                        .iter()
-                        .filter_map(|s| s.name.as_deref())
-                        .any(|x| x.eq_ignore_ascii_case(n))
+            None => loop {
+                let given = match narwal_types::face::is_mysql() {
+                    true => format!("{table}_chk_{number}"),
+                    false => format!("CONSTRAINT_{number}"),
                 };
-                let of_number = |k| match narwal_types::face::is_mysql() {
-                    true => format!("{table}_chk_{k}"),
-                    false => format!("CONSTRAINT_{k}"),
-                };
-                (1..)
-                    .map(of_number)
-                    .find(|n| {
-                        let mut columns = columns.clone();
-                        !is_taken(n, &out)
-                            && !named(n)
-                            && !columns.any(|c| c.eq_ignore_ascii_case(n))
-                    })
-                    .unwrap_or_else(|| format!("CONSTRAINT_{i}"))
-            }
+                let key = key(&given);
+                if ![&names, &said, &of_columns]
+                    .iter()
+                    .any(|s| s.contains(&key))
+                {
+                    break given;
+                }
+                number += 1;
+            },
         };
-        if is_taken(&name, &out) && narwal_types::face::is_mysql() {
+        let is_taken = !names.insert(key(&name));
+        if is_taken && narwal_types::face::is_mysql() {
             return Err(errors::CHECK_CONSTRAINT_DUP_NAME.with([&name]));
         }
-        let own = |column: &str| column.eq_ignore_ascii_case(&name);
-        if is_taken(&name, &out) || columns.clone().any(own) {
+        if is_taken || of_columns.contains(&key(&name)) {
             return Err(errors::DUP_CONSTRAINT_NAME
                 .text(format!("Duplicate CHECK constraint name '{name}'")));
         }

@@ -102,6 +102,7 @@ impl Run<'_> {
         let added = added.iter().filter(|i| i.is_plain()).count();
         let mut made = Vec::new();
         for s in specs {
+            self.env.check_interrupt()?;
             self.need_index(def, s, added, &mut made)?;
         }
         if def.declared.is_some() {
@@ -110,6 +111,7 @@ impl Run<'_> {
             return Ok(());
         }
         for s in specs {
+            self.env.check_interrupt()?;
             let name = match s.name.as_ref().or(s.index.as_ref()) {
                 Some(n) => n.clone(),
                 None => {

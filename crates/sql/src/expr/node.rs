@@ -835,6 +835,13 @@ impl Expr {
         found
     }
 
+    /// True if more than so many expressions stand within each other.
+    pub fn is_deeper_than(&self, levels: usize) -> bool {
+        let mut deeper = false;
+        self.for_each_child(&mut |e| deeper |= levels == 0 || e.is_deeper_than(levels - 1));
+        deeper
+    }
+
     /// Its value is another one for each row, or that of a stored function: nothing is known of it beforehand.
     pub fn is_of_rows(&self) -> bool {
         self.any(&|e| match &e.kind {

@@ -22,6 +22,7 @@ use crate::planner::rules::join_order::{Inputs, uses_others};
 use crate::planner::view::without_hints;
 use crate::planner::zero_date::null_is_zero;
 use crate::star::{At, joined};
+use crate::twice::first_twice;
 use narwal_syntax::ast::{Expr as AstExpr, From, IndexHint, JoinKind, JoinOn, Qualified, Select};
 use narwal_types::errors;
 use narwal_types::{BlobSize, Collation, ColumnType, SqlError, SqlResult, TypeKind};
@@ -129,13 +130,8 @@ impl Resolver<'_> {
         for (c, name) in columns.iter_mut().zip(names) {
             c.name.clone_from(name);
         }
-        for (i, c) in columns.iter().enumerate() {
-            if columns[..i]
-                .iter()
-                .any(|o| o.name.eq_ignore_ascii_case(&c.name))
-            {
-                return Err(errors::DUP_FIELDNAME.with([&c.name]));
-            }
+        if let Some(twice) = first_twice(columns.iter().map(|c| c.name.as_str())) {
+            return Err(errors::DUP_FIELDNAME.with([&twice]));
         }
         let mut types: Vec<ExprType> = columns.iter().map(column_type).collect();
         for (t, item) in types.iter_mut().zip(&plan.items) {

@@ -14,6 +14,7 @@ use crate::planner::resolve::Resolver;
 use crate::privilege::Privilege;
 use crate::view_def::{MAX_DEPTH, numbers_rows_in_order};
 use narwal_engine::{CheckOption, ColumnDef, ViewAlgorithm, ViewDef};
+use narwal_syntax::MAX_NESTING;
 use narwal_syntax::ast::{Select, SelectItem, TableRef};
 use narwal_types::errors;
 use narwal_types::errors::codes;
@@ -209,7 +210,9 @@ impl Resolver<'_> {
         let queries = columns
             .iter()
             .any(|e| e.any(&|e| matches!(e.kind, ExprKind::Subquery(_))) || e.numbers_rows());
-        if grouped || kept || queries {
+        // A view of views would come to an expression that has no end: what a statement may have is enough for each.
+        let deep = columns.iter().any(|e| e.is_deeper_than(MAX_NESTING));
+        if grouped || kept || queries || deep {
             sources.truncate(first);
             leaves.truncate(first_leaf);
             return Ok(None);

@@ -20,6 +20,7 @@ use crate::planner::resolve::{Resolver, no_such_table};
 use crate::privilege::Needs;
 use crate::query_walk::{for_each_expr, for_each_select, tables_of};
 use crate::quote::quote_ident;
+use crate::twice::first_twice;
 use crate::view_def::{MAX_DEPTH, is_mergeable, name_columns, parsed};
 use crate::virtual_tables::VirtualTables;
 use narwal_engine::{Catalog, CheckOption, Database, ViewAlgorithm, ViewDef};
@@ -75,14 +76,11 @@ pub fn settle(
         false => columns.clone_from(&v.columns),
     }
     name_columns(&mut select, &columns);
-    let mut named = HashSet::with_capacity(columns.len());
-    for c in &columns {
-        if !named.insert(c.to_ascii_lowercase()) {
-            return Err(errors::DUP_FIELDNAME.with([&c]));
-        }
-        if c.ends_with(' ') {
-            return Err(errors::WRONG_COLUMN_NAME.with([&c]));
-        }
+    if let Some(twice) = first_twice(columns.iter().map(String::as_str)) {
+        return Err(errors::DUP_FIELDNAME.with([&twice]));
+    }
+    if let Some(c) = columns.iter().find(|c| c.ends_with(' ')) {
+        return Err(errors::WRONG_COLUMN_NAME.with([c]));
     }
     let set = env.collation.charset();
     for_each_expr(&mut select, &mut |e| name_charsets(e, set));

@@ -14,6 +14,9 @@ use narwal_types::{SqlError, SqlResult};
 /// Tables of one SELECT's joins at most, as in MariaDB.
 const MAX_TABLES: usize = 61;
 
+/// More joins than a statement can have, that wait for their ON: none of them is worth a look at all that follow.
+const MAX_WAITING: usize = 1000;
+
 impl Parser<'_> {
     /// FROM's tables, joined from left to right.
     pub(super) fn from(&mut self) -> SqlResult<From> {
@@ -137,6 +140,9 @@ impl Parser<'_> {
                     Kw::JOIN | Kw::STRAIGHT_JOIN => {
                         open += 1;
                         seen = true;
+                        if open > MAX_WAITING {
+                            return false;
+                        }
                     }
                     Kw::FOR if matches!(before, Tok::Word(Kw::INDEX | Kw::KEY)) => {}
                     Kw::FOR if self.at_nth(n + 1, Kw::SYSTEM_TIME) => {}

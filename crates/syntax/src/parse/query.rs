@@ -5,7 +5,7 @@ use crate::ast::{
     SelectItem, SelectOptions, SetKind, SetOp, Statement, TableName, WindowSpec, With,
 };
 use crate::keyword::Kw;
-use crate::parser::{Parser, reserve_for, shown_name};
+use crate::parser::{MAX_NESTING, Parser, reserve_for, shown_name};
 use crate::token::Tok;
 use narwal_types::errors;
 use narwal_types::face::is_mysql;
@@ -209,6 +209,10 @@ impl Parser<'_> {
         let mut open = 1;
         while self.peek_at(n + open) == Tok::LParen {
             open += 1;
+            if open > MAX_NESTING {
+                // Too deep for either. Each parenthesis would be counted again for the one in front of it.
+                return false;
+            }
         }
         match self.peek_at(n + open) {
             Tok::Word(Kw::SELECT | Kw::WITH) => {}

@@ -1,0 +1,21 @@
+//! Names that are there twice.
+
+use std::collections::HashSet;
+
+/// The first of these names that was there before, letters of either case alike. A list can be as long as a packet, so each name
+/// is looked up, not compared with all before it.
+pub(crate) fn first_twice<'n>(names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
+    let mut seen = HashSet::new();
+    (names.into_iter()).find(|n| !seen.insert(n.to_ascii_lowercase()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_second_one_is_named_as_it_was_written() {
+        assert_eq!(first_twice(["a", "b", "A", "B"]), Some("A"));
+        assert_eq!(first_twice(["a", "ä", "Ä"]), None);
+    }
+}
