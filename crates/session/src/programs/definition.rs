@@ -346,7 +346,7 @@ pub(crate) fn without_marks(text: &str) -> String {
             (Some(_), _) => {}
             (None, b @ (b'\'' | b'"' | b'`')) => quote = Some(b),
             (None, b'*') if inside && rest.starts_with("*/") => {
-                out.push_str(&text[done..i]);
+                add_apart(&mut out, &text[done..i]);
                 (inside, done) = (false, i + 2);
                 i += 1;
             }
@@ -361,7 +361,7 @@ pub(crate) fn without_marks(text: &str) -> String {
                     _ => 0,
                 };
                 let version: u32 = text[start..start + digits].parse().unwrap_or(0);
-                out.push_str(&text[done..i]);
+                add_apart(&mut out, &text[done..i]);
                 done = start + digits;
                 inside = version <= VERSION;
                 if !inside {
@@ -379,8 +379,17 @@ pub(crate) fn without_marks(text: &str) -> String {
         }
         i += 1;
     }
-    out.push_str(text.get(done..).unwrap_or_default());
+    add_apart(&mut out, text.get(done..).unwrap_or_default());
     out
+}
+
+/// Adds a piece of a text. Two words that a comment stood between stay two: `INSERT/*!INTO*/t`.
+fn add_apart(out: &mut String, piece: &str) {
+    let is_word = |b: &u8| narwal_syntax::is_word_byte(*b);
+    if out.as_bytes().last().is_some_and(is_word) && piece.as_bytes().first().is_some_and(is_word) {
+        out.push(' ');
+    }
+    out.push_str(piece);
 }
 
 /// The key of a program. Names of routines have no case.

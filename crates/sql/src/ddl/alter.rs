@@ -263,6 +263,12 @@ fn gets_key(def: &TableDef) -> bool {
     def.indexes.iter().any(|i| i.id == 0)
 }
 
+/// A CHECK of the table comes: ALTER IGNORE leaves rows out of the copy that it does not allow.
+fn gets_check(old: &TableDef, new: &TableDef) -> bool {
+    let known = |name: &str| old.checks.iter().any(|c| same(&c.name, name));
+    new.checks.iter().any(|c| !known(&c.name))
+}
+
 /// A unique key comes: ALTER IGNORE leaves rows out of the copy that it has no place for.
 fn gets_unique_key(def: &TableDef) -> bool {
     def.indexes.iter().any(|i| i.unique && i.id == 0)
@@ -514,8 +520,8 @@ impl Run<'_> {
         if copied && self.renames_keys(&draft) {
             return Err(copy_renames_keys());
         }
-        let in_place = !(temporary || ignore && gets_unique_key(&draft.def))
-            && self.is_in_place(&draft, copied);
+        let leaves_out = gets_unique_key(&draft.def) || gets_check(old, &draft.def);
+        let in_place = !(temporary || ignore && leaves_out) && self.is_in_place(&draft, copied);
         if asked.lock_none && (!in_place || gets_key(&draft.def)) {
             self.needs_no_rows(table)?;
         }

@@ -80,7 +80,7 @@ impl Run<'_> {
                     select.each_row(&mut txn, self.env, &mut row)?;
                 }
             }
-            (rows, duplicates) = (copy.rows, copy.duplicates);
+            (rows, duplicates) = (copy.rows - copy.skipped, copy.duplicates);
             Ok(())
         };
         let how = FillRows::Logged { annotate: None };

@@ -66,6 +66,8 @@ pub(super) struct Copy<'a> {
     duplicate: Duplicates,
     pub(super) rows: u64,
     pub(super) duplicates: u64,
+    /// Rows that a CHECK constraint does not allow, left out by IGNORE.
+    pub(super) skipped: u64,
     /// Looks for the parents that new foreign keys want, and keeps them locked.
     verifier: Option<&'a mut Transaction>,
     /// CHECK constraints are asked.
@@ -113,7 +115,8 @@ impl Run<'_> {
                     copy.row(fill, &|i| old.layout.column(row, i))
                 })?;
             }
-            (rows, duplicates) = (copy.rows - copy.duplicates, copy.duplicates);
+            let had = copy.rows - copy.skipped;
+            (rows, duplicates) = (had - copy.duplicates, copy.duplicates);
             Ok(())
         };
         self.submit_filled(ddl, FillRows::Local, &mut fill)?;
@@ -220,6 +223,7 @@ impl<'a> Copy<'a> {
             },
             rows: 0,
             duplicates: 0,
+            skipped: 0,
             verifier: None,
             asks_checks: true,
             new,
@@ -258,6 +262,7 @@ impl<'a> Copy<'a> {
             duplicate,
             rows: 0,
             duplicates: 0,
+            skipped: 0,
             new,
             verifier: None,
             asks_checks: true,
@@ -298,7 +303,10 @@ impl<'a> Copy<'a> {
                 }
             });
         }
-        self.follow_rules(&mut cells)?;
+        if !self.follow_rules(&mut cells)? {
+            self.skipped += 1;
+            return Ok(());
+        }
         let values: Vec<ValueRef<'_>> = cells
             .iter()
             .map(|c| match c {
@@ -349,10 +357,10 @@ impl<'a> Copy<'a> {
         }
     }
 
-    /// DEFAULT expressions of new columns, generated columns, CHECK constraints.
-    fn follow_rules(&self, cells: &mut [Cell<'_>]) -> SqlResult<()> {
+    /// DEFAULT expressions of new columns, generated columns, CHECK constraints. False for a row that ALTER IGNORE leaves out.
+    fn follow_rules(&self, cells: &mut [Cell<'_>]) -> SqlResult<bool> {
         let Some(rules) = rules(&self.new)? else {
-            return Ok(());
+            return Ok(true);
         };
         let ctx = EvalCtx::new(self.run.env, &[]);
         let defaults = rules.defaults.iter().enumerate();
@@ -376,11 +384,16 @@ impl<'a> Copy<'a> {
         if self.asks_checks && self.run.env.check_constraints {
             for c in &rules.checks {
                 if c.expr.eval_bool(&ctx, &SoFar(cells))? == Some(false) {
-                    return Err(check_failed(&self.new, &c.name));
+                    let e = check_failed(&self.new, &c.name);
+                    if self.duplicate != Duplicates::Ignore {
+                        return Err(e);
+                    }
+                    self.run.env.warn_error(&e);
+                    return Ok(false);
                 }
             }
         }
-        Ok(())
+        Ok(true)
     }
 
     /// The next AUTO_INCREMENT value, for a column.

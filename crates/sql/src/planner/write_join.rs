@@ -16,6 +16,7 @@ use crate::planner::subqueries::Subqueries;
 use crate::planner::view_write::{joined, not_updatable_column, several_tables};
 use crate::privilege::Privilege;
 use narwal_engine::Table;
+use narwal_syntax::SqlMode;
 use narwal_syntax::ast::{
     Assignment, CastType, Expr as AstExpr, From, Select, SelectItem, SetValue, TableName,
     WriteJoin, WriteTargets,
@@ -216,6 +217,15 @@ impl Resolver<'_> {
             }
         };
         let set = (column, value);
+        let simultaneous = self.env.sql_mode.has(SqlMode::SIMULTANEOUS_ASSIGNMENT);
+        if simultaneous
+            && (found.iter()).any(|f| f.at == at && f.sets.iter().any(|s| s.0 == column))
+        {
+            let def = &table.def;
+            return Err(
+                errors::UPDATED_COLUMN_ONLY_ONCE.with([&def.name, &def.columns[column].name])
+            );
+        }
         match found.iter_mut().find(|f| f.at == at) {
             Some(f) => f.sets.push(set),
             None => found.push(Changed {

@@ -219,7 +219,7 @@ impl Parser<'_> {
             Tok::Word(Kw::TABLE) if is_mysql() => {}
             // `(VALUES(a) + 1)` is an expression; `(VALUES (1))` is one value either way.
             Tok::Word(Kw::VALUES) if values => {}
-            Tok::Word(Kw::VALUES) => return open == 1 && self.is_table_values(n + 1),
+            Tok::Word(Kw::VALUES) if self.is_table_values(n + open) => {}
             _ => return false,
         }
         if open == 1 {

@@ -315,11 +315,17 @@ fn digits(t: &DataType, column: &str) -> SqlResult<u8> {
 /// The longest member of an ENUM or SET, in bytes.
 const MEMBER_MAX: usize = 65_000;
 
-/// `('a','b',...)`. Spaces at the end of a member are dropped.
+/// `('a','b',...)`. Spaces at the end of a member are dropped, unless members are bytes.
 fn members(t: &DataType, column: &str) -> SqlResult<Members> {
+    let of_bytes = t.attributes.iter().any(|a| match a {
+        TypeAttribute::Charset(name) => name.eq_ignore_ascii_case("binary"),
+        a => *a == TypeAttribute::Byte,
+    });
     let mut list = t.members.clone();
     for m in &mut list {
-        m.truncate(m.trim_end_matches(' ').len());
+        if !of_bytes {
+            m.truncate(m.trim_end_matches(' ').len());
+        }
         if m.len() > MEMBER_MAX {
             return Err(errors::TOO_LONG_SET_ENUM_VALUE.with([&column]));
         }

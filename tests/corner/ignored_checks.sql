@@ -1,0 +1,63 @@
+-- ALTER IGNORE and CREATE ... IGNORE SELECT leave rows out that a CHECK does not allow.
+create table ck (f int);
+insert into ck values (1), (-1), (3);
+alter table ck add constraint check (f > 0);
+alter ignore table ck add constraint check (f > 0);
+show warnings;
+select * from ck;
+show create table ck;
+create table c2 (f int check (f > 0)) ignore select -1 as f union select 1;
+show warnings;
+select * from c2;
+alter ignore table ck add g int default -5 check (g > 0);
+select * from ck;
+drop table ck;
+drop table if exists c2;
+-- Members of bytes keep their spaces.
+create table t1 (a set('a','a ') character set binary, b enum('x ','x') character set binary, c enum('y ') character set latin1);
+show create table t1;
+insert into t1 values ('a', 'x', 'y'), ('a ', 'x ', 'y ');
+select hex(a), a + 0, hex(b), b + 0, hex(c) from t1;
+select count(*) from t1 where a = 'a ';
+drop table t1;
+create table t1 (a enum('','') );
+create table t1 (a enum('a','A','b') character set latin1);
+set sql_mode = '';
+create table t1 (a enum('a','A','b','a') character set latin1, b set('','') );
+show create table t1;
+drop table t1;
+-- The words around an executable comment stay apart in a stored program.
+create table tt (i int);
+create table t2 (a int, b int);
+create trigger trg1 before insert on tt for each row insert/*!into*/t2 values(1,1);
+drop trigger if exists trg1;
+create procedure p1() select 1/*!,*/2;
+select routine_definition from information_schema.routines where routine_name = 'p1' and routine_schema = database();
+call p1();
+drop procedure p1;
+drop table tt, t2;
+-- VALUES in parentheses of its own, as a value.
+select ((values (200), (300)) order by 1 desc limit 1) as r;
+select ((values (7)) union (values (8)) limit 1) as r, ((values (5)) + 1) as s, (values (3)) as t;
+create table t (a int primary key, b int);
+insert into t values (1, 2) on duplicate key update b = ((values(b)) + 1);
+insert into t values (1, 2) on duplicate key update b = ((values(b)) + 1);
+select * from t;
+drop table t;
+-- Assignments that all see the row as it was set a column once, in an UPDATE of several tables too.
+SET sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_AUTO_CREATE_USER,NO_ENGINE_SUBSTITUTION,SIMULTANEOUS_ASSIGNMENT';
+CREATE TABLE t1 (c1 INTEGER, c2 INTEGER, c3 INTEGER) ENGINE=InnoDb;
+INSERT INTO t1(c1,c2,c3) VALUES (1,1,1);
+CREATE TABLE  t2 (c1 INTEGER, c2 INTEGER, c3 INTEGER) ENGINE=InnoDb;
+INSERT INTO t2(c1,c2,c3) VALUES (1,1,1);
+UPDATE t1 SET c1 = 1, c1 = 2;
+select * from t1;
+UPDATE t1, t2 SET t1.c1 = t1.c1 + 1, t1.c2 = t1.c1 + 1, t2.c2 = t1.c2 + 1, t2.c2 = t1.c2 + 1;
+select * from t1;
+UPDATE t1 SET c1 = c1+1, c2 = c1+1, c3 = c2+1;
+SELECT * FROM t1;
+UPDATE t1, t2 SET t1.c1 = t1.c1 + 1, t1.c2 = t1.c1 + 1, t2.c2 = t1.c2 + 1, t2.c3 = t1.c1 + 1;
+SELECT * FROM t1;
+SELECT * FROM t2;
+drop table t1, t2;
+set sql_mode = default;
