@@ -154,7 +154,12 @@ class Following:
             word = f"followed, compared {self.compared - compared} times, {self.rows - rows} rows"
             return word + (", differs" if len(self.differing) > differing else "")
         except (ReplicaFailed, SqlError, Lost) as e:
-            cause = re.sub(r"'[^']*'|\d+-\d+-\d+|\b\d{5,}\b", "..", self.replica.last_error() or str(e))[:160]
+            error = self.replica.last_error()
+            if not error and isinstance(e, SqlError):
+                # The file has left a server that root can't read.
+                self.begin()
+                return f"followed as far as root may look: {e}"
+            cause = re.sub(r"'[^']*'|\d+-\d+-\d+|\b\d{5,}\b", "..", error or str(e))[:160]
             self.stops[cause] += 1
             self.examples.setdefault(cause, f"{name}: {str(e)[:600]}")
             # A new source as well: the file may have left it without tables of its own.
