@@ -33,3 +33,6 @@ SET rand_seed1=5, rand_seed2=7;
 INSERT INTO rand_seeds(a) VALUES (1),(2),(3);
 SELECT a, ROUND(b,9) FROM rand_seeds;
 DROP TABLE rand_seeds;
+SET rand_seed1=5, rand_seed2=7;
+SET STATEMENT rand_seed1=9, rand_seed2=9 FOR SELECT ROUND(RAND(),9);
+SELECT @@rand_seed1, @@rand_seed2;

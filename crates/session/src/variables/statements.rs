@@ -307,7 +307,11 @@ pub(super) static ROWS: &[VariableDef] = &[
     .no_default()
     .no_plan()
     .read_session(|s| VarValue::UInt(seed_of(s.facts().rand_seeds.load(Ordering::Relaxed), false)))
-    .assign(|s, v| set_seed(s, v, false)),
+    .assign(|s, v| set_seed(s, v, false))
+    .kept(
+        |s| s.facts().rand_seeds.load(Ordering::Relaxed),
+        |s, v| s.facts().rand_seeds.store(v, Ordering::Relaxed),
+    ),
     row(
         "rand_seed2",
         Session,
@@ -319,7 +323,11 @@ pub(super) static ROWS: &[VariableDef] = &[
     .no_default()
     .no_plan()
     .read_session(|s| VarValue::UInt(seed_of(s.facts().rand_seeds.load(Ordering::Relaxed), true)))
-    .assign(|s, v| set_seed(s, v, true)),
+    .assign(|s, v| set_seed(s, v, true))
+    .kept(
+        |s| s.facts().rand_seeds.load(Ordering::Relaxed),
+        |s, v| s.facts().rand_seeds.store(v, Ordering::Relaxed),
+    ),
     row(
         "sql_auto_is_null",
         Both,
