@@ -208,13 +208,15 @@ def test_statements_that_say_everything_are_run(source, own_narwal):
         assert client.value("SELECT @@gtid_binlog_pos") == last
 
 
-def test_statement_events_are_refused_with_their_place(source, own_narwal):
-    primary = source("--binlog-format=MIXED")
+def test_statement_events_are_refused_with_their_place(source, own_narwal, tmp_path):
+    primary = source("--binlog-format=STATEMENT")
+    tmp_path.chmod(0o755)
+    (tmp_path / "rows").write_text("7\n")
     with Client(primary) as client:
         client.ok("CREATE DATABASE d")
         client.ok("CREATE TABLE d.t (a INT PRIMARY KEY AUTO_INCREMENT, b INT)")
-        # A statement that needs the seeds of RAND() beside its text.
-        client.ok("INSERT INTO d.t (b) VALUES (RAND() * 10)")
+        # A statement that needs a file beside its text.
+        client.ok(f"LOAD DATA INFILE '{tmp_path / 'rows'}' INTO TABLE d.t (b)")
     primary.stop()
     server = own_narwal(start=False)
     error = refused(server, index(primary))

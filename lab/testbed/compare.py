@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 
 from .wire import Connection
 
+# The engine of a table, and what another engine shows beside it.
+_OF_ENGINE = re.compile(r" (ENGINE=\w+|PAGE_CHECKSUM=\d|ROW_FORMAT=(FIXED|PAGE))(?= |$)")
 SYSTEM = {"mysql", "sys", "information_schema", "performance_schema", "INFORMATION_SCHEMA"}
 
 
@@ -30,8 +32,8 @@ class Comparison:
 
 
 class _Side:
-    def __init__(self, port: int, name: str, timeout: float):
-        self.name = name
+    def __init__(self, port: int, name: str, timeout: float, engines: bool = True):
+        self.name, self.engines = name, engines
         self.c = Connection(port, raw=True, timeout=timeout)
         # The same text, whatever its column's character set; the same instant the same text.
         self.c.query("SET character_set_results = utf8mb4")
@@ -45,6 +47,8 @@ class _Side:
 
     def definition(self, table: str) -> list[str]:
         text = self.c.query(f"SHOW CREATE TABLE {table}").rows[0][1].decode()
+        if not self.engines:
+            text = _OF_ENGINE.sub("", text)
         return re.sub(r" AUTO_INCREMENT=\d+", "", text).split("\n")
 
     def key(self, table: str) -> list[str]:
@@ -118,9 +122,10 @@ def quoted(*names: str) -> str:
 
 
 def compare(port: int, other: int, names: tuple[str, str] = ("primary", "replica"), databases: set[str] | None = None,
-            leave_out: set[str] = frozenset(), timeout: float = 120) -> Comparison:  # fmt: skip
-    """Compares all databases (or those named) of the servers at two ports. `leave_out`: tables "database.table"."""
-    a, b = _Side(port, names[0], timeout), _Side(other, names[1], timeout)
+            leave_out: set[str] = frozenset(), timeout: float = 120, engines: bool = True) -> Comparison:  # fmt: skip
+    """Compares all databases (or those named) of the servers at two ports. `leave_out`: tables "database.table".
+    `engines`: whether the names of tables' engines count."""
+    a, b = _Side(port, names[0], timeout, engines), _Side(other, names[1], timeout, engines)
     out, digest = Comparison(), 0
     try:
         here, there = a.databases(), b.databases()

@@ -1,7 +1,8 @@
 """The corpus as the load of a source: a server of the other kind follows, and must not stop.
 
 What was recorded of each file is played to the source. Then the replica has to come to the source's position, and to have its
-databases. A replica that has stopped is counted with its error, and made anew at the source's position.
+databases. A replica that has stopped is counted with its error, and made anew at the source's position. Files drop what they
+have made, so the two are also compared in front of statements that drop tables.
 """
 
 from __future__ import annotations
@@ -22,6 +23,15 @@ from corpus.servers import BOTH, OF_MARIADB, make_databases, prepare_files
 # What a source's administrator does not do while replicas follow.
 _NOT_HERE = re.compile(r"reset\s+(master|binary)|sql_log_bin|gtid_|server_id|purge\s|read_only|skip_replication|binlog_(row_image|checksum)|"
                        r"\bmysql\s*\.|\b(user|role|grant|revoke|password)\b|set\s+(global|@@global)", re.I)  # fmt: skip
+
+
+# In front of these there is something to compare that will be gone.
+_DROPS = re.compile(r"\s*(/\*.*?\*/)?\s*drop\s+(table|database|schema)\b", re.I)
+# So many times in a file at most, and so many seconds that a table may be locked by the file.
+_COMPARED, _PATIENCE = 25, 3
+# Seconds for a replica to come to the source's position. A MariaDB looks for each row of a table without a key from its first
+# row on, whoever the source is.
+_BEHIND = 120
 
 
 class NoJudge:
@@ -54,6 +64,23 @@ class Source:
         self.server.start(60)
 
 
+class FollowedPlayer(Player):
+    """Has the two servers compared while a file is played, until they differ."""
+
+    def __init__(self, following: Following, name: str, seconds: float):
+        super().__init__(Source(following.source, following.folder / "files"), NoJudge(), seconds)
+        self.following, self.name, self.compared = following, name, 0
+
+    def _sql(self, number: int, event: dict) -> None:
+        if self.compared < _COMPARED and _DROPS.match(event["text"]):
+            self.compared += 1
+            began = time.monotonic()
+            if not self.following.same(f"{self.name}:{event['line']}", _PATIENCE):
+                self.compared = _COMPARED
+            self.end += time.monotonic() - began
+        super()._sql(number, event)
+
+
 class Following:
     """A source and its replica. `source`: "narwal", which a MariaDB follows, or "mariadb", which a Narwal follows."""
 
@@ -62,7 +89,7 @@ class Following:
         self.stops: collections.Counter = collections.Counter()
         self.examples: dict[str, str] = {}
         self.differing: list[str] = []
-        self.files = 0
+        self.files = self.compared = self.rows = 0
         self.kind = source
         self.source: Replica | None = None
         self.replica: Replica | None = None
@@ -117,24 +144,41 @@ class Following:
         self.files += 1
         prepare_files(self.folder / "files")
         wanted = [e for e in events if not _NOT_HERE.search(e.get("text", "")[:2000])]
-        Player(Source(self.source, self.folder / "files"), NoJudge(), seconds).run(wanted)
+        differing, compared, rows = len(self.differing), self.compared, self.rows
         try:
-            self.replica.catch_up(self.source.port, 30)
-            found = compare(self.source.port, self.replica.port, (self.source.name, "replica"))
-            if found.differences:
-                self.differing.append(f"{name}: {found.differences[0]}")
+            FollowedPlayer(self, name, seconds).run(wanted)
+            if len(self.differing) == differing:
+                self.same(name, 60)
             self.empty()
-            self.replica.catch_up(self.source.port, 30)
-            return f"followed, {found}" + (", differs" if found.differences else "")
+            self.replica.catch_up(self.source.port, _BEHIND)
+            word = f"followed, compared {self.compared - compared} times, {self.rows - rows} rows"
+            return word + (", differs" if len(self.differing) > differing else "")
         except (ReplicaFailed, SqlError, Lost) as e:
-            cause = re.sub(r"'[^']*'|\d+-\d+-\d+|\b\d{5,}\b", "..", self.replica.last_error() or str(e))[:160]
+            error = self.replica.last_error()
+            if not error and isinstance(e, SqlError):
+                # The file has left a server that root can't read.
+                self.begin()
+                return f"followed as far as root may look: {e}"
+            cause = re.sub(r"'[^']*'|\d+-\d+-\d+|\b\d{5,}\b", "..", error or str(e))[:160]
             self.stops[cause] += 1
             self.examples.setdefault(cause, f"{name}: {str(e)[:600]}")
-            try:
-                self.attach()
-            except (SqlError, Lost):
-                self.begin()
+            # A new source as well: the file may have left it without tables of its own.
+            self.begin()
             return f"STOPPED: {cause}"
+
+    def same(self, where: str, patience: float) -> bool:
+        """Whether the replica, once it has come to the source's position, has its tables, as far as that can be seen: a file may
+        have locked them, or have made views that nobody can read."""
+        self.replica.catch_up(self.source.port, _BEHIND)
+        try:
+            found = compare(self.source.port, self.replica.port, (self.source.name, "replica"), timeout=patience, engines=False)
+        except (Lost, SqlError):
+            return False
+        self.compared += 1
+        self.rows += found.rows
+        if found.differences:
+            self.differing.append(f"{where}: {found.differences[0]}")
+        return not found.differences
 
     def end(self) -> None:
         for server in (self.source, self.replica):
@@ -142,7 +186,8 @@ class Following:
                 server.kill()
 
     def report(self) -> str:
-        lines = [f"{self.kind} is the source of {self.files} files: {self.stops.total()} stops, {len(self.differing)} files with differences"]
+        lines = [f"{self.kind} is the source of {self.files} files: {self.stops.total()} stops, {len(self.differing)} files with differences; "
+                 f"compared {self.compared} times, {self.rows} rows"]
         lines += [f"{n:5} {cause}\n      {self.examples[cause]}" for cause, n in self.stops.most_common(40)]
         lines += [f"differs: {text[:300]}" for text in self.differing[:40]]
         return "\n".join(lines)

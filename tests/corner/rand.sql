@@ -22,3 +22,17 @@ PREPARE p FROM 'SELECT a, RAND(?) FROM t';
 SET @n = 3;
 EXECUTE p USING @n;
 EXECUTE p USING @n;
+-- Seeds that are set begin the series that RAND() goes on with.
+SET rand_seed1=10000000, rand_seed2=1000000;
+SELECT ROUND(RAND(),7), ROUND(RAND(),7), ROUND(RAND(),7);
+SELECT @@rand_seed1, @@rand_seed2;
+SET rand_seed1=5, rand_seed2=7;
+SELECT ROUND(RAND(),9), ROUND(RAND(),9), ROUND(RAND(9),7), ROUND(RAND(),9);
+CREATE TABLE rand_seeds (a INT, b DOUBLE DEFAULT (RAND()));
+SET rand_seed1=5, rand_seed2=7;
+INSERT INTO rand_seeds(a) VALUES (1),(2),(3);
+SELECT a, ROUND(b,9) FROM rand_seeds;
+DROP TABLE rand_seeds;
+SET rand_seed1=5, rand_seed2=7;
+SET STATEMENT rand_seed1=9, rand_seed2=9 FOR SELECT ROUND(RAND(),9);
+SELECT @@rand_seed1, @@rand_seed2;

@@ -16,6 +16,7 @@
 
 mod column;
 mod compressed;
+mod compressed_value;
 mod content;
 mod context;
 mod decode;
@@ -40,6 +41,7 @@ mod xid;
 
 pub use column::{ColumnMeta, column_type};
 pub use compressed::{decompressed_body, uncompressed_type};
+pub use compressed_value::uncompressed;
 pub use content::{
     ContentHash, ContentHasher, Detail, SameContent, connect_hash_text, parse_connect_hash,
 };

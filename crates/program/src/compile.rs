@@ -240,6 +240,24 @@ fn of_any_length(p: &Parameter, mut t: Typed) -> Typed {
     t
 }
 
+/// Error 1327 if there is a name among what `each` goes through: it is no variable's.
+pub(crate) fn no_names(each: impl FnOnce(rewrite::Each<'_>)) -> SqlResult<()> {
+    fn name(e: &Expr) -> Option<&String> {
+        match e {
+            Expr::Column(name) => Some(name),
+            Expr::Qualified(q) => Some(q.db.as_ref().unwrap_or(&q.table)),
+            Expr::Default(of) => name(of),
+            _ => None,
+        }
+    }
+    let mut unknown: Option<String> = None;
+    each(&mut |e| unknown = unknown.take().or_else(|| name(e).cloned()));
+    match unknown {
+        Some(name) => Err(errors::SP_UNDECLARED_VAR.with([&name])),
+        None => Ok(()),
+    }
+}
+
 /// Error 4078: a row where one value is wanted.
 pub(crate) fn no_single(ty: ColumnType, name: &str) -> SqlError {
     SqlError::no_row(&ty.family_name(), name)
@@ -413,20 +431,7 @@ impl<'a> Compiler<'a> {
 
     /// Error 1327 for a name that is no variable's where no table is read.
     fn undeclared(&mut self, e: &mut Expression) -> SqlResult<()> {
-        let mut unknown: Option<String> = None;
-        let mut note = |e: &mut Expr| {
-            let name = match e {
-                Expr::Column(name) => name,
-                Expr::Qualified(q) => q.db.as_ref().unwrap_or(&q.table),
-                _ => return,
-            };
-            unknown.get_or_insert_with(|| name.clone());
-        };
-        rewrite::without_tables(e, &mut note);
-        match unknown {
-            Some(name) => Err(errors::SP_UNDECLARED_VAR.with([&name])),
-            None => Ok(()),
-        }
+        no_names(|note| rewrite::without_tables(e, note))
     }
 
     /// A value that is computed, of an expression whose names are replaced.
@@ -664,11 +669,12 @@ impl<'a> Compiler<'a> {
             Body::Leave(label) => Step::Leave(self.names.label(&label, false)?),
             Body::Iterate(label) => Step::Iterate(self.names.label(&label, true)?),
             Body::Return(e) => {
+                let value = self.single(e, None)?;
                 if self.kind != Kind::Function {
                     return Err(errors::SP_BADRETURN.plain());
                 }
                 self.has_return = true;
-                Step::Return(self.single(e, None)?)
+                Step::Return(value)
             }
             Body::Open(name, arguments) => {
                 let cursor = self.names.cursor(&name)?;

@@ -14,6 +14,7 @@
 
 mod code;
 mod compile;
+mod definitions;
 mod host;
 mod literal;
 mod names;

@@ -1,7 +1,8 @@
 //! The statements of a body that are no control flow.
 
 use crate::code::{Argument, Calc, Kind, SignalCode, Step, Target, Wanted};
-use crate::compile::{Compiler, is_planned, sqlstate};
+use crate::compile::{Compiler, is_planned, no_names, sqlstate};
+use crate::definitions::no_variables;
 use crate::rewrite;
 use narwal_sql::VariableScope;
 use narwal_syntax::ast::admin::{
@@ -152,6 +153,8 @@ impl Compiler<'_> {
             Ddl::DropTable(t) if t.temporary => {}
             _ => self.no_commit()?,
         }
+        let names = &self.names;
+        no_variables(&mut d, &|name| names.slot(name).is_some())?;
         if let Ddl::CreateView(v) = &mut d {
             let (names, mut of_program) = (&mut self.names, false);
             rewrite::select(&mut v.select, &mut |e| {
@@ -223,6 +226,8 @@ impl Compiler<'_> {
                 _ => None,
             };
             self.expression(&mut a)?;
+            // A subquery may have columns.
+            no_names(|note| rewrite::expr(&mut a.expr, note))?;
             let target = match (&a.expr, row) {
                 // Whether it is OUT is known when it is called.
                 (Expr::Param(_), Some((row, column))) => {
@@ -335,6 +340,7 @@ impl Compiler<'_> {
                 Prepared::Execute { using, .. } => self.using(using)?,
                 Prepared::Immediate { from, using } => {
                     self.expression(&mut from.value)?;
+                    no_names(|note| rewrite::expr(&mut from.value.expr, note))?;
                     self.using(using)?;
                 }
                 Prepared::Deallocate(_) => {}
@@ -348,6 +354,7 @@ impl Compiler<'_> {
         for u in list {
             if let Using::Value(v) = u {
                 self.expression(&mut v.value)?;
+                no_names(|note| rewrite::expr(&mut v.value.expr, note))?;
             }
         }
         Ok(())
@@ -474,7 +481,11 @@ impl Compiler<'_> {
             return Err(errors::SP_UNDECLARED_VAR.with([&name]));
         };
         let ty = self.names.slots[slot].ty;
-        let calc = self.single(e, Some((ty, name)))?;
+        let calc = match e.expr {
+            // A name that is none of NEW's and OLD's is missed when it runs (1054).
+            Expr::Column(_) if name.contains('.') => self.calc_unchecked(e)?,
+            _ => self.single(e, Some((ty, name)))?,
+        };
         Ok(Step::Set(slot, calc))
     }
 }

@@ -549,7 +549,6 @@ impl Applier {
         header: &EventHeader,
         body: &[u8],
     ) -> Result<Option<Executed>, ApplyError> {
-        let statement = "a statement that needs more than its text: such are not supported (binlog_format=ROW on the source)";
         match kind {
             code::ROWS_QUERY => {
                 // One byte of (truncated) length, then the text.
@@ -559,10 +558,11 @@ impl Applier {
                 Ok(None)
             }
             code::BINLOG_CHECKPOINT => Ok(None),
-            code::INTVAR | code::USER_VAR => {
+            code::INTVAR | code::USER_VAR | code::RAND => {
                 let said = self.group.as_mut().map(|g| &mut g.said);
                 let taken = match kind {
                     code::INTVAR => said.map_or(Some(()), |s| s.number(body)),
+                    code::RAND => said.map_or(Some(()), |s| s.seeds(body)),
                     _ => said.map_or(Some(()), |s| s.variable(body)),
                 };
                 match taken {
@@ -572,13 +572,12 @@ impl Applier {
                     )),
                 }
             }
-            code::RAND => Err(ApplyError::unsupported(statement)),
             code::LOAD
             | code::CREATE_FILE..=code::NEW_LOAD
             | code::BEGIN_LOAD_QUERY
-            | code::EXECUTE_LOAD_QUERY => Err(ApplyError::unsupported(format!(
-                "LOAD DATA was logged as a statement: {statement}"
-            ))),
+            | code::EXECUTE_LOAD_QUERY => Err(ApplyError::unsupported(
+                "LOAD DATA was logged as a statement: such are not supported (binlog_format=ROW on the source)",
+            )),
             code::PRE_GA_WRITE_ROWS..=code::PRE_GA_DELETE_ROWS => Err(ApplyError::unsupported(
                 "row events in the format before MySQL 5.1.18",
             )),

@@ -116,6 +116,7 @@ impl ClientSession {
         let programs = Arc::new(programs);
         let mut env = StatementEnv::new(vars.clone());
         env.insert_id = vars.facts.insert_id.clone();
+        env.rand_seeds = vars.facts.rand_seeds.clone();
         env.programs = Some(programs.clone());
         env.tmp_dir = std::path::Path::new(&vars.value("tmpdir").show()).into();
         env.connection_id = u64::from(client.id);

@@ -169,7 +169,8 @@ pub struct ColumnSpec {
     pub check: Option<AstExpr>,
     /// GENERATED ALWAYS AS, and whether it is STORED.
     pub generated: Option<(AstExpr, bool)>,
-    /// The length of a VARCHAR or VARBINARY that may become a TEXT or BLOB, since no strict mode is set and it is too long.
+    /// The length of a VARCHAR or VARBINARY that may become a TEXT or BLOB, since no strict mode is set and it is too long; that of
+    /// a TEXT.
     pub length: Option<u64>,
     /// JSON: its text has to be valid unless a CHECK of its own says something else.
     pub json: bool,

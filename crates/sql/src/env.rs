@@ -328,6 +328,8 @@ pub struct SessionEnv {
     pub auto_increment: Steps,
     /// `insert_id`: the AUTO_INCREMENT value that the next INSERT begins with; 0 for the table's own.
     pub insert_id: Arc<AtomicU64>,
+    /// `rand_seed1` and `rand_seed2`, which RAND() goes on from; 0 if none was set.
+    pub rand_seeds: Arc<AtomicU64>,
     /// `div_precision_increment`: digits that a division adds.
     pub div_precision: u8,
     /// `default_regex_flags`, as options of the regular expressions' library.
@@ -386,6 +388,7 @@ impl SessionEnv {
             notes: true,
             auto_increment: Steps::default(),
             insert_id: Arc::default(),
+            rand_seeds: Arc::default(),
             div_precision: DIV_PRECISION_INCREMENT,
             regex_options: 0,
             zero_dates: false,

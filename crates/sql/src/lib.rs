@@ -50,6 +50,7 @@ mod programs;
 mod query_walk;
 pub mod quote;
 mod seeded;
+pub use seeded::{seed_of, with_seed};
 pub mod shape;
 pub mod show;
 mod star;

@@ -404,7 +404,7 @@ impl<'a> Parser<'a> {
     pub(crate) fn ident(&mut self) -> SqlResult<String> {
         match self.peek() {
             Tok::Word(k) if k.is_reserved() || self.is_function(k) => Err(self.error()),
-            Tok::Word(Kw::SYSDATE | Kw::MINUS) if self.oracle() => Err(self.error()),
+            Tok::Word(Kw::SYSDATE | Kw::MINUS | Kw::ROWNUM) if self.oracle() => Err(self.error()),
             Tok::Word(_) | Tok::QuotedIdent => self.any_word(),
             _ => Err(self.error()),
         }
@@ -415,6 +415,7 @@ impl<'a> Parser<'a> {
         let token = self.peek_token();
         match token.tok {
             Tok::Word(k) if k.is_reserved() || self.is_function(k) => Err(self.error()),
+            Tok::Word(Kw::ROWNUM) if self.oracle() => Err(self.error()),
             Tok::Word(_) | Tok::QuotedIdent => {
                 let name = self.name_of(token);
                 check_characters(&name)?;
@@ -708,7 +709,13 @@ pub(crate) fn reserve_for<T>(list: &Vec<T>) -> SqlResult<()> {
 
 /// True for a name that nothing kept may have.
 fn bad_name(name: &str) -> bool {
-    name.is_empty() || name.ends_with(' ')
+    name.is_empty() || name.ends_with(' ') || is_of_old(name)
+}
+
+/// MariaDB takes what follows for a file's name as MySQL before 5.1 had them, which no table has here.
+pub(crate) fn is_of_old(name: &str) -> bool {
+    name.strip_prefix("#mysql50#")
+        .is_some_and(|n| !n.is_empty())
 }
 
 /// 1436: a tree of such a depth would need more stack than there is.

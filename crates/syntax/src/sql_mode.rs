@@ -49,6 +49,7 @@ impl SqlMode {
     pub const PIPES_AS_CONCAT: SqlMode = SqlMode(1 << 1);
     pub const ANSI_QUOTES: SqlMode = SqlMode(1 << 2);
     pub const IGNORE_SPACE: SqlMode = SqlMode(1 << 3);
+    pub const IGNORE_BAD_TABLE_OPTIONS: SqlMode = SqlMode(1 << 4);
     pub const ONLY_FULL_GROUP_BY: SqlMode = SqlMode(1 << 5);
     pub const NO_UNSIGNED_SUBTRACTION: SqlMode = SqlMode(1 << 6);
     pub const ORACLE: SqlMode = SqlMode(1 << 9);

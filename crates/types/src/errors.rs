@@ -930,6 +930,8 @@ errors! {
     MULTI_UPDATE_KEY_CONFLICT: 2 = 1706, b"HY000", "ER_MULTI_UPDATE_KEY_CONFLICT",
         "Primary key/partition key update is not allowed since the table is updated both as \
          '{}' and '{}'";
+    INDEX_COLUMN_TOO_LONG: 1 = 1709, b"HY000", "ER_INDEX_COLUMN_TOO_LONG",
+        "Index column size too large. The maximum column size is {} bytes";
     INDEX_CORRUPT: 1 = 1712, b"HY000", "ER_INDEX_CORRUPT",
         "{}";
     PLUGIN_DELETE_BUILTIN: 0 = 1721, b"HY000", "ER_PLUGIN_DELETE_BUILTIN",
@@ -1006,6 +1008,8 @@ errors! {
         "Function or expression '{}' cannot be used in the {} clause of {}";
     PRIMARY_KEY_BASED_ON_GENERATED_COLUMN: 0 = 1903, b"HY000", "ER_PRIMARY_KEY_BASED_ON_GENERATED_COLUMN",
         "Primary key cannot be defined upon a generated column";
+    KEY_BASED_ON_GENERATED_VIRTUAL_COLUMN: 0 = 1904, b"HY000", "ER_KEY_BASED_ON_GENERATED_VIRTUAL_COLUMN",
+        "Key/Index cannot be defined on a virtual generated column";
     WRONG_FK_OPTION_FOR_GENERATED_COLUMN: 1 = 1905, b"HY000", "ER_WRONG_FK_OPTION_FOR_GENERATED_COLUMN",
         "Cannot define foreign key with {} clause on a generated column";
     WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN: 2 = 1906, b"HY000", "ER_WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN",
@@ -1305,6 +1309,8 @@ errors! {
         "Column {} used in period {} specified in update SET list";
     PERIOD_CONSTRAINT_DROP: 2 = 4158, b"HY000", "ER_PERIOD_CONSTRAINT_DROP",
         "Can't DROP CONSTRAINT `{}`. Use DROP PERIOD `{}` for this";
+    TOO_LONG_KEYPART: 1 = 4159, b"42000", "ER_TOO_LONG_KEYPART",
+        "Specified key part was too long; max key part length is {} bytes";
     TOO_LONG_DATABASE_COMMENT: 2 = 4160, b"HY000", "ER_TOO_LONG_DATABASE_COMMENT",
         "Comment for database '{}' is too long (max = {})";
     UNKNOWN_DATA_TYPE: 1 = 4161, b"HY000", "ER_UNKNOWN_DATA_TYPE",

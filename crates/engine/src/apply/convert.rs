@@ -28,6 +28,8 @@ mod code {
     pub(super) const TIMESTAMP2: u8 = 0x11;
     pub(super) const DATETIME2: u8 = 0x12;
     pub(super) const TIME2: u8 = 0x13;
+    pub(super) const BLOB_COMPRESSED: u8 = 0x8c;
+    pub(super) const VARCHAR_COMPRESSED: u8 = 0x8d;
     pub(super) const JSON: u8 = 0xf5;
     pub(super) const NEWDECIMAL: u8 = 0xf6;
     pub(super) const BLOB: u8 = 0xfc;
@@ -81,6 +83,13 @@ pub(crate) enum Conversion {
         max: u64,
         text: bool,
     },
+    /// A string of a COMPRESSED column behind another length prefix.
+    Compressed {
+        from: u8,
+        to: u8,
+        max: u64,
+        text: bool,
+    },
     /// The number of an ENUM's or SET's members, or bits: at most this.
     Limit { max: u64, big_endian: bool },
     /// MySQL's binary JSON, which is text here.
@@ -107,7 +116,8 @@ fn prefix_of(max: u64) -> u8 {
 /// Bytes of a value, where every value of the type has so many.
 pub(crate) fn fixed_len(type_code: u8, meta: &[u8]) -> Option<u16> {
     match type_code {
-        code::VARCHAR | 0xfd | code::BLOB | 0xf5 | 0xff | 0x8c | 0x8d => None,
+        code::VARCHAR | 0xfd | code::BLOB | code::JSON | 0xff => None,
+        code::BLOB_COMPRESSED | code::VARCHAR_COMPRESSED => None,
         code::STRING if !matches!(meta.first(), Some(0xf7 | 0xf8)) => None,
         // The longest has 29 bytes (DECIMAL).
         _ => value_len(type_code, meta, &[0; 64])
@@ -155,6 +165,9 @@ pub(crate) fn conversion(
     let (own_code, own_meta) = ty.binlog_type();
     if type_code == code::JSON {
         return json(meta, ty);
+    }
+    if let code::BLOB_COMPRESSED | code::VARCHAR_COMPRESSED = type_code {
+        return compressed(type_code, meta, ty);
     }
     let exact = type_code == own_code && meta == &own_meta[..];
     if let Some((max, big_endian)) = limit(ty) {
@@ -227,6 +240,26 @@ pub(crate) fn conversion(
     }
     let (from, lossy) = number(type_code, meta, info, ty)?;
     permitted(lossy).then_some(Conversion::Cast(From::Value(from)))
+}
+
+/// A COMPRESSED column of the source. Here such a column's values are kept as they are.
+fn compressed(type_code: u8, meta: &[u8], ty: &ColumnType) -> Option<Conversion> {
+    let (from, to) = match (type_code, ty.kind) {
+        (code::VARCHAR_COMPRESSED, TypeKind::VarChar(_) | TypeKind::VarBinary(_)) => {
+            let most = u16::from_le_bytes([*meta.first()?, *meta.get(1)?]);
+            (prefix_of(most.into()), prefix_of(ty.max_bytes()?))
+        }
+        (code::BLOB_COMPRESSED, TypeKind::Text(size) | TypeKind::Blob(size)) => {
+            (*meta.first()?, size as u8)
+        }
+        _ => return None,
+    };
+    Some(Conversion::Compressed {
+        from,
+        to,
+        max: ty.max_bytes()?,
+        text: ty.is_character() && ty.collation.charset().stores_utf8(),
+    })
 }
 
 /// What becomes of JSON: text, if our column has UTF-8.
@@ -349,8 +382,20 @@ pub(crate) fn convert<'a>(
             to,
             max,
             text,
+        }
+        | Conversion::Compressed {
+            from,
+            to,
+            max,
+            text,
         } => {
             let bytes = value.get(usize::from(from)..).unwrap_or_default();
+            let bytes = match conversion {
+                Conversion::Compressed { .. } => {
+                    &*narwal_binlog::uncompressed(bytes, max).map_err(|e| bad_event(table, e))?
+                }
+                _ => bytes,
+            };
             if bytes.len() as u64 > max {
                 return Err(too_long());
             }
@@ -364,23 +409,33 @@ pub(crate) fn convert<'a>(
         }
         Conversion::Json { prefix, size } => {
             let value = value.get(usize::from(prefix)..).unwrap_or_default();
-            let width = size as usize;
-            let start = scratch.len();
-            scratch.resize(start + width, 0);
-            // What no such column holds is no value of it either.
-            let most = value.len().saturating_mul(JSON_GROWTH).max(JSON_LEAST);
-            if write_text(value, most, scratch).is_err() {
-                return Err(bad_event(table, "a JSON value that is none"));
-            }
-            let len = (scratch.len() - start - width) as u64;
-            if len >> (8 * width) != 0 {
-                return Err(too_long());
-            }
-            scratch[start..start + width].copy_from_slice(&len.to_le_bytes()[..width]);
-            Cell::Scratch(start, scratch.len())
+            return json_text(value, size, table, scratch)?.ok_or_else(too_long);
         }
         Conversion::Cast(from) => return cast(from, table, i, value, scratch),
     })
+}
+
+/// The text of MySQL's binary JSON; `None` if it is too long.
+fn json_text<'a>(
+    value: &[u8],
+    size: BlobSize,
+    table: &Table,
+    scratch: &mut Vec<u8>,
+) -> Result<Option<Cell<'a>>> {
+    let width = size as usize;
+    let start = scratch.len();
+    scratch.resize(start + width, 0);
+    // What no such column holds is no value of it either.
+    let most = value.len().saturating_mul(JSON_GROWTH).max(JSON_LEAST);
+    if write_text(value, most, scratch).is_err() {
+        return Err(bad_event(table, "a JSON value that is none"));
+    }
+    let len = (scratch.len() - start - width) as u64;
+    if len >> (8 * width) != 0 {
+        return Ok(None);
+    }
+    scratch[start..start + width].copy_from_slice(&len.to_le_bytes()[..width]);
+    Ok(Some(Cell::Scratch(start, scratch.len())))
 }
 
 /// Stores a value of another type as INSERT without strict mode would: cut, rounded, moved to the nearest.
@@ -596,5 +651,16 @@ mod tests {
             conversion(0x03, &[], None, &ColumnType::new(TypeKind::BigInt)),
             None
         );
+        // COMPRESSED: a byte stands before the value.
+        assert!(matches!(
+            conversion(0x8d, &[81, 0], None, &varchar),
+            Some(Conversion::Compressed {
+                from: 1,
+                to: 1,
+                max: 80,
+                text: true
+            })
+        ));
+        assert_eq!(conversion(0x8c, &[2], None, &varchar), None);
     }
 }

@@ -1,8 +1,9 @@
-//! What a source says of a statement in events before it: the value that AUTO_INCREMENT begins with, LAST_INSERT_ID(), and user
-//! variables. `binlog_format=MIXED`, MariaDB's default, has them with most INSERT statements.
+//! What a source says of a statement in events before it: the value that AUTO_INCREMENT begins with, LAST_INSERT_ID(), the seeds
+//! of RAND(), and user variables. `binlog_format=MIXED`, MariaDB's default, has them with most INSERT statements.
 
 use crate::session::ClientSession;
 use narwal_sql::quote::quote_ident;
+use narwal_sql::with_seed;
 use narwal_types::{Collation, Decimal, Discard, SqlResult};
 use std::fmt::Write;
 use std::sync::atomic::Ordering;
@@ -12,6 +13,7 @@ use std::sync::atomic::Ordering;
 pub(super) struct Said {
     last_insert_id: Option<u64>,
     insert_id: Option<u64>,
+    seeds: Option<(u64, u64)>,
     /// Assignments for SET.
     variables: Vec<String>,
 }
@@ -25,6 +27,13 @@ impl Said {
             2 => self.insert_id = Some(n),
             _ => return None,
         }
+        Some(())
+    }
+
+    /// A RAND event. `None`: it is cut short.
+    pub(super) fn seeds(&mut self, body: &[u8]) -> Option<()> {
+        let number = |at: usize| Some(u64::from_le_bytes(body.get(at..at + 8)?.try_into().ok()?));
+        self.seeds = Some((number(0)?, number(8)?));
         Some(())
     }
 
@@ -46,6 +55,12 @@ impl Said {
     pub(super) fn tell(&self, session: &mut ClientSession) -> SqlResult<()> {
         let first = self.insert_id.unwrap_or(0);
         session.env.insert_id.store(first, Ordering::Relaxed);
+        let (one, two) = self.seeds.unwrap_or_default();
+        let seeds = match self.seeds {
+            Some(_) => with_seed(with_seed(0, false, one), true, two),
+            None => 0,
+        };
+        session.env.rand_seeds.store(seeds, Ordering::Relaxed);
         if let Some(id) = self.last_insert_id {
             session.env.last_insert_id = id;
         }
@@ -105,6 +120,11 @@ mod tests {
         assert_eq!(said.number(&[2, 7, 0, 0, 0, 0, 0, 0, 0]), Some(()));
         assert_eq!(said.insert_id, Some(7));
         assert_eq!(said.number(&[2, 7]), None);
+        let mut seeds = [0; 16];
+        (seeds[0], seeds[8]) = (7, 9);
+        assert_eq!(said.seeds(&seeds), Some(()));
+        assert_eq!(said.seeds, Some((7, 9)));
+        assert_eq!(said.seeds(&seeds[..15]), None);
         let text = b"\x01\0\0\0a\0\0\x21\0\0\0\x02\0\0\0hi";
         assert_eq!(said.variable(text), Some(()));
         assert_eq!(

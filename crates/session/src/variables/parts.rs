@@ -99,6 +99,8 @@ pub(crate) struct Facts {
     pub last_insert_id: AtomicU64,
     /// `SET insert_id`: the next AUTO_INCREMENT value; 0 for the table's own. The insert that takes it clears it.
     pub insert_id: Arc<AtomicU64>,
+    /// `rand_seed1` and `rand_seed2` in one word (`narwal_sql::with_seed`).
+    pub rand_seeds: Arc<AtomicU64>,
     /// `SET pseudo_thread_id`; 0 for the connection's id.
     pub pseudo_thread_id: AtomicU64,
     pub warning_count: AtomicU64,
@@ -125,6 +127,7 @@ impl Facts {
         self.fixed_micros.store(0, Ordering::Relaxed);
         self.last_insert_id.store(0, Ordering::Relaxed);
         self.insert_id.store(0, Ordering::Relaxed);
+        self.rand_seeds.store(0, Ordering::Relaxed);
         self.pseudo_thread_id.store(0, Ordering::Relaxed);
         self.warning_count.store(0, Ordering::Relaxed);
         self.error_count.store(0, Ordering::Relaxed);

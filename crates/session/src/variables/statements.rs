@@ -7,7 +7,7 @@ use super::def::{AtStart, Kind, VariableDef, inert, row};
 use super::parts::SessionParts;
 use super::rules::count;
 use super::value::VarValue;
-use narwal_sql::SqlMode;
+use narwal_sql::{SqlMode, seed_of, with_seed};
 use narwal_types::{SqlResult, Zone, errors};
 use std::sync::atomic::Ordering;
 
@@ -296,22 +296,38 @@ pub(super) static ROWS: &[VariableDef] = &[
         "Times the parts of statements.",
     )
     .not_for_one_statement(),
-    inert(
+    row(
         "rand_seed1",
         Session,
         UInt(0, MAX, 1),
         "0",
-        "Seed of RAND() in statements of MariaDB's log.",
+        State,
+        "First number of the series that RAND() goes on with.",
     )
-    .no_default(),
-    inert(
+    .no_default()
+    .no_plan()
+    .read_session(|s| VarValue::UInt(seed_of(s.facts().rand_seeds.load(Ordering::Relaxed), false)))
+    .assign(|s, v| set_seed(s, v, false))
+    .kept(
+        |s| s.facts().rand_seeds.load(Ordering::Relaxed),
+        |s, v| s.facts().rand_seeds.store(v, Ordering::Relaxed),
+    ),
+    row(
         "rand_seed2",
         Session,
         UInt(0, MAX, 1),
         "0",
-        "Seed of RAND() in statements of MariaDB's log.",
+        State,
+        "Second number of the series that RAND() goes on with.",
     )
-    .no_default(),
+    .no_default()
+    .no_plan()
+    .read_session(|s| VarValue::UInt(seed_of(s.facts().rand_seeds.load(Ordering::Relaxed), true)))
+    .assign(|s, v| set_seed(s, v, true))
+    .kept(
+        |s| s.facts().rand_seeds.load(Ordering::Relaxed),
+        |s, v| s.facts().rand_seeds.store(v, Ordering::Relaxed),
+    ),
     row(
         "sql_auto_is_null",
         Both,
@@ -453,6 +469,14 @@ pub(super) static ROWS: &[VariableDef] = &[
 ];
 
 const MAX: u64 = u64::MAX;
+
+fn set_seed(s: &mut dyn SessionParts, v: Option<&VarValue>, second: bool) -> SqlResult<()> {
+    let seeds = &s.facts().rand_seeds;
+    let seed = v.map_or(0, VarValue::as_u64);
+    let word = with_seed(seeds.load(Ordering::Relaxed), second, seed);
+    seeds.store(word, Ordering::Relaxed);
+    Ok(())
+}
 
 fn set_last_insert_id(s: &mut dyn SessionParts, v: Option<&VarValue>) -> SqlResult<()> {
     s.set_last_insert_id(v.map_or(0, VarValue::as_u64));

@@ -773,8 +773,7 @@ impl Run<'_> {
         self.period(&mut d, actions)?;
         self.indexes(&mut d)?;
         let sources: Vec<Option<usize>> = d.columns.iter().map(|c| c.from).collect();
-        let checks = self.env.foreign_key_checks;
-        d.followers = after_alter(self.catalog, old, &mut d.def, &sources, checks)?;
+        d.followers = after_alter(self.catalog, old, &mut d.def, &sources)?;
         if !is_mysql() {
             constraint::check_cascades(&d.def, &d.foreign)?;
         }
@@ -789,13 +788,26 @@ impl Run<'_> {
         )?;
         check_row_size(&d.def.columns)?;
         let merge = d.def.merge.as_ref().map(|_| names::MERGE);
-        engine_limits::check(merge.or(d.def.declared.as_deref()), &d.def)?;
+        let stands_for = d.def.declared.clone();
+        engine_limits::check(merge.or(stands_for.as_deref()), &mut d.def, self.env)?;
         if d.def.sequence && !old.sequence {
             check_structure(&d.def)?;
         }
         if d.def != *d.old {
             constraint::check_expressions(&mut d.def, self.env)?;
             follow_cascades(&mut d.def)?;
+        }
+        // ENGINE and FORCE make the table anew, though they change nothing in its definition.
+        let looks = |a: &AlterAction| {
+            !matches!(
+                a,
+                AlterAction::RenameTo(_)
+                    | AlterAction::KeysNoOp
+                    | AlterAction::Algorithm(_)
+                    | AlterAction::Lock(_)
+            )
+        };
+        if actions.iter().any(looks) {
             whole::check(&d.def, self.env)?;
         }
         Ok(d)
@@ -1123,6 +1135,7 @@ impl Run<'_> {
         let Some(spec) = elements.columns.first() else {
             return Err(SqlError::unsupported("this ALTER TABLE"));
         };
+        self.check_default_sequences(&elements.columns)?;
         Ok(NewColumn {
             def: self.checked(spec, d)?,
             from: Some(from),
@@ -1149,6 +1162,7 @@ impl Run<'_> {
                 None => d.foreign.push(spec.clone().behind(&d.added)),
             }
         }
+        self.check_default_sequences(&elements.columns)?;
         for spec in &elements.columns {
             self.env.check_interrupt()?;
             let name = &spec.def.name;
@@ -1385,6 +1399,11 @@ impl Run<'_> {
                 ix.ignored = *ignored;
             }
             kept.push(ix);
+        }
+        // One that goes, or has another name from now on, can't be named.
+        let kept_its_name = |name: &str| kept.iter().any(|i| same(&i.name, name));
+        if let Some((name, _)) = d.ignored.iter().find(|(name, _)| !kept_its_name(name)) {
+            return Err(errors::KEY_DOES_NOT_EXISTS.with([name, &d.old.name]));
         }
         Ok(kept)
     }

@@ -13,6 +13,7 @@ use crate::lower::{is_text, too_big};
 use crate::plan::dml::store_mode;
 use crate::quote::quote_ident;
 use narwal_engine::{ColumnDef, DefaultDef, GeneratedDef, IndexDef};
+use narwal_syntax::SqlMode;
 use narwal_types::convert::{NoWarnings, StoreTarget, default_input, store};
 use narwal_types::temporal::fraction_bytes;
 use narwal_types::{
@@ -48,6 +49,12 @@ fn fit_length(
     let (n, to, kind): (_, _, fn(BlobSize) -> TypeKind) = match def.ty.kind {
         TypeKind::VarChar(n) => (n, ("VARCHAR", "TEXT"), TypeKind::Text),
         TypeKind::VarBinary(n) => (n, ("VARBINARY", "BLOB"), TypeKind::Blob),
+        TypeKind::Text(_) => {
+            if let Some(n) = length {
+                def.ty.kind = TypeKind::Text(BlobSize::for_bytes(n.saturating_mul(width.into())));
+            }
+            return Ok(());
+        }
         _ => return Ok(()),
     };
     let n = length.unwrap_or(n.into());
@@ -244,11 +251,23 @@ pub(super) fn settle_default(
             def.default = DefaultDef::Text(match v {
                 Value::Bits(b) => format!("b'{:b}'", b.value),
                 Value::Int(0) if def.ty.kind == TypeKind::Year => "0000".into(),
-                v => v.to_text(),
+                v => char_text(v.to_text(), &def.ty, env),
             });
         }
     }
     Ok(())
+}
+
+/// CHAR has no spaces at the end, and all that fit with PAD_CHAR_TO_FULL_LENGTH.
+fn char_text(text: String, ty: &narwal_types::ColumnType, env: &StatementEnv) -> String {
+    let TypeKind::Char(n) = ty.kind else {
+        return text;
+    };
+    let short = text.trim_end_matches(' ');
+    match env.sql_mode.has(SqlMode::PAD_CHAR_TO_FULL_LENGTH) {
+        true => format!("{short:<width$}", width = n as usize),
+        false => short.to_owned(),
+    }
 }
 
 /// Two members of an ENUM or SET that its collation holds equal: an error in strict mode, else a note.

@@ -172,6 +172,7 @@ impl Run<'_> {
         if c.elements.columns.len() > 4096 {
             return Err(errors::TOO_MANY_FIELDS.plain());
         }
+        self.check_default_sequences(&c.elements.columns)?;
         let mut columns = self.named_columns(c, collation, db)?;
         let mut period = period::of_new_table(&c.elements.periods, c.temporary)?;
         if let Some(p) = &mut period {
@@ -281,7 +282,8 @@ impl Run<'_> {
             return Err(SqlError::unsupported("foreign keys of MERGE tables"));
         }
         let said = c.options.engine.as_deref().or(self.env.default_engine);
-        engine_limits::check(said, def)?;
+        engine_limits::check(said, def, self.env)?;
+        engine_limits::check_transactional(said, def, self.env)?;
         if c.options.sequence == Some(true) {
             if c.select.is_some() {
                 return Err(wrong_structure(def));

@@ -121,7 +121,8 @@ impl Run<'_> {
 }
 
 pub(super) fn reserved_schema(name: &str, env: &StatementEnv) -> SqlResult<()> {
-    if name.is_empty() || name.ends_with(' ') || name.chars().count() > 64 {
+    let of_old = name.starts_with("#mysql50#");
+    if of_old || name.is_empty() || name.ends_with(' ') || name.chars().count() > 64 {
         return Err(errors::WRONG_DB_NAME.with([&name]));
     }
     if name.eq_ignore_ascii_case("information_schema")

@@ -1,15 +1,18 @@
 //! What MariaDB's other engines can't have in a table. Narwal's own table would do, but the statement has MariaDB's answer.
 
+use crate::StatementEnv;
+use crate::ddl::key_part::part_bytes;
 use crate::engine_name;
-use narwal_engine::TableDef;
-use narwal_types::errors;
+use narwal_engine::{IndexDef, IndexMethod, TableDef};
+use narwal_syntax::SqlMode;
+use narwal_types::errors::{self, codes};
 use narwal_types::{SqlResult, TypeKind};
 
-/// The limits of the engine that a statement names, if it is one that Narwal stands for.
+/// The limits of the engine that a statement names, if it is one that Narwal stands for. Keys become as long as it has them.
 ///
 /// # Errors
-/// 1069, 1163, 1164, 1178 and 1910.
-pub(super) fn check(said: Option<&str>, def: &TableDef) -> SqlResult<()> {
+/// 1069, 1071, 1163, 1164, 1178, 1904 and 1910.
+pub(super) fn check(said: Option<&str>, def: &mut TableDef, env: &StatementEnv) -> SqlResult<()> {
     let Some(engine) = said.and_then(engine_name::stood_in_for) else {
         return Ok(());
     };
@@ -30,6 +33,86 @@ pub(super) fn check(said: Option<&str>, def: &TableDef) -> SqlResult<()> {
     }
     if csv && def.columns.iter().any(|c| c.nullable) {
         return Err(errors::CHECK_NOT_IMPLEMENTED.with([&"nullable columns"]));
+    }
+    if engine == "Aria" && indexes_virtual(def) {
+        return Err(errors::KEY_BASED_ON_GENERATED_VIRTUAL_COLUMN.plain());
+    }
+    keys(engine, def, env)
+}
+
+/// A column that is not kept is part of a key.
+fn indexes_virtual(def: &TableDef) -> bool {
+    let is_virtual = |c: usize| def.columns[c].generated.as_ref().is_some_and(|g| !g.stored);
+    let mut parts = def.indexes.iter().flat_map(|i| &i.columns);
+    parts.any(|p| is_virtual(p.column))
+}
+
+/// Error 1911, or a warning, for TRANSACTIONAL of an engine that does not know the word. `said`: the engine that is named.
+pub(super) fn check_transactional(
+    said: Option<&str>,
+    def: &TableDef,
+    env: &StatementEnv,
+) -> SqlResult<()> {
+    let named = def.options.iter().any(|(name, _)| name == "TRANSACTIONAL");
+    let knows = |e: &&str| *e == "Aria";
+    if !named
+        || said
+            .and_then(engine_name::stood_in_for)
+            .is_none_or(|e| knows(&e))
+    {
+        return Ok(());
+    }
+    let unknown = errors::UNKNOWN_OPTION.with([&"transactional"]);
+    if !env.sql_mode.has(SqlMode::IGNORE_BAD_TABLE_OPTIONS) {
+        return Err(unknown);
+    }
+    env.warn_error(&unknown);
+    Ok(())
+}
+
+/// Most bytes of a key, where they are fewer than InnoDB's.
+fn max_key_bytes(engine: &str) -> Option<u64> {
+    match engine {
+        "MyISAM" | engine_name::MERGE => Some(1000),
+        "Aria" => Some(2300),
+        _ => None,
+    }
+}
+
+/// Keys that are too long for the engine: error 1071 for a primary one and for one of several columns. Another one is cut, with a
+/// note. A unique one is kept as a hash, which Aria does not have.
+fn keys(engine: &str, def: &mut TableDef, env: &StatementEnv) -> SqlResult<()> {
+    let Some(max) = max_key_bytes(engine) else {
+        return Ok(());
+    };
+    let told = errors::TOO_LONG_KEY.with([&max]);
+    let columns = &def.columns;
+    for index in &mut def.indexes {
+        let bytes = |i: &IndexDef| -> u64 {
+            let of = |p: &narwal_engine::IndexColumn| part_bytes(&columns[p.column].ty, p.prefix);
+            i.columns.iter().map(of).sum()
+        };
+        let hashed = index.unique && index.method == Some(IndexMethod::Hash);
+        if index.unique && index.name != "PRIMARY" {
+            match hashed || bytes(index) > max {
+                false => {}
+                true if engine == "Aria" => return Err(told),
+                true => index.method = Some(IndexMethod::Hash),
+            }
+            continue;
+        }
+        if index.name != "PRIMARY" {
+            for part in &mut index.columns {
+                let ty = &columns[part.column].ty;
+                if part_bytes(ty, part.prefix) > max {
+                    env.note(codes::TOO_LONG_KEY, told.message.to_string());
+                    part.prefix = Some((max / u64::from(ty.char_bytes())) as u16);
+                }
+            }
+        }
+        if bytes(index) > max {
+            return Err(told);
+        }
     }
     Ok(())
 }

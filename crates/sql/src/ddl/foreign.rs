@@ -351,7 +351,6 @@ pub(super) fn follow_table(keys: &mut [ForeignKeyDef], old: &str, new: &str) {
 struct Altered<'a> {
     old: &'a TableDef,
     sources: &'a [Option<usize>],
-    checks: bool,
 }
 
 impl Altered<'_> {
@@ -362,9 +361,9 @@ impl Altered<'_> {
         (to < new.columns.len()).then_some((at, to))
     }
 
-    /// Whether checks are on and a column is stored in another way now.
+    /// Whether a column is stored in another way now. MariaDB refuses that with `foreign_key_checks=0` too.
     fn is_stored_otherwise(&self, new: &TableDef, (at, to): (usize, usize)) -> bool {
-        self.checks && !same_storage(&self.old.columns[at], &new.columns[to])
+        !same_storage(&self.old.columns[at], &new.columns[to])
     }
 
     /// A column of a key whose type changes keeps its name. Error 1846.
@@ -488,13 +487,12 @@ pub(super) fn after_alter(
     old: &TableDef,
     new: &mut TableDef,
     sources: &[Option<usize>],
-    checks: bool,
 ) -> SqlResult<Vec<CatalogChange>> {
-    let altered = Altered {
-        old,
-        sources,
-        checks,
-    };
+    let altered = Altered { old, sources };
+    let own = |k: &&ForeignKeyDef| (&k.parent_db, &k.parent) == (&old.db, &old.name);
+    for key in new.foreign_keys.iter().filter(own) {
+        altered.check_child(new, old, key)?;
+    }
     new.foreign_keys = altered.own_keys(new)?;
     follow_table(&mut new.foreign_keys, &old.name, &new.name);
     let named = new.clone();

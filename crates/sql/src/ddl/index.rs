@@ -3,6 +3,7 @@
 use crate::ast::{AlterAction, DropKind, IndexSpec, TableElements};
 use crate::ddl::comment::{Commented, comment};
 use crate::ddl::functional::INDEX_NAME;
+use crate::ddl::key_part::part_bytes;
 use crate::ddl::period;
 use crate::ddl::run::Run;
 use crate::env::StatementEnv;
@@ -270,8 +271,10 @@ pub(super) fn prefix_of(
         Some(p) if !long && u64::from(p) > full => Err(wrong()),
         Some(p) if !long && u64::from(p) == full => Ok(None),
         Some(p) if p > max && limit != Limit::Ignore => cut(max, limit, env),
-        // A longer one than 16 bits can say is the whole.
-        Some(p) => Ok(u16::try_from(p).ok()),
+        Some(p) => match u16::try_from(p) {
+            Ok(p) => Ok(Some(p)),
+            Err(_) => Err(errors::TOO_LONG_KEYPART.with([&u16::MAX])),
+        },
         None if long || (ty.is_string() && !ty.is_member() && full > u64::from(max)) => match limit
         {
             Limit::Ignore => Ok(None),
@@ -298,15 +301,6 @@ fn member_bytes(ty: &ColumnType) -> Option<u64> {
         TypeKind::Set(m) => Some(u64::from(m.set_bytes())),
         TypeKind::Bit(n) => Some(u64::from(n.div_ceil(8))),
         _ => None,
-    }
-}
-
-fn part_bytes(ty: &ColumnType, prefix: Option<u16>) -> u64 {
-    let width = u64::from(ty.char_bytes());
-    match prefix {
-        Some(p) => u64::from(p) * width,
-        None if ty.is_string() && !ty.is_member() => ty.max_bytes().unwrap_or(0),
-        None => 8,
     }
 }
 

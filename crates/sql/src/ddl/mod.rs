@@ -13,6 +13,7 @@ mod engine_limits;
 mod foreign;
 mod functional;
 mod index;
+mod key_part;
 mod merge;
 mod padding;
 mod period;

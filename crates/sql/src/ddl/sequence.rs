@@ -1,11 +1,12 @@
 //! CREATE, ALTER and DROP SEQUENCE.
 
 use super::database::reserved_schema;
-use crate::ast::SequenceOptions;
+use crate::ast::{ColumnSpec, SequenceOptions};
 use crate::ddl::comment::{Commented, comment};
 use crate::ddl::run::engine_name;
 use crate::ddl::run::{Run, db_of, unknown_database};
 use crate::engine_name::is_merge;
+use crate::expr::for_each_sequence;
 use crate::planner::resolve::no_such_table;
 use crate::quote::quote_ident;
 use narwal_engine::{
@@ -24,6 +25,26 @@ const CACHE: u64 = 1000;
 /// Error 4091 with the name as given.
 pub fn unknown_sequence(name: &str) -> SqlError {
     errors::UNKNOWN_SEQUENCES.with([&name])
+}
+
+impl Run<'_> {
+    /// The sequences that defaults name are there: error 1146, and 4089 for what is none.
+    pub(super) fn check_default_sequences(&self, columns: &[ColumnSpec]) -> SqlResult<()> {
+        let mut names: Vec<TableName> = Vec::new();
+        for e in columns.iter().filter_map(|c| c.default.as_ref()) {
+            for_each_sequence(&mut e.clone(), &mut |name| names.push(name.clone()));
+        }
+        for name in &names {
+            let table = match self.source(db_of(name, self.env)?, &name.name) {
+                Some(table) => table,
+                None => self.table(name)?.clone(),
+            };
+            if !table.def.sequence {
+                return Err(not_a_sequence(codes::NOT_SEQUENCE, &table));
+            }
+        }
+        Ok(())
+    }
 }
 
 /// The error of a table that is none; `code` is 4089 or, of DROP, 4090.

@@ -2,7 +2,7 @@
 
 use crate::StatementEnv;
 use crate::ddl::column::{check_invisible, checked_default};
-use crate::plan::dml::store_mode;
+use crate::ddl::key_part::part_bytes;
 use crate::quote::quote_ident;
 use narwal_engine::{ColumnDef, DefaultDef, IndexDef, IndexMethod, TableDef};
 use narwal_types::{SqlResult, errors};
@@ -15,7 +15,7 @@ const MAX_COMMENTS: usize = 65_535;
 /// # Errors
 /// 1117 for more comments than there is room for, 1826 for a CHECK that is called as another constraint, 4169 and 1901 for an AUTO_INCREMENT column in a unique key that is
 /// kept as a hash, 4174 for a key that rows are found by and that is IGNORED, 4108 for an INVISIBLE column without a value,
-/// 1067 for a default that the `sql_mode` does not have.
+/// 1067 for a default that the `sql_mode` does not have, 1709 for a key that the row format has no place for.
 pub(super) fn check(def: &TableDef, env: &StatementEnv) -> SqlResult<()> {
     check_names(def)?;
     let comments: usize = def.columns.iter().map(|c| c.comment.len()).sum();
@@ -26,6 +26,7 @@ pub(super) fn check(def: &TableDef, env: &StatementEnv) -> SqlResult<()> {
         check_hashed(def, index)?;
     }
     check_ignored(def)?;
+    check_row_format(def)?;
     for c in &def.columns {
         check_invisible(c)?;
         check_zero_date(c, &def.db, &def.name, env)?;
@@ -68,6 +69,25 @@ fn check_hashed(def: &TableDef, index: &IndexDef) -> SqlResult<()> {
     })
 }
 
+/// Most bytes of a key's part in the older row formats of InnoDB.
+const MAX_OLD_PART: u64 = 767;
+
+/// Error 1709 for a key of a table in one of InnoDB's older row formats.
+fn check_row_format(def: &TableDef) -> SqlResult<()> {
+    let old = |(name, value): &(String, String)| {
+        name == "ROW_FORMAT" && matches!(value.as_str(), "REDUNDANT" | "COMPACT")
+    };
+    if def.declared.is_some() || !def.options.iter().any(old) {
+        return Ok(());
+    }
+    let hashed = |i: &&IndexDef| i.unique && i.method == Some(IndexMethod::Hash);
+    let mut parts = (def.indexes.iter().filter(|i| !hashed(i))).flat_map(|i| &i.columns);
+    match parts.any(|p| part_bytes(&def.columns[p.column].ty, p.prefix) > MAX_OLD_PART) {
+        true => Err(errors::INDEX_COLUMN_TOO_LONG.with([&MAX_OLD_PART])),
+        false => Ok(()),
+    }
+}
+
 /// Without a primary key rows are found by the first unique key of columns that are not NULL.
 fn check_ignored(def: &TableDef) -> SqlResult<()> {
     if def.indexes.iter().any(|i| i.name == "PRIMARY") {
@@ -83,10 +103,9 @@ fn check_ignored(def: &TableDef) -> SqlResult<()> {
     }
 }
 
-/// A default that was made when zero dates were allowed.
+/// A default that was made when zero dates were allowed. Whether the mode is strict does not count for it.
 fn check_zero_date(c: &ColumnDef, db: &str, table: &str, env: &StatementEnv) -> SqlResult<()> {
-    let mode = store_mode(env, false, false);
-    match mode.strict && c.ty.is_temporal() && matches!(c.default, DefaultDef::Text(_)) {
+    match c.ty.is_temporal() && matches!(c.default, DefaultDef::Text(_)) {
         true => checked_default(c, db, table, env),
         false => Ok(()),
     }

@@ -6,6 +6,7 @@ use crate::expr::node::Function;
 use crate::expr::node::{EvalCtx, Expr, RowAccess};
 use crate::expr::node::{Nulls, Operands, Run};
 use crate::expr::value::{Val, Warn, date_rules, with_text};
+use crate::seeded::Seeded;
 use narwal_types::collation::{char_count, char_prefix};
 use narwal_types::convert::no_moment;
 use narwal_types::convert::{self, to_f64, to_i64, to_integer};
@@ -18,6 +19,7 @@ use narwal_types::{
 };
 use std::borrow::Cow;
 use std::cmp::Ordering;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// Evaluates a function; `raw`: a quotient that it gives on keeps all its digits.
 pub(crate) fn call<'a>(
@@ -441,6 +443,15 @@ impl<'a> Call<'a, '_> {
             }
             _ => self.bits(0),
         }
+    }
+
+    /// The next number of the series that `rand_seed1` and `rand_seed2` begin, if they were set.
+    pub(crate) fn in_series(&self) -> Option<f64> {
+        let word = &self.ctx.env.rand_seeds;
+        let mut series = Seeded::of_word(word.load(Relaxed))?;
+        let next = series.next();
+        word.store(series.word(), Relaxed);
+        Some(next)
     }
 
     /// The next random number of the session (splitmix64).

@@ -59,4 +59,6 @@ pub use node::{
 };
 pub use print::{print, print_condition, print_default, print_mysql, print_with, quote};
 pub use value::{Val, push_warning};
-pub use walk::{for_each_leaf, for_each_operand, name_charsets, name_sequences, unqualified};
+pub use walk::{
+    for_each_leaf, for_each_operand, for_each_sequence, name_charsets, name_sequences, unqualified,
+};

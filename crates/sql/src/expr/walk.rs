@@ -1,6 +1,6 @@
 //! The names and values inside of parsed expressions.
 
-use narwal_syntax::ast::{CastType, Expr as Ast, Over, Special};
+use narwal_syntax::ast::{CastType, Expr as Ast, Over, Special, TableName};
 use narwal_types::Charset;
 
 /// Calls `f` with each name, each value and each subquery in an expression; it may put something else there.
@@ -163,13 +163,20 @@ fn special_operands(s: &mut Special, f: &mut dyn FnMut(&mut Ast)) {
 
 /// Gives sequences without a database this one.
 pub fn name_sequences(e: &mut Ast, db: &str) {
+    for_each_sequence(e, &mut |name| {
+        name.db.get_or_insert_with(|| db.to_string());
+    });
+}
+
+/// The sequences that an expression names.
+pub fn for_each_sequence(e: &mut Ast, f: &mut dyn FnMut(&mut TableName)) {
     if let Ast::Special(s) = e
         && let Special::NextValue(name) | Special::LastValue(name) | Special::SetValue { name, .. } =
             &mut **s
     {
-        name.db.get_or_insert_with(|| db.to_string());
+        f(name);
     }
-    for_each_operand(e, &mut |e| name_sequences(e, db));
+    for_each_operand(e, &mut |e| for_each_sequence(e, f));
 }
 
 /// Gives each type CHAR of a CAST that names no character set this one: what is kept does not depend on who reads it.

@@ -1,7 +1,7 @@
 //! Made-up tables: rows that a query keeps are images of such.
 
 use crate::bind::scope::Source;
-use crate::expr::node::{Coercibility, ExprType, NO_LENGTH, NOT_FIXED};
+use crate::expr::node::{Coercibility, ExprType, NO_LENGTH};
 use narwal_engine::{ColumnDef, DefaultDef, Table, TableDef};
 use narwal_types::{
     BlobSize, Collation, ColumnType, NumberForm, ResultColumn, SqlResult, TypeKind, Value, ValueRef,
@@ -217,7 +217,7 @@ pub(crate) fn stored_type(r: &ResultColumn) -> (ColumnType, Option<u8>) {
             (ty, None)
         }
         TypeKind::Float | TypeKind::Double
-            if r.decimals < NOT_FIXED && ty.form.digits.is_none() =>
+            if r.decimals <= MOST_DECIMALS && ty.form.digits.is_none() =>
         {
             let digits = match u8::try_from(r.length) {
                 Ok(n) if n > r.decimals => n,
@@ -229,6 +229,9 @@ pub(crate) fn stored_type(r: &ResultColumn) -> (ColumnType, Option<u8>) {
         _ => (ty, None),
     }
 }
+
+/// Most digits that a column can have behind the point.
+const MOST_DECIMALS: u8 = 30;
 
 /// Computed texts of more characters are kept beside their rows: as TEXT or BLOB.
 const MOST_IN_ROW: u32 = 512;

@@ -8,6 +8,7 @@
 //!
 //! How a statement reads a view: `planner/view.rs`.
 
+mod copy;
 mod describe;
 mod names;
 mod print;
@@ -103,12 +104,6 @@ pub fn settle(
     Ok((settled, resolver.needs.take()))
 }
 
-/// Memory for a copy of a SELECT, about: its list can be as long as a packet.
-pub(super) fn reserve_copy(s: &Select) -> SqlResult<()> {
-    let item = size_of::<SelectItem>() + size_of::<AstExpr>();
-    Ok(narwal_memory::reserve((s.items.len() * item) as u64)?)
-}
-
 /// True for an item that is a column, if with another collation.
 fn shows_column(item: &SelectItem) -> bool {
     let SelectItem::Expr { expr, .. } = item else {
@@ -138,7 +133,7 @@ pub fn select_in_full(
 
 /// The tables that a view reads; refuses a SELECT with what views may not have.
 fn read_by(v: &CreateView) -> SqlResult<Vec<TableName>> {
-    reserve_copy(&v.select)?;
+    copy::reserve_copy(&v.select)?;
     // The walks take what they may write to.
     let mut select = Select::clone(&v.select);
     let mut limited = false;

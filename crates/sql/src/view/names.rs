@@ -399,7 +399,7 @@ impl Writer<'_, '_> {
         outer: Option<&Level<'_>>,
         naming: Naming,
     ) -> SqlResult<(Select, Vec<String>)> {
-        super::reserve_copy(s)?;
+        super::copy::reserve_copy(s)?;
         let mut out = s.clone();
         if let Some(From::Set { first, rest }) = &mut out.from {
             let (f, names) = self.query(first, outer, naming)?;

@@ -8,7 +8,7 @@ use narwal_types::SqlResult;
 
 /// Puts windows in the place of their names, and takes the clause WINDOW away.
 pub(super) fn without_names(s: &Select) -> SqlResult<Select> {
-    super::reserve_copy(s)?;
+    super::copy::reserve_copy(s)?;
     let mut s = s.clone();
     let mut done = Ok(());
     for_each_select(&mut s, &mut |s| {

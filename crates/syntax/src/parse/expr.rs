@@ -581,7 +581,13 @@ impl Parser<'_> {
         }
         let bare = self.peek() != Tok::QuotedIdent;
         let sysdate = self.oracle() && self.at(Kw::SYSDATE);
-        let first = self.passing_ident()?;
+        if self.oracle() && self.at(Kw::ROWNUM) && self.peek_at(1) != Tok::LParen {
+            return Ok(call_without_arguments(self.any_word()?));
+        }
+        let first = match self.at(Kw::ROWNUM) {
+            true => self.any_word()?,
+            false => self.passing_ident()?,
+        };
         let rownum = bare && first.eq_ignore_ascii_case("ROWNUM");
         match self.peek() {
             Tok::Dot => {}
@@ -594,7 +600,7 @@ impl Parser<'_> {
                 Self::check_length(&first)?;
                 return self.call(None, first);
             }
-            _ if sysdate || (rownum && self.oracle()) => return Ok(call_without_arguments(first)),
+            _ if sysdate => return Ok(call_without_arguments(first)),
             _ => {
                 return Ok(self
                     .of_row_alias(None, &first)

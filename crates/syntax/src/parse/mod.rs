@@ -64,11 +64,7 @@ fn whole(mut p: Parser<'_>) -> SqlResult<Statement> {
     let s = p.statement()?;
     p.end()?;
     p.no_into()?;
-    // A SELECT alone may have it.
-    match (&s, p.procedure_at) {
-        (Statement::Insert(_) | Statement::Ddl(_), Some(at)) => Err(p.error_at(at)),
-        _ => Ok(s),
-    }
+    Ok(s)
 }
 
 /// How long the statement is that a text begins with; `None` if it is none.
@@ -93,6 +89,16 @@ pub fn parse_expression(text: &str, opts: &ParseOptions) -> SqlResult<Expression
 impl Parser<'_> {
     /// A statement, up to where it ends. Statements of stored programs are read by it too.
     pub(crate) fn statement(&mut self) -> SqlResult<Statement> {
+        self.procedure_at = None;
+        let s = self.any_statement()?;
+        // A SELECT alone may have a PROCEDURE.
+        match (&s, self.procedure_at) {
+            (Statement::Insert(_) | Statement::Ddl(_), Some(at)) => Err(self.error_at(at)),
+            _ => Ok(s),
+        }
+    }
+
+    fn any_statement(&mut self) -> SqlResult<Statement> {
         if self.oracle()
             && let Some(s) = self.oracle_statement()?
         {

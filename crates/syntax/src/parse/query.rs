@@ -558,9 +558,17 @@ impl Parser<'_> {
         s.subqueries.extend(subqueries);
         self.select_limit(s)?;
         if self.at(Kw::PROCEDURE) {
-            self.procedure_at = Some(self.here());
+            let at = self.here();
+            self.procedure_at = Some(at);
             self.bump();
             s.procedure = Some(Box::new(self.select_procedure()?));
+            // A SELECT within another one has none.
+            if self.peek() == Tok::RParen {
+                return Err(self.error_at(at));
+            }
+            if matches!(s.from, Some(From::Set { .. })) {
+                return Err(errors::CANT_USE_OPTION_HERE.with([&"PROCEDURE"]));
+            }
         }
         self.select_into(true)?;
         s.locking = self.locking(s.from.as_ref())?;

@@ -163,7 +163,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "A number at random, at least 0 and less than 1; a seed begins a series that is always the same.",
         |_| Ok(ExprType::double_with(NOT_FIXED, false)),
         |c| match c.args.is_empty() {
-            true => c.double(unit_interval(c.random())),
+            true => c.double(c.in_series().unwrap_or_else(|| unit_interval(c.random()))),
             false => seeded_random(c),
         },
     )

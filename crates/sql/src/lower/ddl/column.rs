@@ -7,7 +7,7 @@ use crate::charset_words::{CharsetWords, CollateWord};
 use narwal_engine::{ColumnDef, DefaultDef};
 use narwal_syntax::SqlMode;
 use narwal_syntax::ast::Expr as AstExpr;
-use narwal_syntax::ast::ddl::{Column, ColumnAttribute, ColumnDefault, Generated};
+use narwal_syntax::ast::ddl::{Column, ColumnAttribute, ColumnDefault, Generated, TypeName};
 use narwal_syntax::ast::{Literal, UnaryOp};
 use narwal_types::errors;
 use narwal_types::{Collation, ColumnType, SqlResult, TypeKind};
@@ -26,6 +26,11 @@ pub(super) fn column(c: Column, sql_mode: SqlMode, t: &mut TableElements) -> Sql
         said.length = None;
     }
     let (kind, ty) = types::data_type(&said, &c.name, sql_mode)?;
+    // How large TEXT(n) is, its character set says.
+    let length = match said.name {
+        TypeName::Text => said.length.filter(|n| *n > 0),
+        _ => length,
+    };
     let generated = c.generated.is_some();
     let mut spec = ColumnSpec {
         def: ColumnDef {

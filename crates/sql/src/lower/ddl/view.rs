@@ -2,8 +2,8 @@
 
 use crate::ast::{CreateView, Definer, ViewCreation};
 use narwal_engine::{CheckOption, ViewAlgorithm};
-use narwal_syntax::ast::SelectItem;
 use narwal_syntax::ast::ddl as syntax;
+use narwal_syntax::ast::{From, Select, SelectItem};
 use narwal_types::SqlResult;
 use narwal_types::errors;
 
@@ -12,14 +12,10 @@ pub(super) fn create(v: syntax::CreateView) -> SqlResult<CreateView> {
     if v.select.params > 0 {
         return Err(errors::VIEW_SELECT_VARIABLE.plain());
     }
-    let aliases = v.select.items.iter().filter_map(|i| match i {
-        SelectItem::Expr { alias, .. } => alias.as_ref(),
-        _ => None,
-    });
-    if let Some(name) = aliases
-        .chain(&v.columns)
-        .find(|n| n.is_empty() || n.ends_with(' ') || n.chars().count() > 64)
-    {
+    let wrong = |n: &&String| n.is_empty() || n.ends_with(' ') || n.chars().count() > 64;
+    let own = v.select.items.iter().filter_map(alias);
+    let name = own.chain(&v.columns).find(wrong);
+    if let Some(name) = name.or_else(|| alias_within(&v.select, &wrong)) {
         return Err(errors::WRONG_COLUMN_NAME.with([&name]));
     }
     Ok(CreateView {
@@ -47,6 +43,33 @@ pub(super) fn create(v: syntax::CreateView) -> SqlResult<CreateView> {
         },
         settled: None,
     })
+}
+
+fn alias(i: &SelectItem) -> Option<&String> {
+    match i {
+        SelectItem::Expr { alias, .. } => alias.as_ref(),
+        _ => None,
+    }
+}
+
+/// The first alias of this kind in a SELECT, or in one within it.
+fn alias_within<'s>(s: &'s Select, wrong: &dyn Fn(&&String) -> bool) -> Option<&'s String> {
+    let within = |s: &'s Select| alias_within(s, wrong);
+    let mut ctes = s.with.iter().flat_map(|w| &w.ctes);
+    (s.items.iter().filter_map(alias).find(wrong))
+        .or_else(|| ctes.find_map(|c| within(&c.query)))
+        .or_else(|| s.from.as_ref().and_then(|f| alias_from(f, wrong)))
+        .or_else(|| s.subqueries.iter().find_map(|(_, s)| within(s)))
+}
+
+fn alias_from<'s>(f: &'s From, wrong: &dyn Fn(&&String) -> bool) -> Option<&'s String> {
+    match f {
+        From::Query { query, .. } => alias_within(query, wrong),
+        From::Set { first, rest } => alias_within(first, wrong)
+            .or_else(|| rest.iter().find_map(|(_, s)| alias_within(s, wrong))),
+        From::Join(j) => alias_from(&j.left, wrong).or_else(|| alias_from(&j.right, wrong)),
+        _ => None,
+    }
 }
 
 fn definer(d: syntax::Definer) -> SqlResult<Definer> {

@@ -37,6 +37,25 @@ fn may_compress(c: &Column) -> bool {
     types && c.generated.is_none() && !of_type && !said
 }
 
+/// True for a type of characters, behind which COLLATE belongs to the type.
+fn is_string(t: TypeName) -> bool {
+    matches!(
+        t,
+        TypeName::Char
+            | TypeName::VarChar
+            | TypeName::NationalChar
+            | TypeName::NationalVarChar
+            | TypeName::TinyText
+            | TypeName::Text
+            | TypeName::MediumText
+            | TypeName::LongText
+            | TypeName::LongVarChar
+            | TypeName::Enum
+            | TypeName::Set
+            | TypeName::Json
+    )
+}
+
 impl Parser<'_> {
     /// The name of a column to define: the table's may stand before it, and the database's before that.
     pub(super) fn field_name(&mut self, table: &TableName) -> SqlResult<String> {
@@ -74,7 +93,7 @@ impl Parser<'_> {
             constraint: None,
             ty,
         };
-        if self.eat(Kw::COLLATE) {
+        if is_string(c.ty.name) && self.eat(Kw::COLLATE) {
             // Behind BINARY it is an attribute like others, which can't say DEFAULT.
             let binary = c.ty.attributes.contains(&TypeAttribute::Binary);
             c.attributes.push(ColumnAttribute::Collate(match binary {
@@ -156,6 +175,9 @@ impl Parser<'_> {
             }
             Kw::COLLATE => {
                 self.bump();
+                if self.at(Kw::BINARY) {
+                    return Err(self.error());
+                }
                 ColumnAttribute::Collate(Some(self.collation_name()?))
             }
             _ => return self.serial_attribute(),

@@ -24,7 +24,7 @@ const NAMED: &[&str] = &[
     "GEOMETRYCOLLECTION",
 ];
 
-/// Schemas that a type may be looked for in.
+/// Schemas that a type may be looked for in. Their case counts.
 const SCHEMAS: &[&str] = &["mariadb_schema", "oracle_schema", "maxdb_schema"];
 
 /// What may stand behind a type's name.
@@ -67,11 +67,11 @@ impl Parser<'_> {
         if self.peek_at(1) == Tok::Dot && self.at_ident() {
             let name = self.ident()?;
             self.bump();
-            if !SCHEMAS.iter().any(|s| s.eq_ignore_ascii_case(&name)) {
+            if !SCHEMAS.contains(&name.as_str()) {
                 let t = self.bump();
                 return Err(unknown_type(&format!("{name}.{}", self.name_of(t))));
             }
-            schema = Some(name.to_ascii_lowercase());
+            schema = Some(name);
         }
         let at = self.here();
         let t = self.bump();
