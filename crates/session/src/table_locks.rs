@@ -234,7 +234,7 @@ impl ClientSession {
     }
 
     /// Error 1449 for a view, or one under it, whose definer is gone.
-    fn check_definers(&self, v: &ViewDef, catalog: &Catalog) -> SqlResult<()> {
+    pub(crate) fn check_definers(&self, v: &ViewDef, catalog: &Catalog) -> SqlResult<()> {
         let (user, host) = &v.definer;
         if !v.invoker && self.instance.acl().definer(user, host).is_none() {
             return Err(errors::NO_SUCH_USER.with([user, host]));

@@ -112,6 +112,8 @@ pub(crate) struct Parser<'a> {
     pub(crate) procedure_at: Option<usize>,
     /// Where the last UNION, INTERSECT or EXCEPT stands.
     pub(crate) set_operation_at: usize,
+    /// The SELECT that is next stands behind UNION or the like.
+    pub(crate) in_set: bool,
     /// Subqueries that are open.
     pub(crate) query_depth: usize,
     /// The text is a stored program's: names may be its variables.
@@ -173,6 +175,7 @@ impl<'a> Parser<'a> {
             tables: 0,
             procedure_at: None,
             set_operation_at: 0,
+            in_set: false,
             query_depth: 0,
             in_program: false,
             default_lengths: false,
@@ -495,7 +498,8 @@ impl<'a> Parser<'a> {
     /// The name of a database that is looked at: error 1102 if none can have it.
     pub(crate) fn known_db(&mut self) -> SqlResult<String> {
         let db = self.db_ident()?;
-        match bad_name(&db) {
+        let outside = db.starts_with(MYSQL50) && db.contains(['.', '/', '\\']);
+        match bad_name(&db) || outside {
             true => Err(errors::WRONG_DB_NAME.with([&db])),
             false => Ok(db),
         }
@@ -708,7 +712,17 @@ pub(crate) fn reserve_for<T>(list: &Vec<T>) -> SqlResult<()> {
 
 /// True for a name that nothing kept may have.
 fn bad_name(name: &str) -> bool {
-    name.is_empty() || name.ends_with(' ')
+    name.is_empty() || name.ends_with(' ') || needless_mysql50(name)
+}
+
+/// The prefix of names of files that are named as MySQL 5.0 did.
+const MYSQL50: &str = "#mysql50#";
+
+/// A name with that prefix, though what follows needs none.
+fn needless_mysql50(name: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '@');
+    name.strip_prefix(MYSQL50)
+        .is_some_and(|file| file.chars().all(plain))
 }
 
 /// 1436: a tree of such a depth would need more stack than there is.

@@ -2,7 +2,6 @@
 
 use crate::StatementEnv;
 use crate::ddl::column::{check_invisible, checked_default};
-use crate::plan::dml::store_mode;
 use crate::quote::quote_ident;
 use narwal_engine::{ColumnDef, DefaultDef, IndexDef, IndexMethod, TableDef};
 use narwal_types::{SqlResult, errors};
@@ -85,8 +84,7 @@ fn check_ignored(def: &TableDef) -> SqlResult<()> {
 
 /// A default that was made when zero dates were allowed.
 fn check_zero_date(c: &ColumnDef, db: &str, table: &str, env: &StatementEnv) -> SqlResult<()> {
-    let mode = store_mode(env, false, false);
-    match mode.strict && c.ty.is_temporal() && matches!(c.default, DefaultDef::Text(_)) {
+    match c.ty.is_temporal() && matches!(c.default, DefaultDef::Text(_)) {
         true => checked_default(c, db, table, env),
         false => Ok(()),
     }

@@ -2,8 +2,8 @@
 
 use crate::ast::{CreateView, Definer, ViewCreation};
 use narwal_engine::{CheckOption, ViewAlgorithm};
-use narwal_syntax::ast::SelectItem;
 use narwal_syntax::ast::ddl as syntax;
+use narwal_syntax::ast::{LockWait, SelectItem};
 use narwal_types::SqlResult;
 use narwal_types::errors;
 
@@ -11,6 +11,10 @@ use narwal_types::errors;
 pub(super) fn create(v: syntax::CreateView) -> SqlResult<CreateView> {
     if v.select.params > 0 {
         return Err(errors::VIEW_SELECT_VARIABLE.plain());
+    }
+    let waits = |w: LockWait| matches!(w, LockWait::NoWait | LockWait::Seconds(_));
+    if v.select.locking.iter().any(|l| waits(l.wait)) {
+        return Err(errors::VIEW_SELECT_CLAUSE.with([&"[NO]WAIT"]));
     }
     let aliases = v.select.items.iter().filter_map(|i| match i {
         SelectItem::Expr { alias, .. } => alias.as_ref(),
