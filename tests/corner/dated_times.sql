@@ -35,3 +35,7 @@ INSERT INTO m VALUES (1, '1970-01-01 00:00:00.1'), (2, '1970-01-01 00:00:00.0000
 INSERT INTO m VALUES (4, '1970-01-01 00:00:00');
 SELECT a, UNIX_TIMESTAMP(a) FROM m ORDER BY a;
 SELECT id FROM m WHERE a = '1970-01-01 00:00:00.000001';
+-- Numbers as intervals: no dates, but of twelve digits.
+SELECT ADDTIME('10:00:00', 876494155959), ADDTIME(100000, 876494155959), ADDTIME('10:00:00', 20010101), ADDTIME('10:00:00', 8390000), SUBTIME('100:00:00', 101010);
+SELECT ADDTIME('10:00:00', 10101010101) a, ADDTIME('10:00:00', 100101010101) b, ADDTIME('10:00:00', 101331010101) c, ADDTIME(1, 10101010101) d, ADDTIME(1, 100101010101) e;
+select extract(hour from 20010101) a, extract(hour_second from 20010101) b, extract(hour_second from 200012010000) c, extract(hour from 10101010101) d, extract(second from 20010101101112) e, extract(day from 20010101) f, extract(day_hour from 200012010000) g, extract(hour from 8390000) h, extract(hour_second from 101231235959) i, extract(hour_second from 991231235959) j, hour(200012010000) k, hour(101231235959) l, time(200012010000) m, cast(200012010000 as time) n, time_to_sec(200012010000) o, extract(hour_second from 101200101) p, extract(minute from 10000000) q, extract(hour_second from 100000000) r;

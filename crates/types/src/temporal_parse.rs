@@ -461,6 +461,12 @@ pub fn time_from_number(n: i64, us: u32, fsp: u8) -> Option<Time> {
             fsp,
         });
     }
+    hms_from_number(n, us, fsp)
+}
+
+/// A number as `HHMMSS`, however many hours: never a date. `None` if minutes or seconds are above 59.
+pub fn hms_from_number(n: i64, us: u32, fsp: u8) -> Option<Time> {
+    let abs = n.unsigned_abs();
     let (h, m, s) = (abs / 10_000, abs / 100 % 100, abs % 100);
     if m > 59 || s > 59 {
         return None;

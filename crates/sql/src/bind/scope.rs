@@ -113,7 +113,8 @@ impl Source {
             None => ExprType {
                 json: holds_json(c),
                 ..ExprType::of_column(c.ty, c.nullable)
-            },
+            }
+            .with_display_width(c.display_width),
         };
         t.with_nullable(t.nullable || self.nullable)
     }

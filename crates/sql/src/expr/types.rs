@@ -86,6 +86,18 @@ impl ExprType {
         }
     }
 
+    /// An integer column whose declared width is larger than its values are: it counts for what is made of it.
+    pub(crate) fn with_display_width(self, declared: Option<u8>) -> Self {
+        match declared.map(u32::from) {
+            Some(width) if self.ty.is_integer() && width > self.ty.display_length() => ExprType {
+                width,
+                digits: (width - u32::from(!self.ty.unsigned)).min(u32::from(MAX_PRECISION)) as u8,
+                ..self
+            },
+            _ => self,
+        }
+    }
+
     /// The same without a sign, if the other one has none.
     pub(crate) fn with_sign_of(mut self, other: &ExprType) -> Self {
         self.ty.unsigned = other.ty.unsigned;
