@@ -123,3 +123,9 @@ INSERT INTO mj2 VALUES (0, 'a', 1), (1, 'B', 2), (2, 'a', 3);
 UPDATE mj1 a JOIN mj2 b ON a.id = b.id SET a.e = b.e, a.s = a.s, b.n = b.n + 1 WHERE 1 = 1;
 SELECT * FROM mj1;
 SELECT * FROM mj2;
+-- Members of bytes keep their spaces.
+CREATE TABLE mb (id INT PRIMARY KEY, a ENUM('a ', 'a', 'b') CHARACTER SET binary, b SET('x ', 'y') CHARACTER SET binary);
+SHOW CREATE TABLE mb;
+INSERT INTO mb VALUES (1, 'a ', 'x '), (2, 'a', 'y');
+INSERT INTO mb VALUES (3, 'b ', 'y');
+SELECT id, HEX(a), HEX(b), a + 0 FROM mb ORDER BY id;

@@ -124,3 +124,10 @@ SELECT JSON_EQUALS('{"a":1,"a":2}', '{"a":2,"a":1}'), JSON_EQUALS('{"a":1,"a":2}
 SELECT JSON_VALID('"\\ud83d\\ude00"'), JSON_UNQUOTE('"\\ud83d\\ude00"');
 -- nowarn
 SELECT JSON_VALID('"\\ud800"'), JSON_VALID('"\\udc00"'), JSON_VALID('"\\ud800\\u0041"'), JSON_VALID('"\\ud83dx"'), JSON_VALID('["\\udfff"]'), JSON_EXTRACT('["\\udc00"]', '$[0]'), JSON_UNQUOTE('"\\udc00"');
+-- A cut list.
+CREATE TABLE cut (id INT PRIMARY KEY, a VARCHAR(20));
+INSERT INTO cut VALUES (1, 'abcdefghij'), (2, 'klmnopqrst'), (3, 'uvwxyz');
+SET group_concat_max_len = 15;
+SELECT JSON_ARRAYAGG(a ORDER BY id) FROM cut;
+SELECT JSON_OBJECTAGG(id, a) FROM cut;
+SET group_concat_max_len = DEFAULT;

@@ -42,3 +42,4 @@ select extractvalue('<a>1</a>','ceiling(1.2)'),extractvalue('<a>1</a>','floor(-1
 select extractvalue('<a>\n<b>1</b>\n</a>\n<','/a');
 select extractvalue('<a><b></a>','/a');
 select extractvalue('<a x="1></a>','/a');
+SELECT EXTRACTVALUE('<!ELEMENT a><a>x</a>', '/a'), EXTRACTVALUE('<a><!ELEMENT b>x</a>', '/a'), EXTRACTVALUE('<a><?b/?>x</a>', '/a'), EXTRACTVALUE('<?a?><a>x</a>', '/a'), EXTRACTVALUE('<?a b/?><a>x</a>', '/a'), EXTRACTVALUE('<!DOCTYPE a/><a>x</a>', '/a');

@@ -162,7 +162,11 @@ impl ClientSession {
             }
             return Err(match &u.through {
                 Some(t) => view::invalid(&t.db, &t.view),
-                None if u.of_all && catalog.view(&u.db, &u.table).is_none() => {
+                // `*` asks for all of a view, INSERT without a list for each of its columns.
+                None if u.of_all
+                    && (u.privilege == Privilege::Select
+                        || catalog.view(&u.db, &u.table).is_none()) =>
+                {
                     let command = wanted.names().join(", ");
                     let host = &self.client.host;
                     acl::table_denied(&command, &account, host, &u.db, &u.table)

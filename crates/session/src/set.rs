@@ -11,6 +11,7 @@ use crate::session_vars::SessionVars;
 use crate::variables::parts::{SessionParts, SessionView};
 use crate::variables::{self, Accepted, Effect, VARIABLES, VarValue, VariableDef};
 use narwal_sql::{StatementEnv, VariableSource};
+use narwal_syntax::ast::Expr as AstExpr;
 use narwal_types::errors;
 use narwal_types::errors::codes;
 use narwal_types::face::is_mysql;
@@ -255,6 +256,10 @@ impl ClientSession {
         }
         let given = match value {
             SetValue::Default => None,
+            // Only a word alone is a text.
+            SetValue::Expr(e) if matches!(e.value.expr, AstExpr::Qualified(_)) => {
+                return Err(errors::WRONG_TYPE_FOR_VAR.with([&d.name]));
+            }
             other => Some(self.set_value(other)?),
         };
         let value = accepted(i, self, &self.vars, global, given.as_ref(), &self.env)?;
@@ -277,9 +282,7 @@ impl ClientSession {
             other => {
                 let given = self.set_value(other)?;
                 let Accepted { value, truncated } = d.accept(&given)?;
-                if let Some(t) = &truncated {
-                    self.env.warn(codes::TRUNCATED_WRONG_VALUE, t.as_str());
-                }
+                d.tell_truncated(truncated.as_deref(), &self.env)?;
                 value
             }
         };
@@ -381,9 +384,7 @@ pub(crate) fn accepted(
     if let Some(normal) = d.hooks.normal {
         value = normal(session, &value)?;
     }
-    if let Some(t) = &truncated {
-        env.warn(codes::TRUNCATED_WRONG_VALUE, t.as_str());
-    }
+    d.tell_truncated(truncated.as_deref(), env)?;
     if let Some(check) = d.hooks.check {
         check(session, &value)?;
     }
@@ -420,9 +421,7 @@ pub(crate) fn accepted_state(
         };
     };
     let Accepted { value, truncated } = d.accept(given)?;
-    if let Some(t) = &truncated {
-        env.warn(codes::TRUNCATED_WRONG_VALUE, t.as_str());
-    }
+    d.tell_truncated(truncated.as_deref(), env)?;
     if let Some(check) = d.hooks.check {
         check(session, &value)?;
     }

@@ -137,7 +137,8 @@ impl Startup {
             return Err(format!("--{option} can't be set: it is not a setting"));
         }
         let accepted = d.accept_option(value)?;
-        self.warnings.extend(accepted.truncated);
+        let truncated = accepted.truncated.map(|given| d.truncated_text(&given));
+        self.warnings.extend(truncated);
         let value = accepted.value;
         if value != d.default_value() {
             let refused = match (d.hooks.at_start, d.effect) {

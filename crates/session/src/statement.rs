@@ -746,6 +746,9 @@ impl ClientSession {
                 if !self.env.handlers.is_empty() {
                     self.close_handlers_of(ddl);
                 }
+                if let Some(n) = self.env.selected_rows.take() {
+                    self.env.found_rows = n;
+                }
                 self.finish_ok(affected, 0, info, out, more)
             }
             Ok(Outcome::Rows { rows, found_rows }) => self.finish_rows(rows, found_rows, out, more),

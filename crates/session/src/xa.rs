@@ -302,7 +302,7 @@ pub(crate) fn recover_columns(as_sql: bool) -> Grid {
 
 /// A name as XA statements take it, without what is as if it were not said. In hexadecimal if a character is not plain.
 fn as_written(xid: &Xid) -> String {
-    let plain = |b: &u8| (b' '..=b'~').contains(b) && !matches!(b, b'\'' | b'"' | b'`' | b'\\');
+    let plain = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b' ' | b'-' | b'_');
     let (gtrid, bqual) = (xid.gtrid(), xid.bqual());
     let all_plain = gtrid.iter().chain(bqual).all(plain);
     let text = |part: &[u8]| match all_plain {

@@ -14,7 +14,7 @@ use crate::merge_table::tables_behind;
 use crate::plan::counts::Counts;
 use crate::plan::dml::{ReturningPlan, RowSource};
 use crate::plan::explain;
-use crate::plan::query::{Rows, SelectPlan, TablePlan};
+use crate::plan::query::{GroupPlan, Rows, SelectPlan, TablePlan};
 use crate::plan::statement::{Analyzed, Plan};
 use crate::planner::estimate::Basis;
 use crate::planner::resolve::{Resolver, no_such_table};
@@ -103,7 +103,7 @@ impl Prepared {
         };
         Ok(Prepared {
             locks: plan.as_select().is_some_and(SelectPlan::locks),
-            has_year: has_year(&columns),
+            has_year: has_year(&columns, computes_at_once(&plan)),
             version: catalog.version,
             params,
             typed: env.params_typed.get(),
@@ -159,14 +159,25 @@ impl Prepared {
         &self.columns
     }
 
-    /// True if its rows are those of several SELECTs, or of a derived table without tables: MariaDB keeps them in a table.
+    /// True if MariaDB keeps its rows in a table: those of several SELECTs, but for UNION ALL that sorts nothing, and of a
+    /// derived table of such, or without tables.
     pub(crate) fn keeps_rows(&self) -> bool {
-        let kept = |t: &TablePlan| match &t.rows {
-            Rows::Set(_) => true,
-            Rows::Query(p) => p.table.is_none(),
+        let set = |p: &SelectPlan| {
+            let rows = p.table.as_ref().map(|t| &t.rows);
+            matches!(rows, Some(Rows::Set(_)))
+        };
+        let kept = |p: &SelectPlan, t: &TablePlan| match &t.rows {
+            Rows::Set(s) => !s.appends() || !p.sort.is_empty() || !p.fallback_sort.is_empty(),
+            Rows::Query(q) => q.table.is_none() || set(q),
             _ => false,
         };
-        matches!(&self.plan, Plan::Select(p) if p.table.as_ref().is_some_and(kept))
+        matches!(&self.plan, Plan::Select(p) if p.table.as_ref().is_some_and(|t| kept(p, t)))
+    }
+
+    /// False for a SELECT whose rows MariaDB does not count for FOUND_ROWS() when they go into a table: it reads no table, or
+    /// appends rows.
+    pub(crate) fn finds_rows(&self) -> bool {
+        self.plan.as_select().is_some_and(SelectPlan::finds_rows)
     }
 
     /// True if it never writes and takes no row locks.
@@ -437,6 +448,18 @@ pub fn execute(
     run_plan(&prepared.plan, prepared, txn, &ctx, sink)
 }
 
+/// True if MariaDB computes the rows as it sends them: they come from no table of its own, of groups, DISTINCT or a union.
+fn computes_at_once(plan: &Plan) -> bool {
+    plan.as_select().is_some_and(|s| {
+        let grouped = |g: &GroupPlan| !g.keys.is_empty() && g.by_index.is_none();
+        let set = s
+            .table
+            .as_ref()
+            .is_some_and(|t| matches!(t.rows, Rows::Set(_)));
+        !s.distinct && !s.group.as_ref().is_some_and(grouped) && !set
+    })
+}
+
 /// Runs the plan of a statement, or that of one that ANALYZE runs.
 fn run_plan(
     plan: &Plan,
@@ -448,7 +471,8 @@ fn run_plan(
     let env = ctx.env;
     match plan {
         Plan::Select(s) if prepared.has_year => {
-            select(s, prepared.locks, txn, ctx, &mut YearText::new(sink))
+            let mut sink = YearText::new(sink, computes_at_once(plan));
+            select(s, prepared.locks, txn, ctx, &mut sink)
         }
         Plan::Select(s) => select(s, prepared.locks, txn, ctx, sink),
         Plan::Insert(p) => ignoring(env, p.ignore, || {
@@ -464,7 +488,7 @@ fn run_plan(
         }),
         Plan::Load(p) => strictly(env, p.ignore, || p.run(txn, ctx, sink)),
         Plan::Do(s) => run_do(s, txn, ctx),
-        Plan::Handler(h) if prepared.has_year => h.run(txn, ctx, &mut YearText::new(sink)),
+        Plan::Handler(h) if prepared.has_year => h.run(txn, ctx, &mut YearText::new(sink, false)),
         Plan::Handler(h) => h.run(txn, ctx, sink),
         Plan::Explain(_, rows) => send_all(&prepared.columns, rows, sink),
         Plan::Analyze(a) => analyze(a, prepared, txn, ctx),

@@ -3,9 +3,38 @@
 use narwal_types::{OkInfo, ResultColumn, ResultSink, SqlResult, TypeKind, ValueRef};
 use smallvec::SmallVec;
 
-/// Is there a YEAR column?
-pub(crate) fn has_year(columns: &[ResultColumn]) -> bool {
-    columns.iter().any(|c| c.ty.kind == TypeKind::Year)
+/// Is there a YEAR column that shows more than its number? MariaDB gives the number of one that is computed and in no table,
+/// not even its own of groups or of DISTINCT: `computed` is false if all are.
+pub(crate) fn has_year(columns: &[ResultColumn], computed: bool) -> bool {
+    columns.iter().any(|c| form(c, computed).is_some())
+}
+
+/// How a year is shown.
+#[derive(Clone, Copy)]
+enum Form {
+    /// The year 0 has four digits.
+    Four,
+    /// Two digits.
+    Two,
+    /// The number that two digits are.
+    OfTwo,
+}
+
+/// How the years of a column are shown, if not as their numbers.
+fn form(c: &ResultColumn, computed: bool) -> Option<Form> {
+    if c.ty.kind != TypeKind::Year {
+        return None;
+    }
+    match (computed && is_computed(c), c.ty.year_digits()) {
+        (true, 2) => Some(Form::OfTwo),
+        (true, _) => None,
+        (false, 2) => Some(Form::Two),
+        (false, _) => Some(Form::Four),
+    }
+}
+
+fn is_computed(c: &ResultColumn) -> bool {
+    c.table.is_empty() && c.org_table.is_empty()
 }
 
 /// The last two digits of each year.
@@ -22,16 +51,17 @@ const fn two_digits() -> [[u8; 2]; 100] {
 }
 
 /// The text of a year, if it is not its number's.
-fn shown(v: ValueRef<'_>, two: bool) -> Option<&'static [u8]> {
+fn shown(v: ValueRef<'_>, form: Form) -> Option<ValueRef<'static>> {
     let year = match v {
         ValueRef::Int(y) => u64::try_from(y).ok()?,
         ValueRef::UInt(y) => y,
         _ => return None,
     };
-    match (two, year) {
-        (true, y) => Some(&TWO_DIGITS[(y % 100) as usize]),
-        (false, 0) => Some(b"0000"),
-        _ => None,
+    match (form, year) {
+        (Form::Two, y) => Some(ValueRef::Str(&TWO_DIGITS[(y % 100) as usize])),
+        (Form::OfTwo, y) => Some(ValueRef::Int((y % 100) as i64)),
+        (Form::Four, 0) => Some(ValueRef::Str(b"0000")),
+        (Form::Four, _) => None,
     }
 }
 
@@ -39,14 +69,17 @@ fn shown(v: ValueRef<'_>, two: bool) -> Option<&'static [u8]> {
 /// again.
 pub(crate) struct YearText<'a> {
     inner: &'a mut dyn ResultSink,
-    /// The columns, and whether they have two digits.
-    years: SmallVec<[(usize, bool); 4]>,
+    /// The columns, and how they are shown.
+    years: SmallVec<[(usize, Form); 4]>,
+    /// Those that are no column of a table are in none: see [`has_year`].
+    computed: bool,
 }
 
 impl<'a> YearText<'a> {
-    pub(crate) fn new(inner: &'a mut dyn ResultSink) -> Self {
+    pub(crate) fn new(inner: &'a mut dyn ResultSink, computed: bool) -> Self {
         YearText {
             inner,
+            computed,
             years: SmallVec::new(),
         }
     }
@@ -54,21 +87,19 @@ impl<'a> YearText<'a> {
 
 impl ResultSink for YearText<'_> {
     fn begin_rows(&mut self, columns: &[ResultColumn]) -> SqlResult<()> {
-        self.years = (0..columns.len())
-            .filter(|i| columns[*i].ty.kind == TypeKind::Year)
-            .map(|i| (i, columns[i].ty.year_digits() == 2))
-            .collect();
+        let shown = |(i, c)| Some((i, form(c, self.computed)?));
+        self.years = columns.iter().enumerate().filter_map(shown).collect();
         self.inner.begin_rows(columns)
     }
 
     fn row(&mut self, values: &[ValueRef<'_>]) -> SqlResult<()> {
-        let texts = |(i, two): &(usize, bool)| Some((*i, shown(values[*i], *two)?));
+        let texts = |(i, form): &(usize, Form)| Some((*i, shown(values[*i], *form)?));
         if self.years.iter().all(|y| texts(y).is_none()) {
             return self.inner.row(values);
         }
         let mut row: SmallVec<[ValueRef<'_>; 16]> = values.iter().copied().collect();
         for (i, text) in self.years.iter().filter_map(texts) {
-            row[i] = ValueRef::Str(text);
+            row[i] = text;
         }
         self.inner.row(&row)
     }

@@ -112,6 +112,8 @@ pub(crate) struct Parser<'a> {
     pub(crate) procedure_at: Option<usize>,
     /// Where the last UNION, INTERSECT or EXCEPT stands.
     pub(crate) set_operation_at: usize,
+    /// The SELECT that is next stands behind UNION or the like.
+    pub(crate) in_set: bool,
     /// Subqueries that are open.
     pub(crate) query_depth: usize,
     /// The text is a stored program's: names may be its variables.
@@ -173,6 +175,7 @@ impl<'a> Parser<'a> {
             tables: 0,
             procedure_at: None,
             set_operation_at: 0,
+            in_set: false,
             query_depth: 0,
             in_program: false,
             default_lengths: false,
@@ -496,7 +499,8 @@ impl<'a> Parser<'a> {
     /// The name of a database that is looked at: error 1102 if none can have it.
     pub(crate) fn known_db(&mut self) -> SqlResult<String> {
         let db = self.db_ident()?;
-        match bad_name(&db) {
+        let outside = db.starts_with(MYSQL50) && db.contains(['.', '/', '\\']);
+        match bad_name(&db) || outside {
             true => Err(errors::WRONG_DB_NAME.with([&db])),
             false => Ok(db),
         }
@@ -712,10 +716,12 @@ fn bad_name(name: &str) -> bool {
     name.is_empty() || name.ends_with(' ') || is_of_old(name)
 }
 
-/// MariaDB takes what follows for a file's name as MySQL before 5.1 had them, which no table has here.
+/// The prefix of names of files that are named as MySQL before 5.1 did.
+const MYSQL50: &str = "#mysql50#";
+
+/// A name with that prefix, which no table has here.
 pub(crate) fn is_of_old(name: &str) -> bool {
-    name.strip_prefix("#mysql50#")
-        .is_some_and(|n| !n.is_empty())
+    name.strip_prefix(MYSQL50).is_some_and(|n| !n.is_empty())
 }
 
 /// 1436: a tree of such a depth would need more stack than there is.

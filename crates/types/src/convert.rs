@@ -8,8 +8,8 @@ use crate::errors::{self, ErrorKind, codes};
 use crate::narrow_double::{DOUBLE_DIGITS, FLOAT_DIGITS, narrow};
 use crate::temporal::{SECOND, TIME_MAX};
 use crate::temporal_parse::{
-    DateRules, datetime_from_number, parse_datetime, parse_time, parse_time_of_any_day,
-    time_from_number,
+    DateRules, FIRST_DATED_TIME, datetime_from_number, parse_datetime, parse_time,
+    parse_time_of_any_day, time_from_number,
 };
 use crate::{
     Bits, Charset, ColumnType, Date, DateTime, Decimal, Fixed, FixedKind, Member, Members,
@@ -617,6 +617,8 @@ impl Store<'_> {
                     ));
                 } else if !s[used..].iter().all(u8::is_ascii_whitespace) {
                     problem = Some(self.truncated());
+                } else if used < s.len() {
+                    self.note_truncated();
                 }
                 // What is beyond every double is out of range, not the largest one.
                 match f.abs() == f64::MAX && beyond_doubles(&s[..used]) {
@@ -658,10 +660,11 @@ impl Store<'_> {
 
     fn decimal(&mut self, v: ValueRef<'_>, p: u8, s: u8) -> SqlResult<Value> {
         let mut problem = None;
+        let mut spaces = false;
         let d = match v {
             ValueRef::Str(b) | ValueRef::Bytes(b) => {
-                let (d, e, _) = self.text_number(b, "decimal");
-                problem = e;
+                let (d, e, trailing) = self.text_number(b, "decimal");
+                (problem, spaces) = (e, trailing);
                 d
             }
             v => to_decimal(v, &mut NoWarnings),
@@ -690,7 +693,7 @@ impl Store<'_> {
         match problem {
             Some(e) => self.or(e, Value::Decimal(kept)),
             None => {
-                if kept != d {
+                if kept != d || spaces {
                     self.note_truncated();
                 }
                 Ok(Value::Decimal(kept))
@@ -898,7 +901,7 @@ impl Store<'_> {
         {
             let utc_of = |t: DateTime| {
                 let (us, exists) = self.mode.time_zone.utc(t.unix_micros());
-                let utc = (t.date.is_real() && us >= SECOND && us / SECOND <= i32::MAX as i64)
+                let utc = (t.date.is_real() && us > 0 && us / SECOND <= i32::MAX as i64)
                     .then(|| DateTime::from_unix_micros(us, fsp))
                     .flatten();
                 (utc, exists)
@@ -944,25 +947,30 @@ impl Store<'_> {
     }
 
     fn time(&mut self, v: ValueRef<'_>, fsp: u8) -> SqlResult<Value> {
-        let mut garbage = false;
+        let (mut garbage, mut dated) = (false, false);
         let rounds = self.mode.dates.rounds;
         let t = match v {
             ValueRef::Time(t) => Some(t),
-            ValueRef::Date(_) | ValueRef::DateTime(_) => {
+            ValueRef::Date(_) => {
                 self.note_truncated();
-                Some(Time {
-                    micros: match v {
-                        ValueRef::DateTime(t) => t.micros as i64,
-                        _ => 0,
-                    },
-                    fsp,
-                })
+                Some(Time { micros: 0, fsp })
+            }
+            ValueRef::DateTime(t) => {
+                if !t.date.is_days_alone() {
+                    self.note_truncated();
+                }
+                Some(t.as_time())
             }
             ValueRef::Str(s) | ValueRef::Bytes(s) => parse_time(s, rounds).map(|p| {
                 garbage = p.garbage;
+                dated = !garbage && has_date_and_time(s);
                 p.value
             }),
-            v => number_as_time(v, rounds),
+            v => {
+                let whole = number_parts(v, false).map_or(0, |(n, ..)| n);
+                dated = (FIRST_DATED_TIME..=99_999_999_999_999).contains(&whole);
+                number_as_time(v, rounds)
+            }
         };
         match t {
             None => self.bad_temporal("time", v, Value::Time(Time { micros: 0, fsp })),
@@ -979,7 +987,7 @@ impl Store<'_> {
                 self.bad_temporal("time", v, Value::Time(t.with_digits(fsp, rounds)))
             }
             Some(t) => {
-                if has_more_digits(v) {
+                if has_more_digits(v) || dated {
                     self.note_truncated();
                 }
                 Ok(Value::Time(t.with_digits(fsp, rounds)))
@@ -1203,6 +1211,20 @@ fn truncated_value(kind: &str, v: ValueRef<'_>) -> SqlWarning {
     )
 }
 
+/// Tells of what stands behind a text's number: white space is worth a note (1292), all else a warning, as is a text
+/// without a number or with one that does not fit (`whole` is false).
+#[inline]
+fn tell_rest(kind: &str, v: ValueRef<'_>, rest: &[u8], whole: bool, w: &mut dyn Warnings) {
+    if rest.is_empty() && whole {
+        return;
+    }
+    let note = whole && rest.iter().all(u8::is_ascii_whitespace);
+    w.push(SqlWarning {
+        note,
+        ..truncated_value(kind, v)
+    });
+}
+
 /// Whether the text of a number is larger than any double.
 fn beyond_doubles(number: &[u8]) -> bool {
     let text = std::str::from_utf8(number).unwrap_or_default();
@@ -1220,9 +1242,7 @@ pub fn to_f64(v: ValueRef<'_>, w: &mut dyn Warnings) -> f64 {
         ValueRef::Decimal(d) => d.to_f64(),
         ValueRef::Str(s) | ValueRef::Bytes(s) => {
             let (f, used) = parse_f64_prefix(s);
-            if !s[used..].iter().all(u8::is_ascii_whitespace) || used == 0 {
-                w.push(truncated_value("DOUBLE", v));
-            }
+            tell_rest("DOUBLE", v, &s[used..], used > 0, w);
             f
         }
         ValueRef::Date(d) => d.to_number() as f64,
@@ -1253,9 +1273,7 @@ pub fn to_decimal(v: ValueRef<'_>, w: &mut dyn Warnings) -> Decimal {
         ValueRef::Decimal(d) => d,
         ValueRef::Str(s) | ValueRef::Bytes(s) => {
             let (d, used) = Decimal::parse_prefix(s);
-            if !s[used..].iter().all(u8::is_ascii_whitespace) || used == 0 {
-                w.push(truncated_value("DECIMAL", v));
-            }
+            tell_rest("DECIMAL", v, &s[used..], used > 0, w);
             d
         }
         ValueRef::Date(d) => d.to_number().into(),
@@ -1296,9 +1314,7 @@ pub fn to_integer(v: ValueRef<'_>, w: &mut dyn Warnings) -> i128 {
             });
             let val = if t.first() == Some(&b'-') { -mag } else { mag };
             let kept = val.clamp(LO, HI);
-            if n == 0 || kept != val || !t[sign + n..].iter().all(u8::is_ascii_whitespace) {
-                w.push(truncated_value("INTEGER", v));
-            }
+            tell_rest("INTEGER", v, &t[sign + n..], n > 0 && kept == val, w);
             kept
         }
         ValueRef::Date(d) => d.to_number() as i128,
@@ -1392,6 +1408,14 @@ pub fn has_more_digits(v: ValueRef<'_>) -> bool {
     point.is_some_and(|at| s.len() > at + 7 && s[at + 1..at + 8].iter().all(u8::is_ascii_digit))
 }
 
+/// The text of a datetime whose date is more than a number of days: a TIME leaves it out, with a note.
+fn has_date_and_time(s: &[u8]) -> bool {
+    // Texts of times are shorter, but for fractions.
+    s.len() >= 12
+        && parse_datetime(s, DateRules::default())
+            .is_some_and(|p| p.has_time && !p.value.date.is_days_alone())
+}
+
 /// A number that is a date and has a fraction, which no date has: it is left out, with a note.
 pub fn has_needless_fraction(v: ValueRef<'_>) -> bool {
     let Some((n @ 1.., us @ 1.., fsp)) = number_parts(v, false) else {
@@ -1416,6 +1440,18 @@ pub fn to_datetime(v: ValueRef<'_>, rules: DateRules) -> Option<DateTime> {
         }
     };
     rules.allows(&t.date).then_some(t)
+}
+
+/// True if a value is a time that TIME does not have: [`to_time`] gives the last one.
+pub fn is_beyond_times(v: ValueRef<'_>, rounds: bool) -> bool {
+    let beyond = |t: Time| !t.in_range();
+    match v {
+        ValueRef::Str(s) | ValueRef::Bytes(s) => {
+            parse_time_of_any_day(s, rounds).is_some_and(|p| beyond(p.value))
+        }
+        ValueRef::Time(_) | ValueRef::Date(_) | ValueRef::DateTime(_) => false,
+        v => number_as_time(v, rounds).is_some_and(beyond),
+    }
 }
 
 /// A value as a time; a datetime gives its time of day. `None` if it is no time. `rounds`: as in [`DateRules`].

@@ -499,6 +499,8 @@ errors! {
         "Converting column '{}' from {} to {}";
     ILLEGAL_REFERENCE: 2 = 1247, b"42S22", "ER_ILLEGAL_REFERENCE",
         "Reference '{}' not supported ({})";
+    TABLENAME_NOT_ALLOWED_HERE: 2 = 1250, b"42000", "ER_TABLENAME_NOT_ALLOWED_HERE",
+        "Table '{}' from one of the SELECTs cannot be used in {}";
     DERIVED_MUST_HAVE_ALIAS: 0 = 1248, b"42000", "ER_DERIVED_MUST_HAVE_ALIAS",
         "Every derived table must have its own alias";
     COLLATION_CHARSET_MISMATCH: 2 = 1253, b"42000", "ER_COLLATION_CHARSET_MISMATCH",
@@ -637,6 +639,8 @@ errors! {
         "'{}.{}' is not of type '{}'";
     NONUPDATEABLE_COLUMN: 1 = 1348, b"HY000", "ER_NONUPDATEABLE_COLUMN",
         "Column '{}' is not updatable";
+    VIEW_SELECT_CLAUSE: 1 = 1350, b"HY000", "ER_VIEW_SELECT_CLAUSE",
+        "View's SELECT contains a '{}' clause";
     VIEW_SELECT_VARIABLE: 0 = 1351, b"HY000", "ER_VIEW_SELECT_VARIABLE",
         "View's SELECT contains a variable or parameter";
     VIEW_SELECT_TMPTABLE: 1 = 1352, b"HY000", "ER_VIEW_SELECT_TMPTABLE",
@@ -1030,6 +1034,8 @@ errors! {
         "Dynamic column implementation limit reached";
     DYN_COL_DATA: 0 = 1921, b"22007", "ER_DYN_COL_DATA",
         "Illegal value used as argument of dynamic column function";
+    ILLEGAL_SUBQUERY_OPTIMIZER_SWITCHES: 0 = 1923, b"HY000", "ER_ILLEGAL_SUBQUERY_OPTIMIZER_SWITCHES",
+        "At least one of the 'in_to_exists' or 'materialization' optimizer_switch flags must be 'on'";
     QUERY_CACHE_IS_GLOBALY_DISABLED: 0 = 1925, b"HY000", "ER_QUERY_CACHE_IS_GLOBALY_DISABLED",
         "Query cache is globally disabled and you can't enable it only for this session";
     CONNECTION_KILLED: 0 = 1927, b"70100", "ER_CONNECTION_KILLED",
@@ -1092,6 +1098,8 @@ errors! {
         "Can't create role '{64}'; it already exists";
     ROLE_DROP_EXISTS: 1 = 1976, b"HY000", "ER_ROLE_DROP_EXISTS",
         "Can't drop role '{64}'; it doesn't exist";
+    INVALID_DEFAULT_VALUE_FOR_FIELD: 2 = 1978, b"22007", "ER_INVALID_DEFAULT_VALUE_FOR_FIELD",
+        "Incorrect default value '{}' for column '{}'";
     CONN_HOST_ERROR: 1 = 2003, b"HY000", "CR_CONN_HOST_ERROR",
         "{}";
     SERVER_LOST: 1 = 2013, b"HY000", "CR_SERVER_LOST",

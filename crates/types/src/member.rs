@@ -167,8 +167,10 @@ impl Member {
     /// The member of an ENUM that this text names, or all members of a SET that it lists with commas; and whether something in
     /// it is no member. Spaces at the end of a member don't count.
     pub fn parse(of: Members, set: bool, text: &[u8], collation: Collation) -> (Self, bool) {
+        // Bytes keep their spaces.
+        let bytes = collation == Collation::Binary;
         let place = |t: &[u8]| {
-            let t = trim(t);
+            let t = if bytes { t } else { trim(t) };
             of.list()
                 .iter()
                 .position(|m| collation.equal(m.as_bytes(), t))
@@ -180,11 +182,11 @@ impl Member {
         }
         let mut value = Member { number: 0, set, of };
         let mut unknown = false;
-        let text = trim(text);
+        let text = if bytes { text } else { trim(text) };
         if !text.is_empty() {
             for part in text.split(|b| *b == b',') {
                 // Only the last may have had spaces behind it.
-                match place(part).filter(|_| part.last() != Some(&b' ')) {
+                match place(part).filter(|_| bytes || part.last() != Some(&b' ')) {
                     Some(i) => value.number |= 1 << i,
                     None => unknown = true,
                 }

@@ -133,6 +133,11 @@ impl Date {
         Date { year, month, day }
     }
 
+    /// No year and no month: a number of days.
+    pub fn is_days_alone(&self) -> bool {
+        self.year == 0 && self.month == 0
+    }
+
     /// `0000-00-00`.
     pub fn is_zero(&self) -> bool {
         *self == Date::default()
@@ -316,6 +321,26 @@ impl DateTime {
     /// A date with a time of day, unchecked.
     pub const fn new(date: Date, micros: u64, fsp: u8) -> Self {
         DateTime { date, micros, fsp }
+    }
+
+    /// The time of day alone.
+    pub fn time_of_day(&self) -> Time {
+        Time {
+            micros: self.micros as i64,
+            fsp: self.fsp,
+        }
+    }
+
+    /// As a TIME keeps it: the days of a date without a year and a month are hours, other dates are left out.
+    pub fn as_time(&self) -> Time {
+        let days = match self.date.is_days_alone() {
+            true => i64::from(self.date.day),
+            false => 0,
+        };
+        Time {
+            micros: days * DAY + self.micros as i64,
+            fsp: self.fsp,
+        }
     }
 
     /// `0000-00-00 00:00:00`.

@@ -323,11 +323,12 @@ fn time_of_day(text: &[u8], rounds: bool, allow_invalid: bool) -> Option<Parsed<
         };
         match parse_datetime(s, any) {
             Some(p) if p.has_time => {
+                let value = match allow_invalid {
+                    true => p.value.time_of_day(),
+                    false => p.value.as_time(),
+                };
                 return Some(Parsed {
-                    value: Time {
-                        micros: p.value.micros as i64,
-                        fsp: p.value.fsp,
-                    },
+                    value,
                     garbage: p.garbage,
                     has_time: true,
                 });
@@ -434,18 +435,21 @@ pub fn datetime_from_number(
     .map(|v| (v, has_time))
 }
 
-/// A number as a time: `HHMMSS`; a datetime's number gives its time. `None` if minutes or seconds are above 59. The value may be
+/// Numbers from here on are dates or datetimes where a time is wanted, whose time of day counts.
+pub const FIRST_DATED_TIME: i64 = 10_000_000;
+
+/// A number as a time: `HHMMSS`; a date's or datetime's number gives its time. `None` if minutes or seconds are above 59. The value may be
 /// beyond TIME's range.
 pub fn time_from_number(n: i64, us: u32, fsp: u8) -> Option<Time> {
     let abs = n.unsigned_abs();
-    // No date has such a number: it is as a time beyond the last one.
-    if abs > 99_991_231_235_959 {
+    // No date has so many digits: it is as a time beyond the last one.
+    if abs > 99_999_999_999_999 {
         return Some(Time {
             micros: n.signum() * (TIME_MAX + 1),
             fsp,
         });
     }
-    if n >= 10_000_101_000_000 {
+    if n >= FIRST_DATED_TIME {
         // A whole second in microseconds is the next one, whatever the day.
         let rules = DateRules {
             rounds: true,
@@ -457,6 +461,12 @@ pub fn time_from_number(n: i64, us: u32, fsp: u8) -> Option<Time> {
             fsp,
         });
     }
+    hms_from_number(n, us, fsp)
+}
+
+/// A number as `HHMMSS`, however many hours: never a date. `None` if minutes or seconds are above 59.
+pub fn hms_from_number(n: i64, us: u32, fsp: u8) -> Option<Time> {
+    let abs = n.unsigned_abs();
     let (h, m, s) = (abs / 10_000, abs / 100 % 100, abs % 100);
     if m > 59 || s > 59 {
         return None;

@@ -394,9 +394,15 @@ impl ClientSession {
             });
         };
         self.check_locked(&db, &table.name)?;
-        if let Err(e) = self.described(v, &catalog) {
-            self.env.warn_error(&e);
+        let described = self.described(v, &catalog).map(drop);
+        if let Err(e) = &described {
+            self.env.warn_error(e);
         }
+        let definer = self.check_definers(v, &catalog);
+        if let (Ok(()), Err(e)) = (&described, &definer) {
+            self.env.note(e.code, e.message.to_string());
+        }
+        let opens = described.is_ok() && definer.is_ok();
         let mut g = Grid::new();
         g.text("View", 64)
             .text("Create View", 1024)
@@ -408,6 +414,7 @@ impl ClientSession {
                 v,
                 self.env.db.as_deref(),
                 self.env.sql_mode,
+                opens,
             )?)),
             Value::str(v.charset.0.as_str()),
             Value::str(v.charset.1.as_str()),

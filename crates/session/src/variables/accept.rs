@@ -3,8 +3,9 @@
 use super::def::{Kind, VariableDef};
 use super::value::VarValue;
 use narwal_sql::expr::locale::Locale;
-use narwal_sql::{SqlMode, engine_name};
+use narwal_sql::{SqlMode, StatementEnv, engine_name};
 use narwal_types::errors;
+use narwal_types::errors::codes;
 use narwal_types::{Collation, SqlError, SqlResult, Value};
 
 /// A value that was accepted, with the warning that it was changed to fit.
@@ -12,7 +13,7 @@ use narwal_types::{Collation, SqlError, SqlResult, Value};
 pub struct Accepted {
     /// The value.
     pub value: VarValue,
-    /// Warning text (code 1292), if the given value was out of range.
+    /// What was given, if it was out of range.
     pub truncated: Option<String>,
 }
 
@@ -48,12 +49,26 @@ fn fit(d: &VariableDef, given: &str, v: u64, clipped: bool) -> Accepted {
     let fitted = v.clamp(min, max) / block * block;
     Accepted {
         value: VarValue::UInt(fitted.max(min)),
-        truncated: (clipped || fitted.max(min) != v)
-            .then(|| format!("Truncated incorrect {} value: '{given}'", d.name)),
+        truncated: (clipped || fitted.max(min) != v).then(|| given.to_string()),
     }
 }
 
 impl VariableDef {
+    /// The text of warning 1292: a value was changed to fit.
+    pub(crate) fn truncated_text(&self, given: &str) -> String {
+        format!("Truncated incorrect {} value: '{given}'", self.name)
+    }
+
+    /// Tells that a value was changed to fit. Error 1231: `STRICT_ALL_TABLES` lets no value be changed, not even this one's.
+    pub(crate) fn tell_truncated(&self, given: Option<&str>, env: &StatementEnv) -> SqlResult<()> {
+        let Some(given) = given else { return Ok(()) };
+        if env.sql_mode.has(SqlMode::STRICT_ALL_TABLES) {
+            return Err(wrong_value(self.name, given));
+        }
+        env.warn(codes::TRUNCATED_WRONG_VALUE, self.truncated_text(given));
+        Ok(())
+    }
+
     /// The default value.
     pub fn default_value(&self) -> VarValue {
         if self.hooks.null_default {
@@ -249,8 +264,7 @@ impl VariableDef {
         let fitted = v.clamp(min, max);
         Ok(Accepted {
             value: VarValue::Double(fitted),
-            truncated: (fitted != v)
-                .then(|| format!("Truncated incorrect {} value: '{v}'", self.name)),
+            truncated: (fitted != v).then(|| v.to_string()),
         })
     }
 

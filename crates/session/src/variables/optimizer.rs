@@ -251,7 +251,15 @@ pub(super) static ROWS: &[VariableDef] = &[
         Flags(OPTIMIZER_SWITCHES),
         OPTIMIZER_SWITCH,
         "MariaDB's switches of its optimizer.",
-    ),
+    )
+    .check(|_, v| {
+        let shown = v.show();
+        let off = |switch: &str| shown.split(',').any(|s| s == switch);
+        match off("in_to_exists=off") && off("materialization=off") {
+            true => Err(errors::ILLEGAL_SUBQUERY_OPTIMIZER_SWITCHES.plain()),
+            false => Ok(()),
+        }
+    }),
     row(
         "use_stat_tables",
         Both,

@@ -269,7 +269,8 @@ pub(super) static ROWS: &[VariableDef] = &[
         "Marks transactions that a replica may leave out; only OFF.",
     )
     .not_inside(errors::STORED_FUNCTION_PREVENTS_SWITCH_SKIP_REPLICATION)
-    .session_needs(PrivilegeSet::SUPER),
+    .session_needs(PrivilegeSet::SUPER)
+    .not_for_one_statement(),
     row(
         "skip_slave_start",
         Global,

@@ -788,6 +788,13 @@ impl Binder<'_> {
         if self.aliases_first(name)
             && let Some(e) = self.alias(name)?
         {
+            let other = |(n, i): &(String, Expr)| {
+                n.eq_ignore_ascii_case(name) && i.as_column() != e.as_column()
+            };
+            let having = self.scope.clause == Clause::Having && e.as_column().is_some();
+            if having && self.scope.items.iter().any(other) {
+                return Err(self.ambiguous(name));
+            }
             return Ok(e);
         }
         let alias = match self.scope.clause {
@@ -835,7 +842,7 @@ impl Binder<'_> {
     fn aliases_first(&self, name: &str) -> bool {
         match self.scope.clause {
             _ if self.scope.in_aggregate => false,
-            Clause::OrderBy => true,
+            Clause::OrderBy => self.scope.lone,
             Clause::Having => {
                 let column = self.table_column(name).ok().flatten();
                 let at = column.as_ref().and_then(Expr::as_column);
@@ -919,6 +926,12 @@ impl Binder<'_> {
                 && self.scope.clause == Clause::FieldList =>
             {
                 errors::UNKNOWN_TABLE.with([&table.as_str(), &self.scope.clause.name()])
+            }
+            // SELECTs put together show columns, and no tables.
+            _ if self.scope.clause == Clause::OrderBy
+                && matches!(self.scope.sources, [set] if set.name.is_empty()) =>
+            {
+                errors::TABLENAME_NOT_ALLOWED_HERE.with([&table.as_str(), &"ORDER BY"])
             }
             _ => self.unknown_column(&name.written()),
         })
@@ -1113,6 +1126,15 @@ impl Binder<'_> {
         let l = self.expr(left)?;
         let r = self.expr(right)?;
         self.arith(arith, l, r)
+    }
+
+    /// A year that becomes a date is one without month and day.
+    fn year_as_date(&self, e: Expr, to: &ExprType) -> SqlResult<Expr> {
+        let date = matches!(to.ty.kind, TypeKind::Date | TypeKind::DateTime(_));
+        match e.ty.ty.kind == TypeKind::Year && date {
+            true => self.arith(ArithOp::Mul, e, Expr::literal(Value::Int(10_000))),
+            false => Ok(e),
+        }
     }
 
     pub(super) fn arith(&self, op: ArithOp, l: Expr, r: Expr) -> SqlResult<Expr> {
@@ -1596,6 +1618,7 @@ impl Binder<'_> {
             },
         };
         fixed::check_cast(&e.ty, &ty.ty)?;
+        let e = self.year_as_date(e, &ty)?;
         Ok(make(ExprKind::Cast(boxed(hex_for_cast(e, &ty))), ty))
     }
 
@@ -2234,7 +2257,7 @@ fn hex_for_cast(e: Expr, ty: &ExprType) -> Expr {
 /// A constant next to another operand, in the form that is cheapest to compare: strings beside temporal columns become
 /// temporal values (beside UUID, INET4 and INET6 values of those), hexadecimal literals beside numbers become numbers. Fails
 /// for a slot whose value would matter.
-fn constant_beside(e: Expr, other: &Expr, env: &StatementEnv) -> SqlResult<Expr> {
+pub(super) fn constant_beside(e: Expr, other: &Expr, env: &StatementEnv) -> SqlResult<Expr> {
     slot_fits(&e, other)?;
     let e = bytes_beside(e, other);
     if let Some(kind) = other.ty.ty.fixed() {

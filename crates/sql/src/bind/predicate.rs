@@ -1,6 +1,6 @@
 //! Operators with words: BETWEEN, IN, LIKE, REGEXP, ANY and ALL, COLLATE.
 
-use crate::bind::binder::{Binder, as_operand, boxed, comparison, shown};
+use crate::bind::binder::{Binder, as_operand, boxed, comparison, constant_beside, shown};
 use crate::bind::meet;
 use crate::bind::operand::{in_name, not_a_row, row_items};
 use crate::env::StatementEnv;
@@ -16,7 +16,12 @@ use crate::like;
 use crate::lower::mismatched_collation;
 use narwal_syntax::ast::{BinaryOp, Expr as Ast};
 use narwal_syntax::sql_mode::SqlMode;
-use narwal_types::{Charset, SqlError, SqlResult, Value};
+use narwal_types::{Charset, ColumnType, SqlError, SqlResult, TypeKind, Value};
+
+/// A date, with a time of day or without.
+fn is_date(e: &Expr) -> bool {
+    e.ty.ty.is_temporal() && !matches!(e.ty.ty.kind, TypeKind::Time(_))
+}
 
 /// `NOT e` or `e`.
 fn negated_if(negated: bool, e: Expr) -> Expr {
@@ -38,6 +43,15 @@ impl Binder<'_> {
         let mut e = self.expr(e)?;
         let mut lo = self.beside(low, &e)?;
         let mut hi = self.beside(high, &e)?;
+        // A date among others makes dates of all.
+        if !e.ty.ty.is_temporal() && is_date(&lo) != is_date(&hi) {
+            let ty = ExprType::of_column(ColumnType::new(TypeKind::DateTime(6)), true);
+            let date = if is_date(&lo) { &lo } else { &hi };
+            e = match constant_beside(e.clone(), date, self.scope.env)? {
+                moment if is_date(&moment) => moment,
+                _ => e.coerce(&ty),
+            };
+        }
         // A number among texts makes all three numbers.
         let number = |e: &Expr| e.ty.ty.is_numeric() && !e.ty.null;
         if number(&lo) && number(&hi) {

@@ -113,7 +113,8 @@ impl Source {
             None => ExprType {
                 json: holds_json(c),
                 ..ExprType::of_column(c.ty, c.nullable)
-            },
+            }
+            .with_display_width(c.display_width),
         };
         t.with_nullable(t.nullable || self.nullable)
     }
@@ -322,6 +323,9 @@ pub struct Scope<'a> {
     pub grouped: &'a [(usize, usize)],
     /// Columns that the select list has: HAVING sees these and those of `grouped`.
     pub shown: &'a [(usize, usize)],
+    /// What is bound is a name alone, which in ORDER BY means an item before it means a column; within an expression it is
+    /// the other way round.
+    pub lone: bool,
     /// Where the expression stands.
     pub clause: Clause,
     /// Collects aggregate calls; without it they are error 1111.
@@ -369,6 +373,7 @@ impl<'a> Scope<'a> {
             sources: &[],
             first: 0,
             aliases: &[],
+            lone: true,
             items: &[],
             listed: None,
             grouped: &[],

@@ -5,8 +5,10 @@
 use crate::bind::binder::Binder;
 use crate::bind::operand::{as_subquery, not_a_row, row_items, wrong_columns};
 use crate::bind::scope::{Planned, SubqueryPlanner};
-use crate::expr::node::{CmpOp, Expr, ExprKind, ExprType, SubqueryExpr, SubqueryUse, make};
-use crate::expr::types::bool_ty;
+use crate::expr::node::{
+    CmpOp, Coercibility, Expr, ExprKind, ExprType, SubqueryExpr, SubqueryUse, make,
+};
+use crate::expr::types::{bool_ty, collation_of, illegal_mix_of};
 use narwal_syntax::ast::Expr as Ast;
 use narwal_types::{Collation, SqlError, SqlResult, Value};
 
@@ -37,7 +39,11 @@ pub fn comparison_of(
         .zip(columns)
         .map(|(l, t)| {
             let strings = [&l.ty, t].into_iter().filter(|t| t.is_string());
-            Ok(crate::expr::types::collation_of(strings.collect::<Vec<_>>(), op)?.0)
+            let strings: Vec<&ExprType> = strings.collect();
+            match collation_of(strings.iter().copied(), op)? {
+                (_, Coercibility::NoOne) => Err(illegal_mix_of(strings, op)),
+                (c, _) => Ok(c),
+            }
         })
         .collect::<SqlResult<Vec<_>>>()?;
     let by_key = left.iter().zip(columns).all(|(l, t)| keys_compare(l, t));

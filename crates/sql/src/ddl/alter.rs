@@ -23,7 +23,7 @@ use crate::ddl::merge;
 use crate::ddl::period;
 use crate::ddl::rebuild::Looks;
 use crate::ddl::run::engine_name;
-use crate::ddl::run::{Run, db_of};
+use crate::ddl::run::{Run, db_of, may_be_called};
 use crate::ddl::sequence::check_structure;
 use crate::ddl::table_options::{self, Fit};
 use crate::ddl::timestamp;
@@ -749,6 +749,7 @@ impl Run<'_> {
                     convert = words.collation(above, old.collation)?;
                 }
                 AlterAction::RenameTo(to) => {
+                    may_be_called(&to.name)?;
                     let db = db_of(to, self.env)?;
                     if self.catalog.database(db).is_none() {
                         let from = (old.db.as_str(), old.name.as_str());
@@ -992,6 +993,9 @@ impl Run<'_> {
             }
             self.env.note(codes::KEY_DOES_NOT_EXISTS, text);
             return Ok(());
+        }
+        if same(to, "PRIMARY") {
+            return Err(errors::WRONG_NAME_FOR_INDEX.with([&to]));
         }
         let taken = d.renamed.iter().any(|(_, other)| same(other, to));
         if taken || known(to) && !same(from, to) && !moves(to) {

@@ -247,7 +247,10 @@ pub(super) fn settle_default(
                 &mode,
                 &mut NoWarnings,
             )
-            .map_err(|_| invalid_default(&def.name))?;
+            .map_err(|e| {
+                warn_of_default(def, t, e.code, env);
+                invalid_default(&def.name)
+            })?;
             def.default = DefaultDef::Text(match v {
                 Value::Bits(b) => format!("b'{:b}'", b.value),
                 Value::Int(0) if def.ty.kind == TypeKind::Year => "0000".into(),
@@ -267,6 +270,27 @@ fn char_text(text: String, ty: &narwal_types::ColumnType, env: &StatementEnv) ->
     match env.sql_mode.has(SqlMode::PAD_CHAR_TO_FULL_LENGTH) {
         true => format!("{short:<width$}", width = n as usize),
         false => short.to_owned(),
+    }
+}
+
+/// What is told before error 1067: why the column can't keep the value.
+fn warn_of_default(def: &ColumnDef, given: &str, code: u16, env: &StatementEnv) {
+    let name = &def.name;
+    let zero_date = def.ty.kind == TypeKind::Date && given.starts_with("0000-00-00");
+    let beyond = code == codes::WARN_DATA_OUT_OF_RANGE;
+    if code == codes::TRUNCATED_WRONG_VALUE_FOR_FIELD && def.ty.is_numeric() {
+        let kind = match def.ty.is_integer() {
+            true => "integer",
+            false => "decimal",
+        };
+        let text = format!("Incorrect {kind} value: '{given}' for column ``.``.`{name}` at row 0");
+        env.warn(code, text);
+    } else if zero_date || beyond || def.ty.is_numeric() {
+        let text = format!("Out of range value for column '{name}' at row 0");
+        env.warn(codes::WARN_DATA_OUT_OF_RANGE, text);
+    } else {
+        let text = format!("Data truncated for column '{name}' at row 0");
+        env.warn(codes::WARN_DATA_TRUNCATED, text);
     }
 }
 

@@ -86,6 +86,8 @@ impl Run<'_> {
         let how = FillRows::Logged { annotate: None };
         self.submit_filled(ddl, how, &mut fill)?;
         self.copied.set((rows, duplicates));
+        let found = if select.finds_rows() { rows } else { 0 };
+        self.env.selected_rows.set(Some(found));
         // A replaced row counts twice.
         Ok(match c.duplicates {
             Duplicates::Replace => rows + duplicates,

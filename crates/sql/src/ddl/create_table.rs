@@ -11,7 +11,7 @@ use crate::ddl::index::{HOPELESS, MAX_KEYS, index_def, note_twice, number_of_key
 use crate::ddl::merge;
 use crate::ddl::period;
 use crate::ddl::run::engine_name;
-use crate::ddl::run::{Run, db_of, unknown_database};
+use crate::ddl::run::{Run, db_of, may_be_called, unknown_database};
 use crate::ddl::table_options::{self, Fit};
 use crate::ddl::timestamp;
 use crate::ddl::whole;
@@ -128,7 +128,7 @@ impl Run<'_> {
 
     /// The definition of CREATE TABLE ... LIKE.
     fn like(&self, like: &TableName, db: &str, name: &str) -> SqlResult<TableDef> {
-        table_name(name)?;
+        may_be_called(name)?;
         let from = db_of(like, self.env)?;
         let mut def = match self.source(from, &like.name) {
             Some(table) => table.def.clone(),
@@ -158,7 +158,7 @@ impl Run<'_> {
     ) -> SqlResult<TableDef> {
         let env = self.env;
         let name = &c.table.name;
-        table_name(name)?;
+        may_be_called(name)?;
         let mut engine = engine_name(c.options.engine.as_deref(), name, env)?;
         let merge = merge::of_options(None, &engine, &c.options, env)?;
         let collation = c.options.collation.collation(default, default)?;
@@ -317,12 +317,4 @@ fn bare_table(db: &str, name: &str, collation: Collation, columns: Vec<ColumnDef
         declared: None,
         options: Vec::new(),
     }
-}
-
-/// A table may be called so.
-fn table_name(name: &str) -> SqlResult<()> {
-    if name.is_empty() || name.ends_with(' ') || name.chars().count() > 64 {
-        return Err(errors::WRONG_TABLE_NAME.with([&name]));
-    }
-    Ok(())
 }

@@ -2,7 +2,7 @@
 
 use crate::ast::DdlStmt;
 use crate::ddl::comment::{Commented, comment};
-use crate::ddl::run::{Run, unknown_database};
+use crate::ddl::run::{MYSQL50, Run, unknown_database};
 use crate::env::StatementEnv;
 use narwal_engine::{CatalogChange, DatabaseDef};
 use narwal_types::errors;
@@ -26,6 +26,9 @@ impl Run<'_> {
                 let there = self.catalog.database(name).is_some();
                 // Dumps of whole servers say IF NOT EXISTS, and make the schema `mysql` a database like others.
                 let system = !there && !if_not_exists && SYSTEM.contains(&name.as_str());
+                if name.starts_with(MYSQL50) {
+                    return Err(errors::WRONG_DB_NAME.with([&name]));
+                }
                 if !system {
                     reserved_schema(name, env)?;
                 }

@@ -2,7 +2,7 @@
 
 use crate::ddl::alter::{cant_rename, table_exists};
 use crate::ddl::foreign::{follow_table, point_keys};
-use crate::ddl::run::{Run, db_of};
+use crate::ddl::run::{Run, db_of, may_be_called};
 use crate::planner::resolve::no_such_table;
 use narwal_engine::{CatalogChange, TableDef, ViewDef};
 use narwal_syntax::ast::TableName;
@@ -41,6 +41,7 @@ impl Run<'_> {
         };
         for (from, to) in pairs {
             self.env.check_interrupt()?;
+            may_be_called(&to.name)?;
             let from = (db_of(from, self.env)?.to_string(), from.name.clone());
             let to = (db_of(to, self.env)?.to_string(), to.name.clone());
             match renaming.view(&from) {

@@ -146,3 +146,18 @@ impl Run<'_> {
             })
     }
 }
+
+/// Names that begin so are those of files from MySQL 5.0: nothing new is called so.
+pub(super) const MYSQL50: &str = "#mysql50#";
+
+/// Error 1103: no new table or view may be called so.
+pub(super) fn may_be_called(name: &str) -> SqlResult<()> {
+    if name.is_empty()
+        || name.ends_with(' ')
+        || name.chars().count() > 64
+        || name.starts_with(MYSQL50)
+    {
+        return Err(errors::WRONG_TABLE_NAME.with([&name]));
+    }
+    Ok(())
+}

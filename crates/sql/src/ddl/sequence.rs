@@ -4,7 +4,7 @@ use super::database::reserved_schema;
 use crate::ast::{ColumnSpec, SequenceOptions};
 use crate::ddl::comment::{Commented, comment};
 use crate::ddl::run::engine_name;
-use crate::ddl::run::{Run, db_of, unknown_database};
+use crate::ddl::run::{Run, db_of, may_be_called, unknown_database};
 use crate::engine_name::is_merge;
 use crate::expr::for_each_sequence;
 use crate::planner::resolve::no_such_table;
@@ -174,6 +174,7 @@ impl Run<'_> {
         let env = self.env;
         let db = db_of(name, env)?;
         reserved_schema(db, env)?;
+        may_be_called(&name.name)?;
         let Some(database) = self.catalog.database(db) else {
             return Err(unknown_database(db));
         };

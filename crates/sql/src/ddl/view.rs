@@ -1,7 +1,7 @@
 //! CREATE VIEW, ALTER VIEW and DROP VIEW.
 
 use crate::ast::{CreateView, Definer, ViewCreation};
-use crate::ddl::run::{Run, db_of, unknown_database};
+use crate::ddl::run::{Run, db_of, may_be_called, unknown_database};
 use crate::planner::resolve::no_such_table;
 use crate::quote::quote_ident;
 use crate::view::attributes;
@@ -42,6 +42,7 @@ impl Run<'_> {
     pub(super) fn create_view(&self, v: &CreateView) -> SqlResult<u64> {
         let db = db_of(&v.view, self.env)?;
         let name = &v.view.name;
+        may_be_called(name)?;
         if self.catalog.database(db).is_none() {
             return Err(unknown_database(db));
         }

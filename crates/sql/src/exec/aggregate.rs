@@ -578,10 +578,20 @@ impl<'a> ListText<'a> {
             return true;
         }
         let most = usize::try_from(env.max_allowed_packet).unwrap_or(usize::MAX);
-        let most = self.max_len.min(most);
+        // The bracket is not counted, and objects have no such limit.
+        let most = match self.a.func {
+            AggFunc::JsonArray => self.max_len.saturating_add(1).min(most),
+            AggFunc::JsonObject => most,
+            _ => self.max_len.min(most),
+        };
         if self.bytes > most {
-            let end = self.cut_at(most);
+            // The last byte of a text that is cut is its quote.
+            let quoted = self.a.func == AggFunc::JsonArray && text.starts_with(b"\"");
+            let end = self.cut_at(most - usize::from(quoted));
             self.out.truncate(end);
+            if quoted {
+                self.out.push(b'"');
+            }
             env.warn(
                 codes::CUT_VALUE_GROUP_CONCAT,
                 format!("Row {} was cut by {}", self.n, list_name(self.a.func)),

@@ -399,7 +399,8 @@ fn last_unique(table: &Table) -> usize {
         .unwrap_or(0)
 }
 
-fn safe_updates() -> SqlError {
+/// Error 1175.
+pub(super) fn safe_updates() -> SqlError {
     errors::UPDATE_WITHOUT_KEY_IN_SAFE_MODE.plain()
 }
 
@@ -811,7 +812,8 @@ impl<'p> Inserter<'p> {
     /// Inserts all rows of a SELECT.
     fn select(&mut self, txn: &mut Transaction, s: &SelectPlan) -> SqlResult<()> {
         self.selected_rows(txn, s)?;
-        self.ctx.env.selected_rows.set(Some(self.row_no));
+        let found = if s.finds_rows() { self.row_no } else { 0 };
+        self.ctx.env.selected_rows.set(Some(found));
         Ok(())
     }
 
@@ -930,7 +932,7 @@ impl<'p> Inserter<'p> {
         for c in plan.order.iter().copied() {
             let auto = table.auto_increment == Some(c);
             let v = match (&plan.given[c], exprs, values) {
-                (None, ..) => storer.default(c, &plan.defaults[c])?,
+                (None, ..) => storer.inserted_default(c, &plan.defaults[c])?,
                 (Some(i), Some(row), _) => {
                     let so_far = RowSoFar {
                         cells: &cells,
@@ -1019,7 +1021,7 @@ impl<'p> Inserter<'p> {
         txn: &mut Transaction,
     ) -> SqlResult<Cell<'v>> {
         let e = match value {
-            StoreValue::Default(d) => return storer.default(c, d),
+            StoreValue::Default(d) => return storer.inserted_default(c, d),
             StoreValue::Ignored(e) => {
                 return storer.ignored(c, &storer.eval(e, so_far)?.as_ref());
             }

@@ -11,6 +11,7 @@ use crate::plan::query::SubPlan;
 use crate::year_text::{YearText, has_year};
 use narwal_engine::{Table, Transaction};
 use narwal_types::{ResultColumn, ResultSink, SqlResult, Value};
+use std::cell::Cell;
 use std::sync::Arc;
 
 /// RETURNING while its statement runs.
@@ -79,8 +80,11 @@ impl Returning<'_> {
             Some(s) => s,
             none => none.insert(SubPlan::run_all(&plan.subqueries, txn, ctx)?),
         };
+        // ROWNUM counts what is returned.
+        let taken = Cell::new(self.rows.rows.count() + 1);
         let run = Running {
             subqueries,
+            taken: Some(&taken),
             ..*ctx.run
         };
         let ctx = ctx.around(&run);
@@ -128,8 +132,8 @@ impl Returned {
     /// # Errors
     /// The sink's.
     pub fn send(&self, sink: &mut dyn ResultSink) -> SqlResult<()> {
-        if has_year(&self.columns) {
-            return self.send_to(&mut YearText::new(sink));
+        if has_year(&self.columns, true) {
+            return self.send_to(&mut YearText::new(sink, true));
         }
         self.send_to(sink)
     }

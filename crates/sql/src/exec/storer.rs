@@ -90,6 +90,40 @@ impl<'a> Storer<'a> {
         })
     }
 
+    /// The default of a column of a new row. Error 1978: a date that the session's mode does not allow any more.
+    pub(super) fn inserted_default(
+        &self,
+        column: usize,
+        d: &'a DefaultValue,
+    ) -> SqlResult<Cell<'a>> {
+        let date = match d {
+            DefaultValue::Const(Value::Date(d)) => Some(d),
+            DefaultValue::Const(Value::DateTime(t)) => Some(&t.date),
+            _ => None,
+        };
+        if date.is_some_and(|d| !self.mode.dates.allows(d)) {
+            self.refused_default(column, d)?;
+        }
+        self.default(column, d)
+    }
+
+    #[cold]
+    fn refused_default(&self, column: usize, d: &DefaultValue) -> SqlResult<()> {
+        let DefaultValue::Const(v) = d else {
+            return Ok(());
+        };
+        let name = &self.table.def.columns[column].name;
+        let e = errors::INVALID_DEFAULT_VALUE_FOR_FIELD.with([&v.to_text(), name]);
+        if self.mode.strict {
+            return Err(e);
+        }
+        // Of all rows together.
+        if self.row_no <= 1 {
+            self.ctx.env.warn_error(&e);
+        }
+        Ok(())
+    }
+
     /// What a column gets that has no default. Error 1364.
     pub(super) fn missing(&self, column: usize, d: &'a DefaultValue) -> SqlResult<Cell<'a>> {
         Ok(match d {

@@ -2,7 +2,7 @@
 //! changed once, by the values of the first joined row that has it.
 
 use super::distinct::Distinct;
-use super::dml::{observe, update_row};
+use super::dml::{observe, safe_updates, update_row};
 use super::row_list::RowList;
 use super::storer::{Cell, Storer, ignorable, patched, touch};
 use super::value_bytes::{ValueBytes, put_bytes, take_bytes};
@@ -13,7 +13,7 @@ use crate::exec::outcome::Outcome;
 use crate::expr::node::ImageRow;
 use crate::plan::dml::store_mode;
 use crate::plan::dml::{NewValue, Target, WriteJoinPlan};
-use crate::plan::query::LockSpec;
+use crate::plan::query::{LockSpec, TablePlan};
 use narwal_engine::Transaction;
 use narwal_types::convert::StoreMode;
 use narwal_types::errors::codes;
@@ -40,6 +40,9 @@ impl WriteJoinPlan {
     /// Runs it.
     pub fn run(&self, txn: &mut Transaction, ctx: &RunCtx<'_>) -> SqlResult<Outcome> {
         let env = ctx.env;
+        if env.safe_updates && self.query.table.as_ref().is_some_and(TablePlan::reads_all) {
+            return Err(safe_updates());
+        }
         // Rows of a table are changed once, whichever tables behind a MERGE table they were joined with.
         let mut all: Vec<(&Self, usize, Found)> = Vec::new();
         // It knows of which lists the members are that it has written.

@@ -8,6 +8,7 @@ use narwal_types::collation::char_prefix;
 use narwal_types::convert;
 use narwal_types::convert::{to_decimal, to_f64, to_integer};
 use narwal_types::errors::{abridged, codes};
+use narwal_types::temporal::TIME_MAX;
 use narwal_types::{Charset, ColumnType, Decimal, SqlResult, TypeKind, Value, ValueRef};
 
 impl Expr {
@@ -75,6 +76,13 @@ impl Expr {
             TypeKind::Time(f) => match convert::to_time(r, rounds(env)) {
                 Some(t) => {
                     note_digits(r, "time", env);
+                    if t.micros.abs() >= TIME_MAX && convert::is_beyond_times(r, rounds(env)) {
+                        let told = abridged(r.to_text(), 128);
+                        env.warn(
+                            codes::TRUNCATED_WRONG_VALUE,
+                            format!("Truncated incorrect time value: '{told}'"),
+                        );
+                    }
                     Val::Ref(ValueRef::Time(t.with_digits(f, rounds(env))))
                 }
                 None => incorrect("time", r, env),

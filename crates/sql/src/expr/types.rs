@@ -86,6 +86,18 @@ impl ExprType {
         }
     }
 
+    /// An integer column whose declared width is larger than its values are: it counts for what is made of it.
+    pub(crate) fn with_display_width(self, declared: Option<u8>) -> Self {
+        match declared.map(u32::from) {
+            Some(width) if self.ty.is_integer() && width > self.ty.display_length() => ExprType {
+                width,
+                digits: (width - u32::from(!self.ty.unsigned)).min(u32::from(MAX_PRECISION)) as u8,
+                ..self
+            },
+            _ => self,
+        }
+    }
+
     /// The same without a sign, if the other one has none.
     pub(crate) fn with_sign_of(mut self, other: &ExprType) -> Self {
         self.ty.unsigned = other.ty.unsigned;
@@ -711,7 +723,6 @@ pub fn unify<'a>(types: impl IntoIterator<Item = &'a ExprType>, op: &str) -> Sql
     if let [one] = some[..]
         && op == "UNION"
         && one.ty.is_string()
-        && !one.ty.is_member()
     {
         return Ok(one.with_nullable(nullable));
     }
@@ -749,6 +760,15 @@ pub fn unify<'a>(types: impl IntoIterator<Item = &'a ExprType>, op: &str) -> Sql
         // A text may be none.
         return Ok(ExprType::fixed(kind, true));
     }
+    if !matches!(op, "least" | "greatest")
+        && some.iter().any(|t| t.ty.kind == TypeKind::Float)
+        && some.iter().all(|t| is_float_or_shorter(t))
+    {
+        return Ok(ExprType::of_column(
+            ColumnType::new(TypeKind::Float),
+            nullable,
+        ));
+    }
     let numeric = |t: &&ExprType| t.ty.is_numeric();
     if some.iter().all(numeric) {
         return Ok(unify_numbers(&some, decimals, sign_of_null, nullable));
@@ -762,6 +782,11 @@ pub fn unify<'a>(types: impl IntoIterator<Item = &'a ExprType>, op: &str) -> Sql
         };
         return Ok(ExprType::of_column(ColumnType::new(kind), nullable));
     }
+    unify_texts(&some, nullable, op)
+}
+
+/// The text that holds all of several values.
+fn unify_texts(some: &[&ExprType], nullable: bool, op: &str) -> SqlResult<ExprType> {
     let (c, k) = collation_of(some.iter().copied(), op)?;
     if k == Coercibility::NoOne && op == "UNION" {
         return Err(illegal_mix(&[], op));
@@ -775,18 +800,30 @@ pub fn unify<'a>(types: impl IntoIterator<Item = &'a ExprType>, op: &str) -> Sql
         }
     };
     let texts = some.iter().filter(|t| t.ty.is_string());
-    let (mut some_char, mut others) = (false, false);
+    let (mut some_char, mut some_binary, mut others) = (false, false, false);
     for t in texts {
         match t.ty.kind {
             TypeKind::Char(_) => some_char = true,
+            // Shorter ones would have to be filled.
+            TypeKind::Binary(n) if u64::from(n) == chars => some_binary = true,
             _ => others = true,
         }
     }
     Ok(match ty.ty.kind {
-        TypeKind::VarChar(n @ 1..=255) if op == "UNION" && some_char && !others => ExprType {
-            ty: ColumnType::text(TypeKind::Char(n), c),
-            ..ty
-        },
+        TypeKind::VarBinary(n @ 1..=255)
+            if op == "UNION" && some_binary && !some_char && !others =>
+        {
+            ExprType {
+                ty: ColumnType::new(TypeKind::Binary(n)),
+                ..ty
+            }
+        }
+        TypeKind::VarChar(n @ 1..=255) if op == "UNION" && some_char && !some_binary && !others => {
+            ExprType {
+                ty: ColumnType::text(TypeKind::Char(n), c),
+                ..ty
+            }
+        }
         _ => ty,
     })
 }
@@ -841,6 +878,14 @@ fn unify_numbers(some: &[&ExprType], decimals: u8, sign_of_null: bool, nullable:
         boolean: false,
         ..ty.with_digits(int_digits)
     }
+}
+
+/// A FLOAT, or one of the types of one or two bytes, which it holds without a loss.
+fn is_float_or_shorter(t: &ExprType) -> bool {
+    matches!(
+        t.ty.kind,
+        TypeKind::Float | TypeKind::TinyInt | TypeKind::SmallInt | TypeKind::Year
+    )
 }
 
 /// Bytes of an integer type; none of what counts as an integer.

@@ -10,7 +10,7 @@ use crate::plan::index_rows::{GroupPrefix, IndexRows, entry_width};
 use crate::plan::made::{kept_type, made_table};
 use crate::virtual_tables::VirtualRows;
 use narwal_engine::{LockMode, LockWait, Table};
-use narwal_syntax::ast::SetOp;
+use narwal_syntax::ast::{SetKind, SetOp};
 use narwal_types::{Collation, ResultColumn, SqlResult};
 use std::ops::Range;
 use std::sync::Arc;
@@ -29,6 +29,16 @@ pub struct TablePlan {
     pub rows: Rows,
     /// Rows can be made of the index's entries.
     pub cover: Option<Cover>,
+}
+
+impl TablePlan {
+    /// True if it reads all rows of a table, or of one in the join that it is: what `sql_safe_updates` does not like.
+    pub fn reads_all(&self) -> bool {
+        match &self.rows {
+            Rows::Join(j) => j.leaves.iter().any(|l| l.plan.reads_all()),
+            _ => matches!(self.access.lookup, Lookup::Full),
+        }
+    }
 }
 
 /// An index that has all columns that are looked at.
@@ -181,6 +191,14 @@ pub struct SetPlan {
     pub first: SelectPlan,
     /// The others, from left to right.
     pub rest: Vec<(SetOp, SelectPlan)>,
+}
+
+impl SetPlan {
+    /// UNION ALL and nothing else: rows pass one behind the other.
+    pub fn appends(&self) -> bool {
+        let appends = |op: &SetOp| op.kind == SetKind::Union && op.all;
+        self.rest.iter().all(|(op, _)| appends(op))
+    }
 }
 
 /// Tables of WITH RECURSIVE that name each other, or one that names itself.
@@ -740,6 +758,16 @@ impl SelectPlan {
     /// True if its rows are not rows of its FROM: there are groups, or values over several rows.
     pub fn computes_over_rows(&self) -> bool {
         self.group.is_some() || self.windows.is_some()
+    }
+
+    /// See [`crate::Prepared::finds_rows`].
+    pub fn finds_rows(&self) -> bool {
+        let sorted = !self.sort.is_empty() || !self.fallback_sort.is_empty();
+        match self.table.as_ref().map(|t| &t.rows) {
+            None => false,
+            Some(Rows::Set(s)) => sorted || !s.appends(),
+            Some(_) => true,
+        }
     }
 
     /// True if it has values over several rows: aggregates, or window functions.

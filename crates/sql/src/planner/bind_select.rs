@@ -161,7 +161,7 @@ fn without_parens(expr: &AstExpr) -> &AstExpr {
 }
 
 /// A value that is the same for all rows and may be none: of several rows it is an error.
-fn has_subquery(e: &Expr) -> bool {
+pub(super) fn has_subquery(e: &Expr) -> bool {
     e.any(&|e| matches!(e.kind, ExprKind::Subquery(_)))
 }
 
@@ -222,6 +222,14 @@ fn aliases_of(s: &Select) -> Vec<String> {
     s.items.iter().filter_map(alias).collect()
 }
 
+/// The name that a key of GROUP BY or ORDER BY is, if it is nothing else.
+fn key_name(key: &OrderItem) -> Option<&str> {
+    match &key.expr {
+        AstExpr::Column(name) => Some(name),
+        _ => None,
+    }
+}
+
 /// The select list while a SELECT is bound.
 struct SelectList {
     items: Vec<Expr>,
@@ -234,6 +242,8 @@ struct SelectList {
     own_names: SmallVec<[usize; 8]>,
     /// Other clauses may name items.
     named: bool,
+    /// Some items have other names.
+    renames: bool,
 }
 
 impl SelectList {
@@ -247,6 +257,7 @@ impl SelectList {
             plain: Vec::new(),
             own_names: SmallVec::new(),
             named: !s.order_by.is_empty() || !s.group_by.is_empty() || s.having.is_some(),
+            renames: s.having.is_some() && !aliases_of(s).is_empty(),
         };
         // Subqueries of the list may name its items.
         let listed = (!s.subqueries.is_empty()).then(|| Listed::of(aliases_of(s)));
@@ -287,9 +298,10 @@ impl SelectList {
         }
     }
 
-    /// True if a later clause may need to know which of several tables' columns the list has.
+    /// True if a later clause may need to know which of several tables' columns the list has, or HAVING which of two items
+    /// of a name.
     fn needs_plain(&self, scope: &Scope<'_>) -> bool {
-        self.named && scope.sources.len() > 1
+        self.named && scope.sources.len() > 1 || self.renames
     }
 
     /// `*`, or the columns that it stands for.
@@ -356,6 +368,38 @@ impl SelectList {
         }
         self.items.push(e);
         Ok(())
+    }
+
+    /// The items of a name.
+    fn items_of<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Expr> {
+        let all = self.columns.iter().zip(&self.items);
+        all.filter(move |(c, _)| c.name.eq_ignore_ascii_case(name))
+            .map(|(_, e)| e)
+    }
+
+    /// Error 1052: a key of GROUP BY or ORDER BY is a name that several columns of the list have.
+    fn check_keys(&self, keys: &[OrderItem], clause: Clause) -> SqlResult<()> {
+        for name in keys.iter().filter_map(key_name) {
+            let mut columns = self.items_of(name).filter_map(Expr::as_column);
+            let first = columns.next();
+            if columns.any(|c| Some(c) != first) {
+                return Err(errors::NON_UNIQ_ERROR.with([&name, &clause.name()]));
+            }
+        }
+        Ok(())
+    }
+
+    /// Warning 1052: GROUP BY names a column of the tables, and an item is called the same.
+    fn warn_of_hidden(&self, written: &[OrderItem], keys: &[SortKey], env: &StatementEnv) {
+        for (name, key) in written.iter().map(key_name).zip(keys) {
+            let (Some(name), Some(column)) = (name, key.expr.as_column()) else {
+                continue;
+            };
+            if self.items_of(name).any(|e| e.as_column() != Some(column)) {
+                let clause = Clause::GroupBy.name();
+                env.warn_error(&errors::NON_UNIQ_ERROR.with([&name, &clause]));
+            }
+        }
     }
 
     /// Makes the names known to other clauses, once it is known which clauses there are: windows of the list's own calls
@@ -465,7 +509,7 @@ impl Resolver<'_> {
             items: &list.plain,
             ..base
         };
-        let keys = self.group_keys(s, items, &behind)?;
+        let keys = self.group_keys(s, items, &list, &behind)?;
         let having = having(s, &keys, &list.items, &behind)?.map(|h| null_is_zero(h, &sources));
         let mut order = self.order_keys(s, items, &windows, &behind)?;
         let calls = Scope {
@@ -550,7 +594,15 @@ impl Resolver<'_> {
         Ok(list)
     }
 
-    fn group_keys(&self, s: &Select, items: &[Expr], scope: &Scope<'_>) -> SqlResult<Vec<SortKey>> {
+    fn group_keys(
+        &self,
+        s: &Select,
+        items: &[Expr],
+        list: &SelectList,
+        scope: &Scope<'_>,
+    ) -> SqlResult<Vec<SortKey>> {
+        list.check_keys(&s.group_by, Clause::GroupBy)?;
+        list.check_keys(&s.order_by, Clause::OrderBy)?;
         let scope = Scope {
             clause: Clause::GroupBy,
             aggregates: None,
@@ -564,7 +616,10 @@ impl Resolver<'_> {
                 false => Ok(key),
             }
         };
-        s.group_by.iter().map(key).collect()
+        let keys = s.group_by.iter().map(key);
+        let keys = keys.collect::<SqlResult<Vec<SortKey>>>()?;
+        list.warn_of_hidden(&s.group_by, &keys, scope.env);
+        Ok(keys)
     }
 
     fn order_keys(
@@ -608,8 +663,12 @@ impl Resolver<'_> {
                 desc,
             });
         }
+        let scope = Scope {
+            lone: matches!(without_parens(e), AstExpr::Column(_)),
+            ..*scope
+        };
         Ok(SortKey {
-            expr: bind(e, scope)?,
+            expr: bind(e, &scope)?,
             desc,
         })
     }

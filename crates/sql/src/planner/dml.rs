@@ -15,6 +15,7 @@ use crate::plan::dml::{
 use crate::plan::query::Digits;
 use crate::plan::query::{Rows, SelectPlan, TablePlan};
 use crate::plan::query::{SortKey, SubPlan};
+use crate::planner::bind_select::has_subquery;
 use crate::planner::condition::all_of;
 use crate::planner::condition::split_late;
 use crate::planner::condition::{in_clause, unknown_column};
@@ -33,9 +34,10 @@ use narwal_syntax::ast::{
     Select, SelectItem, SetValue, TableRef, Update,
 };
 use narwal_syntax::{LiteralRows, SqlMode};
-use narwal_types::convert::{NoWarnings, default_input, fits, implicit_default, store};
+use narwal_types::convert::{NoWarnings, StoreMode, default_input, fits, implicit_default, store};
 use narwal_types::errors;
 use narwal_types::face::is_mysql;
+use narwal_types::temporal_parse::DateRules;
 use narwal_types::{Charset, ColumnType, Decimal, Member, SqlError, SqlResult, TypeKind, Value};
 use std::sync::Arc;
 
@@ -183,13 +185,13 @@ impl Resolver<'_> {
                 if fits(v, &c.ty, c.nullable) {
                     DefaultValue::Const(v.to_value())
                 } else {
-                    DefaultValue::Const(store(
-                        v,
-                        &store_target(table, column),
-                        1,
-                        &store_mode(self.env, true, true),
-                        &mut NoWarnings,
-                    )?)
+                    // What the session's mode says of dates is asked of each row.
+                    let mode = StoreMode {
+                        dates: DateRules::default(),
+                        ..store_mode(self.env, true, true)
+                    };
+                    let target = store_target(table, column);
+                    DefaultValue::Const(store(v, &target, 1, &mode, &mut NoWarnings)?)
                 }
             }
             DefaultDef::Expr(_) => match rules(table)?.and_then(|r| r.defaults[column].clone()) {
@@ -655,14 +657,10 @@ impl Resolver<'_> {
         };
         let mut order = order
             .iter()
-            .map(|o| {
-                Ok(SortKey {
-                    expr: bind(&o.expr, &scope)?,
-                    desc: o.desc,
-                })
-            })
+            // There is no list that a position could count in.
+            .map(|o| self.order_item(&o.expr, o.desc, &[], &scope))
             .collect::<SqlResult<Vec<_>>>()?;
-        order.retain(|k| !k.expr.is_const());
+        order.retain(|k| !k.expr.is_const() || has_subquery(&k.expr));
         let hidden = HiddenColumns::of(&scope)?;
         filter.iter_mut().for_each(|f| hidden.read_in(f));
         order.iter_mut().for_each(|k| hidden.read_in(&mut k.expr));
@@ -674,7 +672,7 @@ impl Resolver<'_> {
         let (filter, late) = split_late(alternatives(filter, scope.sources));
         if !limited {
             // Without LIMIT all rows are changed: the order matters only for which row fails first.
-            order.retain(|k| k.expr.has_column());
+            order.retain(|k| k.expr.has_column() || has_subquery(&k.expr));
         }
         let wanted: Option<Vec<(usize, bool)>> = order
             .iter()

@@ -12,7 +12,8 @@ use crate::planner::rules::having::having_is_where;
 use crate::planner::subqueries::Subqueries;
 use crate::view_def::numbers_rows_in_order;
 use narwal_syntax::ast::Select;
-use narwal_types::SqlResult;
+use narwal_types::face::is_mysql;
+use narwal_types::{SqlResult, errors};
 
 /// Adds a condition to the items, with assigned values in place of the columns that get them.
 fn add_check(l: &mut LogicalSelect, check: JoinCheck) {
@@ -75,6 +76,9 @@ impl Resolver<'_> {
         outer: Option<&OuterScope<'_>>,
         sorted: bool,
     ) -> SqlResult<SelectPlan> {
+        if s.rollup && !s.order_by.is_empty() && !is_mysql() {
+            return Err(errors::WRONG_USAGE.with([&"CUBE/ROLLUP", &"ORDER BY"]));
+        }
         if let Some(most) = &s.rows_examined {
             let most = self.limit_value(most)?;
             self.rows_examined.replace(Some(most));

@@ -5,6 +5,7 @@ use crate::env::StatementEnv;
 use crate::expr::node::{Coercibility, ExprType};
 use crate::expr::types;
 use crate::plan::made::{column_type, derived};
+use crate::plan::query::Out;
 use crate::plan::query::Rows;
 use crate::plan::query::SelectPlan;
 use crate::plan::query::SetPlan;
@@ -174,10 +175,17 @@ fn united(part: &SelectPlan, column: usize) -> ExprType {
     {
         ty.coercibility = *k;
     }
-    if let TypeKind::Char(n) = ty.ty.kind
-        && c.org_name.is_empty()
+    match ty.ty.kind {
+        TypeKind::Char(n) if c.org_name.is_empty() => ty.ty.kind = TypeKind::VarChar(n),
+        TypeKind::Binary(n) if c.org_name.is_empty() => ty.ty.kind = TypeKind::VarBinary(n),
+        _ => {}
+    }
+    // A literal has a digit for each of its characters, and no sign.
+    if let Some(Out::Expr(e)) = part.items.get(column)
+        && ty.ty.is_integer()
+        && e.ty.ty.is_integer()
     {
-        ty.ty.kind = TypeKind::VarChar(n);
+        ty.digits = e.ty.int_digits().min(20) as u8;
     }
     ty
 }

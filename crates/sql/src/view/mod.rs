@@ -279,10 +279,19 @@ pub fn views_under<'c>(def: &ViewDef, catalog: &'c Catalog) -> Vec<&'c ViewDef> 
 
 /// SHOW CREATE VIEW's second column. `current`: the session's default database.
 /// `mode`: the session's. Where it is another server's, what only MariaDB has is left out.
-pub fn show_create(def: &ViewDef, current: Option<&str>, mode: SqlMode) -> SqlResult<String> {
+/// `opens`: what it reads is there, and so is its definer.
+pub fn show_create(
+    def: &ViewDef,
+    current: Option<&str>,
+    mode: SqlMode,
+    opens: bool,
+) -> SqlResult<String> {
     let mut select = *parsed(def)?;
     if names::only_of(&select, &def.db) && current == Some(&def.db) {
-        names::without_database(&mut select);
+        match opens {
+            true => names::without_database(&mut select),
+            false => names::tables_without_database(&mut select),
+        }
     }
     let name = match current == Some(&def.db) {
         true => quote_ident(&def.name),

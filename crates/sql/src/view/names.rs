@@ -738,3 +738,36 @@ pub(super) fn without_database(s: &mut Select) {
         });
     });
 }
+
+/// Takes the databases out of the names of tables alone, and leaves those within derived tables: so MariaDB shows a view that
+/// it can't open.
+pub(super) fn tables_without_database(s: &mut Select) {
+    if let Some(with) = &mut s.with {
+        for c in &mut with.ctes {
+            tables_without_database(&mut std::sync::Arc::make_mut(c).query);
+        }
+    }
+    if let Some(from) = &mut s.from {
+        sources_without_database(from);
+    }
+    for (_, subquery) in &mut s.subqueries {
+        tables_without_database(subquery);
+    }
+}
+
+fn sources_without_database(from: &mut From) {
+    match from {
+        From::Table(t) => t.name.db = None,
+        From::Join(j) => {
+            sources_without_database(&mut j.left);
+            sources_without_database(&mut j.right);
+        }
+        From::Set { first, rest } => {
+            tables_without_database(first);
+            for (_, s) in rest {
+                tables_without_database(s);
+            }
+        }
+        From::Query { .. } | From::JsonTable(_) => {}
+    }
+}

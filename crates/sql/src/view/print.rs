@@ -3,8 +3,8 @@
 use crate::expr::{print_condition, print_with};
 use crate::quote::quote_ident;
 use narwal_syntax::ast::{
-    Cte, Expr as AstExpr, From, IndexHintKind, Join, JoinKind, JoinOn, Limit, OrderItem, Select,
-    SelectItem, SetKind, SetOp, TableRef,
+    Cte, Expr as AstExpr, From, IndexHintKind, Join, JoinKind, JoinOn, Limit, LockWait, OrderItem,
+    Select, SelectItem, SetKind, SetOp, TableRef,
 };
 
 /// A table of WITH.
@@ -103,7 +103,7 @@ fn body(s: &Select, ordered: bool) -> String {
     }
     if let Some(h) = &s.having {
         out.push_str(" having ");
-        out.push_str(&e(h));
+        out.push_str(&print_condition(h, &|n| subquery(s, n)));
     }
     if !s.order_by.is_empty() && (ordered || s.limit.is_some()) {
         out.push_str(" order by ");
@@ -131,6 +131,9 @@ fn body(s: &Select, ordered: bool) -> String {
         if !l.of.is_empty() {
             out.push_str(" of ");
             out.push_str(&names(&l.of));
+        }
+        if l.wait == LockWait::SkipLocked {
+            out.push_str(" skip locked");
         }
     }
     out

@@ -2,7 +2,7 @@
 
 use crate::ast::{
     Call, Cte, Expr, From, Limit, Literal, LockWait, Locking, OrderItem, Select, SelectInto,
-    SelectItem, SelectOptions, SetKind, SetOp, Statement, TableName, WindowSpec, With,
+    SelectItem, SelectOptions, SetKind, SetOp, Statement, TableName, UnaryOp, WindowSpec, With,
 };
 use crate::keyword::Kw;
 use crate::parser::{MAX_NESTING, Parser, reserve_for, shown_name};
@@ -23,6 +23,14 @@ const UNION_ALL: SetOp = SetOp {
     kind: SetKind::Union,
     all: true,
 };
+
+/// Whether the last of SELECTs that are put together has a locking clause: one behind all of them goes there.
+fn locks_last(all: &Select) -> bool {
+    match &all.from {
+        Some(From::Set { rest, .. }) => rest.last().is_some_and(|(_, s)| !s.locking.is_empty()),
+        _ => false,
+    }
+}
 
 impl Parser<'_> {
     /// A query as a statement.
@@ -68,8 +76,12 @@ impl Parser<'_> {
         let tighter = !self.oracle();
         let mut groups: Vec<(SetOp, Group)> = vec![(UNION_ALL, (first, Vec::new()))];
         let mut op = Some(op);
+        let mut bracketed = false;
         while let Some(o) = op {
-            let term = self.select_term()?.0;
+            self.in_set = true;
+            let (term, parens) = self.select_term()?;
+            self.in_set = false;
+            bracketed = parens;
             options_belong_here(&term)?;
             match groups.last_mut() {
                 Some((_, group)) if tighter && o.kind == SetKind::Intersect => {
@@ -99,7 +111,11 @@ impl Parser<'_> {
         }
         let mut all = self.around(first, rest);
         all.calc_found_rows = calc_found_rows;
+        let locked = locks_last(&all);
         self.select_tail(&mut all)?;
+        if bracketed && !locked && locks_last(&all) {
+            return Err(errors::WRONG_USAGE.with([&"lock options", &"SELECT in brackets"]));
+        }
         Ok(all)
     }
 
@@ -376,11 +392,16 @@ impl Parser<'_> {
     }
 
     fn select_clauses(&mut self) -> SqlResult<Select> {
+        let in_set = std::mem::take(&mut self.in_set);
         self.expect(Kw::SELECT)?;
         let mut s = Select::of(Vec::new(), None);
         self.select_options(&mut s)?;
         s.items = self.select_items()?;
         self.select_into(false)?;
+        // Of SELECTs put together, INTO is the end.
+        if in_set && self.into.is_some() && self.at(Kw::FROM) {
+            return Err(self.error());
+        }
         if self.eat(Kw::FROM) && !self.eat(Kw::DUAL) {
             s.from = Some(self.from()?);
         }
@@ -502,10 +523,23 @@ impl Parser<'_> {
         let first = self.peek_token();
         let expr = self.expr()?;
         let mut bare = &expr;
-        while let Expr::Nested(inner) = bare {
-            bare = inner;
+        let mut plus = false;
+        loop {
+            bare = match bare {
+                Expr::Nested(inner) => inner,
+                Expr::Unary {
+                    op: UnaryOp::Plus,
+                    expr,
+                } => {
+                    plus = true;
+                    expr
+                }
+                _ => break,
+            };
         }
         let text = match bare {
+            // A plus sign changes nothing, not even the name.
+            Expr::Literal(Literal::String(s) | Literal::Number(s)) if plus => s.clone(),
             Expr::Column(name) => name.clone(),
             Expr::Qualified(q) => q.column.clone(),
             Expr::Literal(Literal::String(s) | Literal::National(s))

@@ -222,7 +222,10 @@ fn extreme_type(t: &Typing<'_>) -> SqlResult<ExprType> {
     let has_number = t.types().any(|t| t.ty.is_numeric());
     // Beside a temporal value everything is temporal.
     if t.types().any(|t| temporal(&t)) {
-        let mut ty = types::unify(t.types().filter(temporal), t.name)?.with_nullable(true);
+        // What is none may be among the others, and a date may be one that the session's mode refuses.
+        let time = |t: &ExprType| matches!(t.ty.kind, TypeKind::Time(_));
+        let nullable = t.nullable() || !t.types().all(time);
+        let mut ty = types::unify(t.types().filter(temporal), t.name)?.with_nullable(nullable);
         // The others bring their digits along.
         let said = (0..t.args.len()).filter(|i| !t.arg(*i).null);
         let digits = said.map(|i| t.fraction(i)).max().unwrap_or(0);
@@ -230,7 +233,7 @@ fn extreme_type(t: &Typing<'_>) -> SqlResult<ExprType> {
             TypeKind::Time(f) | TypeKind::DateTime(f) => *f = digits,
             _ => return Ok(ty),
         }
-        return Ok(ExprType::of_column(ty.ty, true));
+        return Ok(ExprType::of_column(ty.ty, nullable));
     }
     let ty = types::unify(t.types(), t.name)?;
     // Numbers among strings make the comparison numeric.

@@ -213,14 +213,15 @@ enum Rounding {
     TowardsZero,
 }
 
-/// The type of a TIME or DATETIME with at most so many digits behind the point; `None` for other values.
-fn moment_type(t: ExprType, digits: impl Fn(u8) -> u8) -> Option<ExprType> {
-    let kind = match t.ty.kind {
-        TypeKind::Time(f) => TypeKind::Time(digits(f)),
-        TypeKind::DateTime(f) | TypeKind::Timestamp(f) => TypeKind::DateTime(digits(f)),
+/// The type of a TIME or DATETIME with at most so many digits behind the point; `None` for other values. A datetime may be
+/// rounded to none.
+fn moment_type(t: ExprType, nullable: bool, digits: impl Fn(u8) -> u8) -> Option<ExprType> {
+    let (kind, nullable) = match t.ty.kind {
+        TypeKind::Time(f) => (TypeKind::Time(digits(f)), nullable),
+        TypeKind::DateTime(f) | TypeKind::Timestamp(f) => (TypeKind::DateTime(digits(f)), true),
         _ => return None,
     };
-    Some(ExprType::of_column(ColumnType::new(kind), true))
+    Some(ExprType::of_column(ColumnType::new(kind), nullable))
 }
 
 fn abs_type(t: &Typing<'_>) -> SqlResult<ExprType> {
@@ -270,7 +271,7 @@ fn whole_of(arg: ExprType, nullable: bool) -> ExprType {
 /// CEILING and FLOOR.
 fn whole_type(t: &Typing<'_>) -> SqlResult<ExprType> {
     let (arg, nullable) = (t.arg(0), t.nullable());
-    if let Some(moment) = moment_type(arg, |_| 0) {
+    if let Some(moment) = moment_type(arg, nullable, |_| 0) {
         return Ok(moment);
     }
     Ok(match arg.class() {
@@ -296,7 +297,7 @@ fn whole_type(t: &Typing<'_>) -> SqlResult<ExprType> {
 fn places_type(t: &Typing<'_>, carries: bool) -> SqlResult<ExprType> {
     let (arg, nullable) = (t.arg(0), t.nullable());
     let (given, literal) = (t.args.len() > 1, t.literal_int(1));
-    let moment = moment_type(arg, |f| match literal {
+    let moment = moment_type(arg, nullable, |f| match literal {
         Some(d) => d.clamp(0, 6) as u8,
         None if given => f,
         None => 0,

@@ -10,7 +10,9 @@ use crate::expr::value::rounds;
 use narwal_types::convert::{no_moment, number_parts, to_decimal};
 use narwal_types::errors::{abridged, codes};
 use narwal_types::temporal::{SECOND, TIME_MAX};
-use narwal_types::temporal_parse::{parse_datetime, parse_time, time_from_number};
+use narwal_types::temporal_parse::{
+    DateRules, datetime_from_number, hms_from_number, parse_datetime, parse_time,
+};
 use narwal_types::{DateTime, Decimal, Time, TypeKind};
 use narwal_types::{SqlResult, ValueRef};
 
@@ -121,8 +123,8 @@ pub(super) fn is_date_text(s: &[u8]) -> bool {
         }
 }
 
-/// Numbers from here on are dates with their times.
-const FIRST_MOMENT: i64 = 10_000_000_000;
+/// Numbers from here on are dates with their times, if there are such.
+const FIRST_MOMENT: u64 = 100_000_000_000;
 
 /// No number from here on is an interval.
 pub(super) const BEYOND_INTERVALS: i64 = 1_000_000_000_000;
@@ -149,7 +151,7 @@ pub(super) fn time_of_any_length(v: ValueRef<'_>, first_moment: i64, rounds: boo
         | ValueRef::DateTime(_) => None,
         v => number_parts(v, rounds)
             .filter(|p| p.0.unsigned_abs() < first_moment.unsigned_abs())
-            .and_then(|(n, us, fsp)| time_from_number(n, us, fsp)),
+            .and_then(|(n, us, fsp)| hms_from_number(n, us, fsp)),
     }
 }
 
@@ -162,14 +164,23 @@ fn is_date_number(v: ValueRef<'_>) -> bool {
     number && number_parts(v, false).is_some_and(|p| p.0 > 10_000_000)
 }
 
+/// True for a number that has the digits of a date and its time, and is one.
+fn is_moment_number(v: ValueRef<'_>) -> bool {
+    let number = matches!(
+        v,
+        ValueRef::Int(_) | ValueRef::UInt(_) | ValueRef::Decimal(_) | ValueRef::Double(_)
+    );
+    let digits = number.then(|| number_parts(v, false)).flatten();
+    digits.is_some_and(|(n, ..)| {
+        let n = n.unsigned_abs();
+        n >= FIRST_MOMENT && datetime_from_number(n as i64, 0, 0, DateRules::default()).is_some()
+    })
+}
+
 /// Adds the second argument, or subtracts it, if the sign is -1.
 fn add_time<'a>(c: &Call<'a, '_>, sign: i64) -> SqlResult<Val<'a>> {
-    let first_moment = match c.v(0) {
-        ValueRef::Str(_) | ValueRef::Bytes(_) => FIRST_MOMENT,
-        _ => BEYOND_INTERVALS,
-    };
-    let b = time_of_any_length(c.v(1), first_moment, c.rules().rounds);
-    let b = b.filter(|t| is_interval(*t));
+    let b = time_of_any_length(c.v(1), BEYOND_INTERVALS, c.rules().rounds);
+    let b = b.filter(|t| is_interval(*t) && !is_moment_number(c.v(1)));
     let Some(b) = b else {
         let told = format!(
             "Incorrect INTERVAL DAY TO SECOND value: '{}'",

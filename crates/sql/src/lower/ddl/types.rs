@@ -312,18 +312,24 @@ fn digits(t: &DataType, column: &str) -> SqlResult<u8> {
     }
 }
 
+/// A type whose character set is said to be `binary`.
+fn says_binary(t: &DataType) -> bool {
+    t.attributes.iter().any(|a| match a {
+        TypeAttribute::Charset(name) => name.eq_ignore_ascii_case("binary"),
+        TypeAttribute::Byte => true,
+        _ => false,
+    })
+}
+
 /// The longest member of an ENUM or SET, in bytes.
 const MEMBER_MAX: usize = 65_000;
 
-/// `('a','b',...)`. Spaces at the end of a member are dropped, unless members are bytes.
+/// `('a','b',...)`. Spaces at the end of a member are dropped, but of bytes.
 fn members(t: &DataType, column: &str) -> SqlResult<Members> {
-    let of_bytes = t.attributes.iter().any(|a| match a {
-        TypeAttribute::Charset(name) => name.eq_ignore_ascii_case("binary"),
-        a => *a == TypeAttribute::Byte,
-    });
     let mut list = t.members.clone();
+    let bytes = says_binary(t);
     for m in &mut list {
-        if !of_bytes {
+        if !bytes {
             m.truncate(m.trim_end_matches(' ').len());
         }
         if m.len() > MEMBER_MAX {

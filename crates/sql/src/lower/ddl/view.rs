@@ -3,7 +3,7 @@
 use crate::ast::{CreateView, Definer, ViewCreation};
 use narwal_engine::{CheckOption, ViewAlgorithm};
 use narwal_syntax::ast::ddl as syntax;
-use narwal_syntax::ast::{From, Select, SelectItem};
+use narwal_syntax::ast::{From, LockWait, Select, SelectItem};
 use narwal_types::SqlResult;
 use narwal_types::errors;
 
@@ -11,6 +11,10 @@ use narwal_types::errors;
 pub(super) fn create(v: syntax::CreateView) -> SqlResult<CreateView> {
     if v.select.params > 0 {
         return Err(errors::VIEW_SELECT_VARIABLE.plain());
+    }
+    let waits = |w: LockWait| matches!(w, LockWait::NoWait | LockWait::Seconds(_));
+    if v.select.locking.iter().any(|l| waits(l.wait)) {
+        return Err(errors::VIEW_SELECT_CLAUSE.with([&"[NO]WAIT"]));
     }
     let wrong = |n: &&String| n.is_empty() || n.ends_with(' ') || n.chars().count() > 64;
     let own = v.select.items.iter().filter_map(alias);

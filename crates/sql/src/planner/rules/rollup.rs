@@ -4,8 +4,6 @@ use crate::expr::functions::mysql::{GROUPING, GROUPING_AT};
 use crate::expr::node::{Expr, ExprKind, ExprType};
 use crate::plan::query::GroupPlan;
 use crate::planner::logical::LogicalSelect;
-use narwal_types::errors;
-use narwal_types::face::is_mysql;
 use narwal_types::{SqlResult, Value};
 
 /// Makes the items, HAVING, window functions and what is computed of each group read the keys so.
@@ -13,9 +11,6 @@ pub fn roll_up(l: &mut LogicalSelect) -> SqlResult<()> {
     let Some(g) = l.group.as_mut().filter(|g| g.rollup) else {
         return Ok(());
     };
-    if l.order_written && !is_mysql() {
-        return Err(errors::WRONG_USAGE.text("Incorrect usage of CUBE/ROLLUP and ORDER BY"));
-    }
     let mut of_groups = std::mem::take(&mut g.computed);
     for e in l
         .items

@@ -127,6 +127,11 @@ impl Parser<'_> {
         }
         let start = self.here();
         let statement = self.nested(Self::statement)?;
+        // Places in a program's definition count from the beginning of all.
+        let start = match statement {
+            Statement::Program(_) => 0,
+            _ => start,
+        };
         let text = self.slice(start, self.behind()).to_string();
         Ok(Statement::SetStatement(SetStatement {
             settings,

@@ -237,6 +237,10 @@ impl Reader<'_> {
         match token {
             Token::Mark(b'/') => return self.close(),
             Token::Mark(b'!') => {
+                if !self.rest().starts_with(b"DOCTYPE") {
+                    self.at -= 1;
+                    return Err("unknown token unexpected (ident or '/' wanted)".into());
+                }
                 exclamation = true;
                 token = self.token();
             }
@@ -256,6 +260,7 @@ impl Reader<'_> {
             return Err("too deep".into());
         }
         let parent = self.inside();
+        let behind_name = name.end;
         let element = self.push(Kind::Element, parent, name, begin..begin);
         self.open.push(element);
         let mut token = self.attributes(element, exclamation)?;
@@ -263,6 +268,10 @@ impl Reader<'_> {
         if token == Token::Mark(b'/') {
             closed = true;
             token = self.token();
+            if question && self.at == behind_name + 2 {
+                self.at -= 1;
+                return Err("unknown token unexpected (ident wanted)".into());
+            }
         }
         if question {
             if token != Token::Mark(b'?') {

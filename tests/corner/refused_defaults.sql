@@ -1,0 +1,41 @@
+-- Defaults that the session's mode does not allow any more: each new row that needs one is refused.
+SET sql_mode = '';
+CREATE TABLE d (id INT PRIMARY KEY, a DATE DEFAULT '0000-00-00', b INT);
+CREATE TABLE m (id INT PRIMARY KEY, a DATETIME DEFAULT '2001-00-00 00:00:00');
+CREATE TABLE s (id INT PRIMARY KEY, a DATE);
+INSERT INTO s VALUES (1, '0000-00-00');
+SET sql_mode = 'STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE';
+INSERT INTO d (id) VALUES (1);
+INSERT INTO d VALUES (1, DEFAULT, 1);
+INSERT INTO d (id, b) SELECT id, 2 FROM s;
+INSERT INTO d (id, a) VALUES (1, '2001-01-01'), (2, DEFAULT);
+REPLACE INTO d (id) VALUES (1);
+INSERT INTO m (id) VALUES (1);
+INSERT IGNORE INTO m (id) VALUES (2);
+INSERT INTO d VALUES (3, '2001-01-01', 1);
+SET sql_mode = 'NO_ZERO_DATE,NO_ZERO_IN_DATE';
+INSERT INTO d (id) VALUES (4);
+INSERT INTO m (id) VALUES (4);
+SET sql_mode = 'STRICT_ALL_TABLES,NO_ZERO_DATE';
+INSERT INTO d (id) VALUES (5);
+INSERT INTO m (id) VALUES (5);
+-- Why a default can't be is told before the error.
+CREATE TABLE w (i INT DEFAULT 'abc');
+CREATE TABLE w (i TINYINT DEFAULT 1000);
+CREATE TABLE w (i CHAR(2) DEFAULT 'abc');
+CREATE TABLE w (i DATE DEFAULT '2001-02-31');
+CREATE TABLE w (i DATE DEFAULT '0000-00-00');
+CREATE TABLE w (i DATETIME DEFAULT 'abc');
+CREATE TABLE w (i DECIMAL(3,1) DEFAULT 10000);
+CREATE TABLE w (i BINARY(2) DEFAULT 'abc');
+SET sql_mode = DEFAULT;
+SELECT * FROM d ORDER BY id;
+SELECT * FROM m ORDER BY id;
+-- ALTER TABLE looks at all defaults, but where it only renames.
+SET sql_mode = 'NO_ZERO_DATE';
+ALTER TABLE d ADD k INT;
+ALTER TABLE d RENAME e;
+ALTER TABLE e RENAME d;
+SET sql_mode = '';
+ALTER TABLE d ADD k INT;
+SET sql_mode = DEFAULT;
