@@ -55,9 +55,15 @@ fn expression(
     variable: &dyn Fn(&str) -> bool,
 ) -> SqlResult<()> {
     let mut found = None;
-    rewrite::expression(e, &mut |e| match e {
-        Expr::Column(name) if variable(name) => found = found.take().or(Some(name.clone())),
-        _ => {}
+    rewrite::expression(e, &mut |e| {
+        let name = match e {
+            Expr::Column(name) => name.clone(),
+            Expr::Qualified(q) if q.db.is_none() => format!("{}.{}", q.table, q.column),
+            _ => return,
+        };
+        if variable(&name) {
+            found.get_or_insert(name);
+        }
     });
     match found {
         Some(name) => Err(errors::GENERATED_COLUMN_FUNCTION_IS_NOT_ALLOWED.with([

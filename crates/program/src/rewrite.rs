@@ -56,15 +56,48 @@ fn tableless(s: &mut Select, f: Each<'_>) {
             expr(e, f);
         }
     }
-    // HAVING may name what is selected.
     if let Some(e) = &mut s.where_ {
         expr(e, f);
+    }
+    // HAVING may name what is selected, but not within an aggregate.
+    if let Some(e) = &mut s.having {
+        within_aggregates(e, f);
     }
     if let Some(l) = &mut s.limit {
         expr(&mut l.count, f);
     }
     for (_, inner) in &mut s.subqueries {
         tableless(inner, f);
+    }
+}
+
+/// Aggregates whose arguments are values of rows.
+const AGGREGATES: [&str; 15] = [
+    "sum",
+    "avg",
+    "min",
+    "max",
+    "count",
+    "bit_and",
+    "bit_or",
+    "bit_xor",
+    "std",
+    "stddev",
+    "stddev_pop",
+    "stddev_samp",
+    "variance",
+    "var_pop",
+    "var_samp",
+];
+
+fn within_aggregates(e: &mut Expr, f: Each<'_>) {
+    match e {
+        Expr::Call(c)
+            if c.db.is_none() && AGGREGATES.iter().any(|a| c.name.eq_ignore_ascii_case(a)) =>
+        {
+            for_each_operand(e, &mut |e| expr(e, f));
+        }
+        e => for_each_operand(e, &mut |e| within_aggregates(e, f)),
     }
 }
 

@@ -154,7 +154,11 @@ impl Compiler<'_> {
             _ => self.no_commit()?,
         }
         let names = &self.names;
-        no_variables(&mut d, &|name| names.slot(name).is_some())?;
+        let of_row = |name: &str| {
+            let row = name.split_once('.').map_or("", |(row, _)| row);
+            names.trigger.is_some() && ["new", "old"].iter().any(|n| row.eq_ignore_ascii_case(n))
+        };
+        no_variables(&mut d, &|name| names.slot(name).is_some() || of_row(name))?;
         if let Ddl::CreateView(v) = &mut d {
             let (names, mut of_program) = (&mut self.names, false);
             rewrite::select(&mut v.select, &mut |e| {
