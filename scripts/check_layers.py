@@ -27,7 +27,7 @@ ORDER: dict[str, list[str]] = {
         "xa", "backup", "db", "check",
     ],
     "sql": [
-        "quote", "engine_name", "seeded", "user_kind", "like", "zone", "star", "year_text", "text", "file_format", "xml_file", "privilege", "charset_words", "ast", "param_type", "handlers",
+        "quote", "engine_name", "seeded", "user_kind", "like", "zone", "star", "twice", "year_text", "text", "file_format", "xml_file", "privilege", "charset_words", "ast", "param_type", "handlers",
         "env", "merge_table", "numbers", "programs", "virtual_tables", "lower", "expr", "shape", "bind", "query_walk", "literal_rows",
         "view_def", "plan",
         "planner", "exec", "prepared", "show", "view", "ddl",
