@@ -499,10 +499,10 @@ errors! {
         "Converting column '{}' from {} to {}";
     ILLEGAL_REFERENCE: 2 = 1247, b"42S22", "ER_ILLEGAL_REFERENCE",
         "Reference '{}' not supported ({})";
-    TABLENAME_NOT_ALLOWED_HERE: 2 = 1250, b"42000", "ER_TABLENAME_NOT_ALLOWED_HERE",
-        "Table '{}' from one of the SELECTs cannot be used in {}";
     DERIVED_MUST_HAVE_ALIAS: 0 = 1248, b"42000", "ER_DERIVED_MUST_HAVE_ALIAS",
         "Every derived table must have its own alias";
+    TABLENAME_NOT_ALLOWED_HERE: 2 = 1250, b"42000", "ER_TABLENAME_NOT_ALLOWED_HERE",
+        "Table '{}' from one of the SELECTs cannot be used in {}";
     COLLATION_CHARSET_MISMATCH: 2 = 1253, b"42000", "ER_COLLATION_CHARSET_MISMATCH",
         "COLLATION '{}' is not valid for CHARACTER SET '{}'";
     SLAVE_WAS_RUNNING: 0 = 1254, b"HY000", "ER_SLAVE_WAS_RUNNING",
