@@ -92,3 +92,20 @@ SHOW GRANTS FOR a@'%';
 REVOKE INSERT (id, b), UPDATE (b), REFERENCES (c) ON rights.t FROM a@'%';
 SHOW GRANTS FOR a@'%';
 REVOKE INSERT (id) ON rights.t FROM a@'%';
+-- as root
+REVOKE ALL PRIVILEGES, GRANT OPTION FROM a@'%';
+GRANT SELECT (id) ON rights.v TO a@'%';
+GRANT SELECT (id), UPDATE (a) ON rights.t TO a@'%';
+-- as a
+SELECT * FROM rights.v;
+SELECT v.* FROM rights.v;
+SELECT * FROM rights.t;
+SELECT COUNT(*) FROM rights.t;
+-- as root
+REVOKE ALL PRIVILEGES, GRANT OPTION FROM a@'%';
+GRANT SELECT (a) ON rights.t TO a@'%';
+GRANT UPDATE (b) ON rights.v TO a@'%';
+-- as a
+SELECT * FROM rights.t;
+SELECT t.* FROM rights.t;
+SELECT * FROM rights.v;

@@ -438,3 +438,49 @@ fn an_index_of_many_rows_goes_through_run_files() {
     check_indexes(&db, &t);
     assert_eq!(files(&killed), 0);
 }
+
+/// Sessions look at the catalog before they wait for their turn: what they saw may be gone then.
+#[test]
+fn a_database_is_made_once_and_altered_while_it_is_there() {
+    let dir = tempfile::tempdir().unwrap();
+    let db = open(&dir);
+    let def = |collation| DatabaseDef {
+        name: "e".into(),
+        collation,
+        comment: String::new(),
+    };
+    let first = def(narwal_types::Collation::Utf8mb4GeneralCi);
+    let make = || {
+        ddl(
+            &db,
+            "CREATE DATABASE e",
+            vec![CatalogChange::PutDatabase(first.clone())],
+        )
+    };
+    let made: Vec<bool> = std::thread::scope(|s| {
+        let all: Vec<_> = (0..8).map(|_| s.spawn(|| make().is_ok())).collect();
+        all.into_iter().map(|t| t.join().unwrap()).collect()
+    });
+    assert_eq!(made.iter().filter(|m| **m).count(), 1);
+    let second = def(narwal_types::Collation::Binary);
+    let alter = || {
+        ddl(
+            &db,
+            "ALTER DATABASE e",
+            vec![CatalogChange::AlterDatabase(second.clone())],
+        )
+    };
+    alter().unwrap();
+    assert_eq!(
+        db.catalog().database("e").unwrap().collation,
+        second.collation
+    );
+    ddl(
+        &db,
+        "DROP DATABASE e",
+        vec![CatalogChange::DropDatabase("e".into())],
+    )
+    .unwrap();
+    assert!(matches!(alter(), Err(EngineError::Catalog(_))));
+    assert!(db.catalog().database("e").is_none());
+}

@@ -141,6 +141,8 @@ impl ClientSession {
         planned?;
         let account = self.account();
         let catalog = self.instance.database().catalog();
+        // Tables of which `*` has met a column that may be read.
+        let mut met: Vec<(String, String)> = Vec::new();
         for u in uses.map(|u| u.list).unwrap_or_default() {
             if is_virtual(&u.db) {
                 continue;
@@ -158,15 +160,23 @@ impl ClientSession {
                     || a.on_column(&u.db, &u.table, &u.column).has(wanted)
             });
             if may {
+                if u.of_all {
+                    met.push((u.db, u.table));
+                }
                 continue;
             }
+            // `*` names the column that it fails at if that is the first one. INSERT without a list asks for each column of a
+            // view, and for all of a table.
+            let whole = match u.privilege {
+                Privilege::Select => {
+                    let some = account.on_some_column(&u.db, &u.table).has(wanted);
+                    !some || met.iter().any(|m| (&m.0, &m.1) == (&u.db, &u.table))
+                }
+                _ => catalog.view(&u.db, &u.table).is_none(),
+            };
             return Err(match &u.through {
                 Some(t) => view::invalid(&t.db, &t.view),
-                // `*` asks for all of a view, INSERT without a list for each of its columns.
-                None if u.of_all
-                    && (u.privilege == Privilege::Select
-                        || catalog.view(&u.db, &u.table).is_none()) =>
-                {
+                None if u.of_all && whole => {
                     let command = wanted.names().join(", ");
                     let host = &self.client.host;
                     acl::table_denied(&command, &account, host, &u.db, &u.table)

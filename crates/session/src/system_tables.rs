@@ -75,11 +75,16 @@ impl ClientSession {
         if self.instance.database().catalog().database(MYSQL).is_some() {
             return Ok(());
         }
-        self.change_quietly(vec![CatalogChange::PutDatabase(DatabaseDef {
+        let made = self.change_quietly(vec![CatalogChange::PutDatabase(DatabaseDef {
             name: MYSQL.into(),
             collation: system_collation(MYSQL),
             comment: String::new(),
-        })])
+        })]);
+        // Another session may have made it meanwhile.
+        match self.instance.database().catalog().database(MYSQL) {
+            Some(_) => Ok(()),
+            None => made,
+        }
     }
 
     /// Makes a table that nothing depends on a stored one, unless it is.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// A change of the catalog, applied atomically with its QUERY event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CatalogChange {
-    /// CREATE DATABASE, or ALTER DATABASE when it exists.
+    /// CREATE DATABASE. There must be none of that name.
     PutDatabase(DatabaseDef),
     /// DROP DATABASE with all its tables.
     DropDatabase(String),
@@ -125,6 +125,8 @@ pub enum CatalogChange {
         /// What was passed over of MySQLs' transactions, a set.
         mysql: String,
     },
+    /// ALTER DATABASE. There must be one.
+    AlterDatabase(DatabaseDef),
 }
 
 /// A change of the catalog with all ids settled: what the log's annex and the checkpoint store.

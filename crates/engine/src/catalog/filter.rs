@@ -70,7 +70,7 @@ impl BinlogFilter {
         let mut logged = 0;
         for change in &ddl.changes {
             let (of, name) = match change {
-                CatalogChange::PutDatabase(d) => {
+                CatalogChange::PutDatabase(d) | CatalogChange::AlterDatabase(d) => {
                     db = &d.name;
                     continue;
                 }

@@ -244,7 +244,15 @@ impl Catalog {
         created: u64,
     ) -> Result<Vec<LoggedChange>> {
         Ok(match change {
-            CatalogChange::PutDatabase(d) => vec![LoggedChange::PutDatabase(d)],
+            CatalogChange::PutDatabase(d) if self.database(&d.name).is_some() => {
+                return Err(EngineError::Catalog(format!("database {} exists", d.name)));
+            }
+            CatalogChange::AlterDatabase(d) if self.database(&d.name).is_none() => {
+                return Err(missing("database", &d.name));
+            }
+            CatalogChange::PutDatabase(d) | CatalogChange::AlterDatabase(d) => {
+                vec![LoggedChange::PutDatabase(d)]
+            }
             CatalogChange::DropDatabase(name) => self.drop_database(name)?,
             CatalogChange::CreateTable(def) => self.create_table(def, created)?,
             CatalogChange::DropTable { db, name } => {

@@ -215,7 +215,7 @@ impl Database {
             collation: Collation::default(),
             comment: String::new(),
         };
-        self.ddl(
+        let made = self.ddl(
             Ddl {
                 sql: format!("CREATE DATABASE {}", quoted(name)),
                 db: name.into(),
@@ -225,8 +225,12 @@ impl Database {
                 ..Ddl::default()
             },
             &TxnOptions::default(),
-        )?;
-        Ok(())
+        );
+        match made {
+            // Another one made it meanwhile.
+            Err(EngineError::Catalog(_)) if self.catalog().database(name).is_some() => Ok(()),
+            made => made.map(drop),
+        }
     }
 
     /// Makes a table from a definition made by [`TableBuilder`].

@@ -1172,7 +1172,7 @@ impl Binder<'_> {
 
     /// An operand of which counts whether it is true.
     fn condition(&self, ast: &Ast) -> SqlResult<Expr> {
-        Ok(json::as_truth(self.expr(ast)?))
+        Ok(bits::as_number(json::as_truth(self.expr(ast)?)))
     }
 
     /// Whether a JSON_EXTRACT is a value of CASE or of a list: beside a number it is one, but beside a text it is its JSON text,
@@ -1707,7 +1707,7 @@ impl Binder<'_> {
             Err(mut args) => {
                 if func == Func::If {
                     let condition = args.remove(0);
-                    args.insert(0, json::as_truth(condition));
+                    args.insert(0, bits::as_number(json::as_truth(condition)));
                 }
                 args
             }

@@ -263,6 +263,17 @@ fn gets_key(def: &TableDef) -> bool {
     def.indexes.iter().any(|i| i.id == 0)
 }
 
+/// Only columns come: MariaDB adds them without a look at the rows.
+fn only_adds(actions: &[AlterAction]) -> bool {
+    let adds = |a: &AlterAction| match a {
+        AlterAction::Add { elements, .. } => {
+            elements.indexes.is_empty() && elements.foreign_keys.is_empty()
+        }
+        _ => false,
+    };
+    actions.iter().all(adds)
+}
+
 /// A CHECK of the table comes: ALTER IGNORE leaves rows out of the copy that it does not allow.
 fn gets_check(old: &TableDef, new: &TableDef) -> bool {
     let known = |name: &str| old.checks.iter().any(|c| same(&c.name, name));
@@ -509,9 +520,10 @@ impl Run<'_> {
         if draft.def.sequence && !old.sequence {
             self.has_one_row(table)?;
         }
+        let leaves_out = gets_unique_key(&draft.def) || gets_check(old, &draft.def);
         let copied = retyped
             || computes_anew(&draft, actions)
-            || ignore
+            || ignore && (leaves_out || !only_adds(actions))
             || temporary
             || another
             || hashes
@@ -520,7 +532,6 @@ impl Run<'_> {
         if copied && self.renames_keys(&draft) {
             return Err(copy_renames_keys());
         }
-        let leaves_out = gets_unique_key(&draft.def) || gets_check(old, &draft.def);
         let in_place = !(temporary || ignore && leaves_out) && self.is_in_place(&draft, copied);
         if asked.lock_none && (!in_place || gets_key(&draft.def)) {
             self.needs_no_rows(table)?;

@@ -4,7 +4,7 @@ use crate::ast::DdlStmt;
 use crate::ddl::comment::{Commented, comment};
 use crate::ddl::run::{MYSQL50, Run, unknown_database};
 use crate::env::StatementEnv;
-use narwal_engine::{CatalogChange, DatabaseDef};
+use narwal_engine::{CatalogChange, DatabaseDef, EngineError};
 use narwal_types::errors;
 use narwal_types::errors::codes;
 use narwal_types::{Collation, SqlError, SqlResult};
@@ -24,6 +24,7 @@ impl Run<'_> {
                 comment: given,
             } => {
                 let there = self.catalog.database(name).is_some();
+                let exists = format!("Can't create database '{name}'; database exists");
                 // Dumps of whole servers say IF NOT EXISTS, and make the schema `mysql` a database like others.
                 let system = !there && !if_not_exists && SYSTEM.contains(&name.as_str());
                 if name.starts_with(MYSQL50) {
@@ -33,12 +34,11 @@ impl Run<'_> {
                     reserved_schema(name, env)?;
                 }
                 if (there || system) && !or_replace {
-                    let text = format!("Can't create database '{name}'; database exists");
                     if *if_not_exists {
-                        env.note(codes::DB_CREATE_EXISTS, text);
+                        env.note(codes::DB_CREATE_EXISTS, exists);
                         return Ok(0);
                     }
-                    return Err(errors::DB_CREATE_EXISTS.text(text));
+                    return Err(errors::DB_CREATE_EXISTS.text(exists));
                 }
                 let server = env.server_collation;
                 let named = collation.collation(server, server)?;
@@ -62,7 +62,13 @@ impl Run<'_> {
                     self.may_drop_database(name)?;
                     changes.insert(0, CatalogChange::DropDatabase(name.clone()));
                 }
-                self.submit(name, text, changes, true)?;
+                match self.submit(name, text, changes, true) {
+                    // Another session made it meanwhile.
+                    Err(EngineError::Catalog(_)) if self.db.catalog().database(name).is_some() => {
+                        return Err(errors::DB_CREATE_EXISTS.text(exists));
+                    }
+                    done => done?,
+                }
                 Ok(if there { 2 } else { 1 })
             }
             DdlStmt::AlterDatabase {
@@ -79,7 +85,7 @@ impl Run<'_> {
                     .database(name)
                     .ok_or_else(|| unknown_database(name))?;
                 let named = collation.collation(env.server_collation, old.collation)?;
-                let change = CatalogChange::PutDatabase(DatabaseDef {
+                let change = CatalogChange::AlterDatabase(DatabaseDef {
                     name: name.to_string(),
                     collation: named.unwrap_or(old.collation),
                     comment: match given {
@@ -87,8 +93,13 @@ impl Run<'_> {
                         None => old.comment.clone(),
                     },
                 });
-                self.submit(name, self.text.to_string(), vec![change], true)?;
-                Ok(1)
+                match self.submit(name, self.text.to_string(), vec![change], true) {
+                    // Another session dropped it meanwhile.
+                    Err(EngineError::Catalog(_)) if self.db.catalog().database(name).is_none() => {
+                        Err(unknown_database(name))
+                    }
+                    done => Ok(done.map(|()| 1)?),
+                }
             }
             DdlStmt::DropDatabase { if_exists, name } => {
                 reserved_schema(name, env)?;

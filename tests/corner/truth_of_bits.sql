@@ -1,0 +1,22 @@
+-- A literal 0x41 or b'1' is a number where truth is asked for; x'41' is a text.
+select not b'1010101', not x'55', not 0x55, not 0x3030, not x'30', ! b'0';
+select null, (not b'1010101');
+select (not b'1010101') + 0.000000000000000000000000000000, truncate(not b'1010101', 30), round(not b'1010101', 30);
+select b'1010101' and 1, if(b'1010101',1,2), b'1010101' is true, case when b'1010101' then 1 else 2 end, b'1010101' or 0, b'1010101' xor 0;
+create table t(a int); insert into t values(1),(2);
+select count(*) from t where b'1010101';
+select count(*) from t where not b'1010101';
+select count(*) from t having not b'1010101';
+select avg(not b'1010101') from t;
+select sum(not b'1010101'), max(not x'55') from t group by a;
+prepare s from 'select not ?'; set @a=b'1010101'; execute s using @a;
+select null, (not b'1010101') union all select b'0', 0.000000000000000000000000000000;
+select b'0', round((not b'1010101'), 30);
+select not (b'1010101'), not (b'1010101' + 0), (not b'1010101') * 1.0;
+select not b'1010101' from t limit 1;
+select not b'1010101' from dual;
+select 0x00 or 0, 0x0000000000000001 and 1, not 0x, x'' or 1, not b'', not not b'1', coalesce(b'1', 0) and 1, ifnull(0x31, 1) is true;
+select case when 0x00 then 1 when b'10' then 2 else 3 end, if(0x00,1,2), 0x30 is not false, nullif(b'1', 2) or 0;
+select a from t where if(a = 1, b'1', b'0');
+select a from t group by a having b'1' order by a;
+drop table t;
