@@ -257,7 +257,8 @@ fn compressed(type_code: u8, meta: &[u8], ty: &ColumnType) -> Option<Conversion>
     Some(Conversion::Compressed {
         from,
         to,
-        max: ty.max_bytes()?,
+        // No server gives a longer value than the largest `max_allowed_packet`, so what says so is no value.
+        max: ty.max_bytes()?.min(1 << 30),
         text: ty.is_character() && ty.collation.charset().stores_utf8(),
     })
 }

@@ -24,6 +24,7 @@ use narwal_types::errors;
 use narwal_types::{ResultColumn, SqlError, SqlResult, TypeKind, Value};
 use smallvec::SmallVec;
 use std::cell::RefCell;
+use std::collections::HashMap;
 
 /// A name that is given to a column: without leading spaces, with a warning.
 fn without_spaces(name: &str, env: &StatementEnv) -> String {
@@ -246,6 +247,34 @@ struct SelectList {
     renames: bool,
 }
 
+/// Names times items that are compared one by one.
+const FEW: usize = 4096;
+
+/// Finds items of a list by their names. Of many names in a long list each one is looked up.
+struct ByName<'a> {
+    list: &'a SelectList,
+    places: Option<HashMap<String, Vec<usize>>>,
+}
+
+impl<'a> ByName<'a> {
+    fn of(&self, name: &str) -> SmallVec<[&'a Expr; 4]> {
+        let list = self.list;
+        match &self.places {
+            Some(places) => {
+                let places = places.get(&name.to_ascii_lowercase());
+                let places = places.into_iter().flatten();
+                places.filter_map(|i| list.items.get(*i)).collect()
+            }
+            None => {
+                let all = list.columns.iter().zip(&list.items);
+                all.filter(|(c, _)| c.name.eq_ignore_ascii_case(name))
+                    .map(|(_, e)| e)
+                    .collect()
+            }
+        }
+    }
+}
+
 impl SelectList {
     fn of(s: &Select, shown: &[At], scope: &Scope<'_>) -> SqlResult<SelectList> {
         let bytes = size_of::<Expr>() + size_of::<ResultColumn>();
@@ -370,17 +399,28 @@ impl SelectList {
         Ok(())
     }
 
-    /// The items of a name.
-    fn items_of<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Expr> {
-        let all = self.columns.iter().zip(&self.items);
-        all.filter(move |(c, _)| c.name.eq_ignore_ascii_case(name))
-            .map(|(_, e)| e)
+    /// Finds items by their names, for so many names.
+    fn by_name(&self, names: usize) -> ByName<'_> {
+        let places = || {
+            let mut places: HashMap<String, Vec<usize>> = HashMap::new();
+            for (i, c) in self.columns.iter().enumerate() {
+                let of_name = places.entry(c.name.to_ascii_lowercase()).or_default();
+                of_name.push(i);
+            }
+            places
+        };
+        ByName {
+            list: self,
+            places: (names * self.columns.len() > FEW).then(places),
+        }
     }
 
     /// Error 1052: a key of GROUP BY or ORDER BY is a name that several columns of the list have.
     fn check_keys(&self, keys: &[OrderItem], clause: Clause) -> SqlResult<()> {
+        let items = self.by_name(keys.len());
         for name in keys.iter().filter_map(key_name) {
-            let mut columns = self.items_of(name).filter_map(Expr::as_column);
+            let items = items.of(name);
+            let mut columns = items.iter().filter_map(|e| e.as_column());
             let first = columns.next();
             if columns.any(|c| Some(c) != first) {
                 return Err(errors::NON_UNIQ_ERROR.with([&name, &clause.name()]));
@@ -391,11 +431,12 @@ impl SelectList {
 
     /// Warning 1052: GROUP BY names a column of the tables, and an item is called the same.
     fn warn_of_hidden(&self, written: &[OrderItem], keys: &[SortKey], env: &StatementEnv) {
+        let items = self.by_name(keys.len());
         for (name, key) in written.iter().map(key_name).zip(keys) {
             let (Some(name), Some(column)) = (name, key.expr.as_column()) else {
                 continue;
             };
-            if self.items_of(name).any(|e| e.as_column() != Some(column)) {
+            if (items.of(name).iter()).any(|e| e.as_column() != Some(column)) {
                 let clause = Clause::GroupBy.name();
                 env.warn_error(&errors::NON_UNIQ_ERROR.with([&name, &clause]));
             }
