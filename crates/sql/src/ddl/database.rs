@@ -1,12 +1,12 @@
 //! CREATE, ALTER and DROP DATABASE.
 
 use crate::ast::DdlStmt;
+use crate::charset_words::CharsetWords;
 use crate::ddl::comment::{Commented, comment};
 use crate::ddl::run::{MYSQL50, Run, unknown_database};
 use crate::env::StatementEnv;
 use narwal_engine::{CatalogChange, DatabaseDef, EngineError};
 use narwal_types::errors;
-use narwal_types::errors::codes;
 use narwal_types::{Collation, SqlError, SqlResult};
 
 /// Schemas that are there though nobody has made a database of them.
@@ -34,11 +34,7 @@ impl Run<'_> {
                     reserved_schema(name, env)?;
                 }
                 if (there || system) && !or_replace {
-                    if *if_not_exists {
-                        env.note(codes::DB_CREATE_EXISTS, exists);
-                        return Ok(0);
-                    }
-                    return Err(errors::DB_CREATE_EXISTS.text(exists));
+                    return self.unless(*if_not_exists, &errors::DB_CREATE_EXISTS.text(exists));
                 }
                 let server = env.server_collation;
                 let named = collation.collation(server, server)?;
@@ -63,9 +59,9 @@ impl Run<'_> {
                     changes.insert(0, CatalogChange::DropDatabase(name.clone()));
                 }
                 match self.submit(name, text, changes, true) {
-                    // Another session made it meanwhile.
-                    Err(EngineError::Catalog(_)) if self.db.catalog().database(name).is_some() => {
-                        return Err(errors::DB_CREATE_EXISTS.text(exists));
+                    // Another session made it meanwhile: nothing else can be wrong with it.
+                    Err(EngineError::Catalog(_)) if !there => {
+                        return self.unless(*if_not_exists, &errors::DB_CREATE_EXISTS.text(exists));
                     }
                     done => done?,
                 }
@@ -74,53 +70,68 @@ impl Run<'_> {
             DdlStmt::AlterDatabase {
                 name,
                 collation,
-                comment: given,
-            } => {
-                let name = match name {
-                    Some(n) => n.as_str(),
-                    None => env.require_db()?,
-                };
-                let old = self
-                    .catalog
-                    .database(name)
-                    .ok_or_else(|| unknown_database(name))?;
-                let named = collation.collation(env.server_collation, old.collation)?;
-                let change = CatalogChange::AlterDatabase(DatabaseDef {
-                    name: name.to_string(),
-                    collation: named.unwrap_or(old.collation),
-                    comment: match given {
-                        Some(text) => comment(text, Commented::Database, &name, env)?,
-                        None => old.comment.clone(),
-                    },
-                });
-                match self.submit(name, self.text.to_string(), vec![change], true) {
-                    // Another session dropped it meanwhile.
-                    Err(EngineError::Catalog(_)) if self.db.catalog().database(name).is_none() => {
-                        Err(unknown_database(name))
-                    }
-                    done => Ok(done.map(|()| 1)?),
-                }
-            }
-            DdlStmt::DropDatabase { if_exists, name } => {
-                reserved_schema(name, env)?;
-                if self.catalog.database(name).is_none() {
-                    let text = format!("Can't drop database '{name}'; database doesn't exist");
-                    if *if_exists {
-                        env.note(codes::DB_DROP_EXISTS, text);
-                        return Ok(0);
-                    }
-                    return Err(errors::DB_DROP_EXISTS.text(text));
-                }
-                let tables = self.may_drop_database(name)?;
-                self.submit(
-                    name,
-                    self.text.to_string(),
-                    vec![CatalogChange::DropDatabase(name.clone())],
-                    true,
-                )?;
-                Ok(tables)
-            }
+                comment,
+            } => self.alter_database(name.as_deref(), collation, comment.as_deref()),
+            DdlStmt::DropDatabase { if_exists, name } => self.drop_database(name, *if_exists),
             _ => Err(SqlError::unsupported("this database statement")),
+        }
+    }
+
+    /// An error, or a note with IF EXISTS and IF NOT EXISTS.
+    fn unless(&self, noted: bool, e: &SqlError) -> SqlResult<u64> {
+        if noted {
+            self.env.note(e.code, e.message.clone());
+            return Ok(0);
+        }
+        Err(e.clone())
+    }
+
+    fn alter_database(
+        &self,
+        name: Option<&str>,
+        collation: &CharsetWords,
+        given: Option<&str>,
+    ) -> SqlResult<u64> {
+        let env = self.env;
+        let name = match name {
+            Some(n) => n,
+            None => env.require_db()?,
+        };
+        let old = self
+            .catalog
+            .database(name)
+            .ok_or_else(|| unknown_database(name))?;
+        let named = collation.collation(env.server_collation, old.collation)?;
+        let change = CatalogChange::AlterDatabase(DatabaseDef {
+            name: name.to_string(),
+            collation: named.unwrap_or(old.collation),
+            comment: match given {
+                Some(text) => comment(text, Commented::Database, &name, env)?,
+                None => old.comment.clone(),
+            },
+        });
+        match self.submit(name, self.text.to_string(), vec![change], true) {
+            // Another session dropped it meanwhile.
+            Err(EngineError::Catalog(_)) => Err(unknown_database(name)),
+            done => Ok(done.map(|()| 1)?),
+        }
+    }
+
+    fn drop_database(&self, name: &str, if_exists: bool) -> SqlResult<u64> {
+        reserved_schema(name, self.env)?;
+        let missing = || {
+            let text = format!("Can't drop database '{name}'; database doesn't exist");
+            self.unless(if_exists, &errors::DB_DROP_EXISTS.text(text))
+        };
+        if self.catalog.database(name).is_none() {
+            return missing();
+        }
+        let tables = self.may_drop_database(name)?;
+        let change = CatalogChange::DropDatabase(name.to_string());
+        match self.submit(name, self.text.to_string(), vec![change], true) {
+            // Another session dropped it meanwhile.
+            Err(EngineError::Catalog(_)) => missing(),
+            done => Ok(done.map(|()| tables)?),
         }
     }
 
