@@ -52,6 +52,11 @@ pub(super) struct Binder<'a> {
     pub(super) scope: &'a Scope<'a>,
 }
 
+/// An operand of which counts whether it is true.
+fn as_truth(e: Expr) -> Expr {
+    bits::as_number(json::as_truth(e))
+}
+
 /// Note 1287.
 fn note_deprecated(what: &str, env: &StatementEnv) {
     let note = errors::WARN_DEPRECATED_SYNTAX.with([&what]);
@@ -1172,7 +1177,7 @@ impl Binder<'_> {
 
     /// An operand of which counts whether it is true.
     fn condition(&self, ast: &Ast) -> SqlResult<Expr> {
-        Ok(bits::as_number(json::as_truth(self.expr(ast)?)))
+        Ok(as_truth(self.expr(ast)?))
     }
 
     /// Whether a JSON_EXTRACT is a value of CASE or of a list: beside a number it is one, but beside a text it is its JSON text,
@@ -1707,7 +1712,7 @@ impl Binder<'_> {
             Err(mut args) => {
                 if func == Func::If {
                     let condition = args.remove(0);
-                    args.insert(0, bits::as_number(json::as_truth(condition)));
+                    args.insert(0, as_truth(condition));
                 }
                 args
             }

@@ -27,9 +27,6 @@ impl Run<'_> {
                 let exists = format!("Can't create database '{name}'; database exists");
                 // Dumps of whole servers say IF NOT EXISTS, and make the schema `mysql` a database like others.
                 let system = !there && !if_not_exists && SYSTEM.contains(&name.as_str());
-                if name.starts_with(MYSQL50) {
-                    return Err(errors::WRONG_DB_NAME.with([&name]));
-                }
                 if !system {
                     reserved_schema(name, env)?;
                 }
@@ -146,7 +143,7 @@ impl Run<'_> {
 }
 
 pub(super) fn reserved_schema(name: &str, env: &StatementEnv) -> SqlResult<()> {
-    let of_old = name.starts_with("#mysql50#");
+    let of_old = name.starts_with(MYSQL50);
     if of_old || name.is_empty() || name.ends_with(' ') || name.chars().count() > 64 {
         return Err(errors::WRONG_DB_NAME.with([&name]));
     }
