@@ -36,3 +36,28 @@ SHOW CREATE TRIGGER tr1;
 SHOW CREATE TRIGGER tr2;
 INSERT INTO `t 4` VALUES (5);
 SELECT * FROM `t 4`;
+# Options that say how InnoDB keeps its files are shown back.
+CREATE TABLE pc1 (a INT) PAGE_COMPRESSED=1 page_compression_level=5;
+SHOW CREATE TABLE pc1;
+CREATE TABLE pc2 (a INT) page_compressed=yes encrypted=no;
+SHOW CREATE TABLE pc2;
+ALTER TABLE pc2 PAGE_COMPRESSED=0;
+SHOW CREATE TABLE pc2;
+CREATE TABLE pc3 (a INT) page_compression_level=5;
+CREATE TABLE pc4 (a INT) page_compressed=1 page_compression_level=10;
+CREATE TABLE pc5 (a INT) page_compressed=maybe;
+CREATE TABLE pc6 (a INT) encrypted=DEFAULT;
+SHOW CREATE TABLE pc6;
+CREATE TABLE pc7 (a INT) page_compressed='on' row_format=compressed;
+# Options that no engine has.
+CREATE TABLE un1 (a INT foo=bar);
+CREATE TABLE un2 (a INT, KEY (a) foo=1);
+CREATE TABLE un3 (a INT) foo='z';
+SET sql_mode='IGNORE_BAD_TABLE_OPTIONS';
+CREATE TABLE un4 (a INT foo=bar, KEY (a) baz=1) quux='z';
+SHOW WARNINGS;
+ALTER TABLE un4 ADD b INT foo=3, bar=4;
+SHOW WARNINGS;
+INSERT INTO un4 VALUES (1, 2);
+SELECT * FROM un4;
+DROP TABLE pc1, pc2, pc6, un4;

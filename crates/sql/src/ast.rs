@@ -10,6 +10,7 @@ pub use narwal_syntax::ast::{
     Select, SelectInto, SelectItem, SetKind, SetOp, SetValue, TableName, TableRef, Update, With,
     WriteJoin, WriteTargets,
 };
+use narwal_types::SqlError;
 use std::sync::Arc;
 
 /// A statement of the kinds that this crate runs.
@@ -137,6 +138,8 @@ pub struct IndexSpec {
     pub key_block_size: u64,
     /// The period that is WITHOUT OVERLAPS.
     pub without_overlaps: Option<String>,
+    /// Warnings of options that change nothing.
+    pub in_vain: Vec<SqlError>,
 }
 
 /// PERIOD FOR.
@@ -176,6 +179,8 @@ pub struct ColumnSpec {
     pub json: bool,
     /// Neither NULL nor AS is said: of a TIMESTAMP, `explicit_defaults_for_timestamp` says what that means.
     pub implicit: bool,
+    /// Members that are bytes in the column's character set, by their place.
+    pub member_bytes: Vec<(usize, Vec<u8>)>,
 }
 
 /// What stands between the parentheses of CREATE TABLE, and behind ADD and MODIFY in ALTER TABLE.
@@ -191,6 +196,16 @@ pub struct TableElements {
     pub foreign_keys: Vec<ForeignKeySpec>,
     /// Periods in order.
     pub periods: Vec<PeriodSpec>,
+    /// Warnings of columns' options that change nothing.
+    pub in_vain: Vec<SqlError>,
+}
+
+impl TableElements {
+    /// Warnings of options that change nothing, those of indexes included.
+    pub(crate) fn warnings(&self) -> impl Iterator<Item = &SqlError> {
+        let of_indexes = self.indexes.iter().flat_map(|i| &i.in_vain);
+        self.in_vain.iter().chain(of_indexes)
+    }
 }
 
 /// A CHECK constraint of a table.
@@ -353,7 +368,9 @@ pub struct TableOptions {
     pub insert_method: Option<narwal_engine::MergeInsert>,
     /// Options that are only kept, as they were said: names in upper case and their values, `None` for one that says what
     /// is so without it.
-    pub kept: Vec<(&'static str, Option<String>)>,
+    pub kept: Vec<(String, Option<String>)>,
+    /// Warnings of options that change nothing and are not kept.
+    pub in_vain: Vec<SqlError>,
 }
 
 /// Where ALTER TABLE puts a column.

@@ -146,7 +146,7 @@ pub fn show_create_table(table: &Table, auto_increment: u64, mode: SqlMode) -> S
         }
     }
     let (behind, options): (Vec<_>, Vec<_>) =
-        (def.options.iter()).partition(|(name, _)| name == CONNECTION);
+        (def.options.iter()).partition(|(name, _)| name == CONNECTION || is_engines(name));
     for (name, value) in options {
         let _ = write!(out, " {name}={value}");
     }
@@ -164,6 +164,11 @@ pub fn show_create_table(table: &Table, auto_increment: u64, mode: SqlMode) -> S
 
 /// The option that says where a table of another server lies. It is shown behind the comment, and not listed with the others.
 pub const CONNECTION: &str = "CONNECTION";
+
+/// An option that belongs to an engine: its name stands in quotes, as SHOW CREATE TABLE has it.
+pub(crate) fn is_engines(name: &str) -> bool {
+    name.starts_with('`')
+}
 
 /// The options of a MERGE table in the database `db`.
 fn push_merge(out: &mut String, merge: &MergeDef, db: &str) {

@@ -873,7 +873,7 @@ errors! {
     WARN_NO_MASTER_INFO: 1 = 1617, b"HY000", "WARN_NO_MASTER_INFO",
         "There is no master connection '{}'";
     WARN_OPTION_IGNORED: 1 = 1618, b"HY000", "WARN_OPTION_IGNORED",
-        "{}";
+        "<{64}> option ignored";
     VARIABLE_IS_READONLY: 3 = 1621, b"HY000", "ER_VARIABLE_IS_READONLY",
         "{} variable '{}' is read-only. Use SET {} to assign the value";
     SLAVE_HEARTBEAT_FAILURE: 1 = 1623, b"HY000", "ER_SLAVE_HEARTBEAT_FAILURE",
@@ -1024,6 +1024,8 @@ errors! {
         "{} storage engine does not support generated columns";
     UNKNOWN_OPTION: 1 = 1911, b"HY000", "ER_UNKNOWN_OPTION",
         "Unknown option '{64}'";
+    BAD_OPTION_VALUE: 2 = 1912, b"HY000", "ER_BAD_OPTION_VALUE",
+        "Incorrect value '{64}' for option '{64}'";
     DATA_OVERFLOW: 1 = 1916, b"22003", "ER_DATA_OVERFLOW",
         "{}";
     BAD_DATA: 1 = 1918, b"HY000", "ER_BAD_DATA",

@@ -4,6 +4,7 @@ use super::alter_text::without_ways;
 use super::column::{
     check_auto_increment, check_row_size, column_def, is_open, own_collation, some_are_visible,
 };
+use super::create_table::warn_in_vain;
 use super::database::reserved_schema;
 use super::foreign::{after_alter, copy_renames_keys, follow_cascades};
 use crate::ast::{
@@ -426,6 +427,19 @@ impl Run<'_> {
         }
     }
 
+    /// Tells of options that change nothing.
+    fn warn_of_options(&self, actions: &[AlterAction]) {
+        for a in actions {
+            match a {
+                AlterAction::Add { elements, .. } | AlterAction::Change { elements, .. } => {
+                    warn_in_vain(elements.warnings(), self.env);
+                }
+                AlterAction::Options(o) => warn_in_vain(o.in_vain.iter(), self.env),
+                _ => {}
+            }
+        }
+    }
+
     /// The actions, with the ALGORITHM of `alter_algorithm` where they name none.
     fn with_algorithm<'s>(&self, actions: &'s [AlterAction]) -> SqlResult<Cow<'s, [AlterAction]>> {
         if actions
@@ -451,6 +465,7 @@ impl Run<'_> {
         ignore: bool,
     ) -> SqlResult<u64> {
         let old = &table.def;
+        self.warn_of_options(actions);
         if let [AlterAction::RenameTo(to)] = actions
             && !table.temporary
             && !self.catalog.references_to(&old.db, &old.name).is_empty()
@@ -1650,6 +1665,7 @@ fn plain_spec(def: ColumnDef, default: Option<narwal_syntax::ast::Expr>) -> Colu
         check: None,
         json: false,
         implicit: false,
+        member_bytes: Vec::new(),
         generated: None,
     }
 }

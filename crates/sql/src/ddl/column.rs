@@ -17,7 +17,8 @@ use narwal_syntax::SqlMode;
 use narwal_types::convert::{NoWarnings, StoreTarget, default_input, store};
 use narwal_types::temporal::fraction_bytes;
 use narwal_types::{
-    BlobSize, Collation, Decimal, Member, Members, SqlError, SqlResult, TypeKind, Value, Zone,
+    BlobSize, Charset, Collation, Decimal, Member, Members, SqlError, SqlResult, TypeKind, Value,
+    Zone,
 };
 use std::collections::HashMap;
 
@@ -105,6 +106,7 @@ fn settle_collation(
         def.ty.collation = c;
     } else if let TypeKind::Enum(of) | TypeKind::Set(of) = def.ty.kind {
         def.ty.collation = column_collation(spec, table_collation)?;
+        let of = decode_members(def, of, spec)?;
         check_members(def, of, env)?;
     } else if let TypeKind::VarBinary(_) = def.ty.kind {
         fit_length(def, spec.length, 1, env)?;
@@ -152,8 +154,10 @@ pub(super) fn column_def(
             late: false,
         });
     }
+    def.comment = comment(&def.comment, Commented::Column, &def.name, env)?;
+    settle_collation(&mut def, spec, table_collation, env)?;
     if let Some(e) = &spec.default {
-        def.default = match constraint::literal_default(e, def.ty.is_numeric()) {
+        def.default = match constraint::literal_default(e, &def.ty) {
             Some(text) => DefaultDef::Text(text),
             None => {
                 let own = env.db.as_deref().unwrap_or(db);
@@ -161,8 +165,6 @@ pub(super) fn column_def(
             }
         };
     }
-    def.comment = comment(&def.comment, Commented::Column, &def.name, env)?;
-    settle_collation(&mut def, spec, table_collation, env)?;
     if !open {
         check_invisible(&def)?;
     }
@@ -215,9 +217,10 @@ pub(super) fn settle_default(
             }
         }
         DefaultDef::CurrentTimestamp(digits) => match def.ty.kind {
-            // As many digits as the column has, whatever is said.
+            // As many digits as the column has, if none or more are said.
             TypeKind::Timestamp(p) | TypeKind::DateTime(p) => {
-                def.default = DefaultDef::CurrentTimestamp(p);
+                let said = Some(*digits).filter(|d| *d > 0);
+                def.default = DefaultDef::CurrentTimestamp(said.map_or(p, |d| d.min(p)));
             }
             _ => def.default = DefaultDef::Expr(crate::show::current_timestamp(*digits)),
         },
@@ -292,6 +295,34 @@ fn warn_of_default(def: &ColumnDef, given: &str, code: u16, env: &StatementEnv) 
         let text = format!("Data truncated for column '{name}' at row 0");
         env.warn(codes::WARN_DATA_TRUNCATED, text);
     }
+}
+
+/// Members that are bytes become text of the column's character set.
+fn decode_members(def: &mut ColumnDef, of: Members, spec: &ColumnSpec) -> SqlResult<Members> {
+    if spec.member_bytes.is_empty() {
+        return Ok(of);
+    }
+    let set = def.ty.collation.charset();
+    let mut list: Vec<String> = of.list().iter().map(|m| m.to_string()).collect();
+    for (at, bytes) in &spec.member_bytes {
+        let text = constraint::text_of_literal(bytes, set);
+        let padded = set != Charset::Binary;
+        list[*at] = (if padded {
+            text.trim_end_matches(' ')
+        } else {
+            &*text
+        })
+        .into();
+        if !padded && list[*at].as_bytes() != &**bytes {
+            return Err(SqlError::unsupported("members of bytes that are no UTF-8"));
+        }
+    }
+    let of = Members::new(list);
+    def.ty.kind = match def.ty.kind {
+        TypeKind::Set(_) => TypeKind::Set(of),
+        _ => TypeKind::Enum(of),
+    };
+    Ok(of)
 }
 
 /// Two members of an ENUM or SET that its collation holds equal: an error in strict mode, else a note.

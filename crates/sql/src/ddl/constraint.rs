@@ -14,7 +14,7 @@ use crate::quote::quote_ident;
 use narwal_engine::{CheckDef, ColumnDef, DefaultDef, Table, TableDef};
 use narwal_syntax::ast::Expr as AstExpr;
 use narwal_syntax::ast::{Expr as Ast, Literal};
-use narwal_types::{Charset, SqlError, SqlResult};
+use narwal_types::{Charset, Collation, ColumnType, SqlError, SqlResult, TypeKind};
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -604,8 +604,9 @@ fn sequence_function(e: &Expr) -> Option<&'static str> {
     found
 }
 
-/// The value of a DEFAULT that is a hexadecimal or binary literal, as text: a number for numbers, characters for strings.
-pub(super) fn literal_default(e: &AstExpr, numeric: bool) -> Option<String> {
+/// The value of a DEFAULT that is a hexadecimal or binary literal, as text: a number for numbers, characters of the column's set
+/// for strings. `None` if it stays an expression.
+pub(super) fn literal_default(e: &AstExpr, ty: &ColumnType) -> Option<String> {
     let Ast::Literal(l) = e else { return None };
     let bytes = match l {
         Literal::Hex(h) | Literal::HexText(h) => {
@@ -625,12 +626,29 @@ pub(super) fn literal_default(e: &AstExpr, numeric: bool) -> Option<String> {
         }
         _ => return None,
     };
-    if numeric {
+    if ty.is_numeric() {
         let mut n = 0u64;
         for b in bytes {
             n = n.checked_mul(256)? + u64::from(b);
         }
         return Some(n.to_string());
     }
-    String::from_utf8(bytes).ok()
+    match ty.kind {
+        TypeKind::Char(_) | TypeKind::VarChar(_) | TypeKind::Enum(_) | TypeKind::Set(_)
+            if ty.collation != Collation::Binary =>
+        {
+            Some(text_of_literal(&bytes, ty.collation.charset()))
+        }
+        TypeKind::Text(_) | TypeKind::Blob(_) => None,
+        _ => String::from_utf8(bytes).ok(),
+    }
+}
+
+/// The characters that the bytes of a hexadecimal or binary literal are in a set. Zeros are put in front where the first
+/// character is not whole.
+pub(super) fn text_of_literal(bytes: &[u8], set: Charset) -> String {
+    let width = set.min_width();
+    let missing = bytes.len().next_multiple_of(width) - bytes.len();
+    let whole = [&vec![0; missing], bytes].concat();
+    set.decode(&whole).into_owned()
 }

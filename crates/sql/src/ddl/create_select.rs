@@ -150,6 +150,7 @@ impl Run<'_> {
             generated: None,
             json: false,
             implicit: false,
+            member_bytes: Vec::new(),
         })
     }
 }

@@ -4,6 +4,7 @@ use super::column::{check_auto_increment, check_row_size, column_def, is_open, s
 use super::database::reserved_schema;
 use super::engine_limits;
 use super::sequence::{check_structure, out_of_range, row_of, wrong_structure};
+use crate::StatementEnv;
 use crate::ast::{CreateTable, SequenceOptions};
 use crate::ddl::comment::{Commented, comment};
 use crate::ddl::constraint;
@@ -56,6 +57,7 @@ impl Run<'_> {
         let Some(mut changes) = room else {
             return Ok(0);
         };
+        warn_in_vain(c.elements.warnings().chain(&c.options.in_vain), env);
         if c.select.is_some() {
             // MariaDB takes any table with UNION for a MERGE table here.
             let merge = c.options.engine.as_deref().is_some_and(is_merge);
@@ -292,6 +294,13 @@ impl Run<'_> {
             def.sequence = true;
         }
         Ok(())
+    }
+}
+
+/// Tells of options that change nothing.
+pub(super) fn warn_in_vain<'e>(told: impl Iterator<Item = &'e SqlError>, env: &StatementEnv) {
+    for e in told {
+        env.warn_error(e);
     }
 }
 

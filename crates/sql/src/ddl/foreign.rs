@@ -159,6 +159,7 @@ impl Run<'_> {
             method: None,
             key_block_size: 0,
             without_overlaps: None,
+            in_vain: Vec::new(),
             if_not_exists: false,
         };
         let mut index = index_def(&spec, &def.columns, &def.indexes, None, self.env)?;

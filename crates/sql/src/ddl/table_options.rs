@@ -1,10 +1,11 @@
 //! Table options that change nothing here: which are kept, and which InnoDB refuses.
 
 use crate::env::StatementEnv;
+use crate::show;
 use narwal_types::errors::codes;
 use narwal_types::{SqlResult, errors};
 
-/// All of them, in the order in which SHOW CREATE TABLE has them.
+/// All of them but those of engines, in the order in which SHOW CREATE TABLE has them.
 const ORDER: [&str; 14] = [
     "MIN_ROWS",
     "MAX_ROWS",
@@ -25,13 +26,24 @@ const ORDER: [&str; 14] = [
 /// The options of a table that had `old` when a statement says `new`: the last word on each counts.
 pub(super) fn kept(
     old: &[(String, String)],
-    new: &[(&'static str, Option<String>)],
+    new: &[(String, Option<String>)],
 ) -> Vec<(String, String)> {
-    let value = |name: &str| match new.iter().rev().find(|(n, _)| *n == name) {
+    let called = |n: &str, name: &str| n.eq_ignore_ascii_case(name);
+    let value = |name: &str| match new.iter().rev().find(|(n, _)| called(n, name)) {
         Some((_, said)) => said.clone(),
-        None => (old.iter().find(|(n, _)| n == name)).map(|(_, v)| v.clone()),
+        None => (old.iter().find(|(n, _)| called(n, name))).map(|(_, v)| v.clone()),
     };
-    (ORDER.iter())
+    let mut order: Vec<&str> = ORDER.to_vec();
+    let of_old = old.iter().map(|(n, _)| n.as_str());
+    // One that is said again stands where it is said.
+    let that_stay = of_old.filter(|name| !new.iter().any(|(n, _)| called(n, name)));
+    let names = that_stay.chain(new.iter().map(|(n, _)| n.as_str()));
+    for name in names.filter(|n| show::is_engines(n)) {
+        if !order.iter().any(|n| called(n, name)) {
+            order.push(name);
+        }
+    }
+    (order.iter())
         .filter_map(|name| Some(((*name).to_owned(), value(name)?)))
         .collect()
 }
@@ -60,7 +72,7 @@ pub(super) fn fit(
 ) -> SqlResult<()> {
     let value = |name: &str| {
         (options.iter())
-            .find(|(n, _)| n == name)
+            .find(|(n, _)| n.eq_ignore_ascii_case(name))
             .map(|(_, v)| v.as_str())
     };
     let format = value("ROW_FORMAT");
@@ -77,6 +89,18 @@ pub(super) fn fit(
         (_, Some(n)) if !matches!(n, "1" | "2" | "4" | "8" | "16") => (
             "KEY_BLOCK_SIZE",
             format!("InnoDB: invalid KEY_BLOCK_SIZE = {n}. Valid values are [1, 2, 4, 8, 16]"),
+        ),
+        _ if value("`page_compression_level`").is_some()
+            && value("`page_compressed`").is_none() =>
+        {
+            (
+                "PAGE_COMPRESSION_LEVEL",
+                "InnoDB: PAGE_COMPRESSION_LEVEL requires PAGE_COMPRESSED".to_owned(),
+            )
+        }
+        (Some("COMPRESSED"), _) if value("`page_compressed`").is_some() => (
+            "PAGE_COMPRESSED",
+            "InnoDB: PAGE_COMPRESSED table can't have ROW_TYPE=COMPRESSED".to_owned(),
         ),
         _ => return Ok(()),
     };
@@ -102,8 +126,8 @@ mod tests {
         let old = kept(
             &[],
             &[
-                ("ROW_FORMAT", Some("DYNAMIC".into())),
-                ("MAX_ROWS", Some("7".into())),
+                ("ROW_FORMAT".into(), Some("DYNAMIC".into())),
+                ("MAX_ROWS".into(), Some("7".into())),
             ],
         );
         let shown = |o: &[(String, String)]| -> Vec<String> {
@@ -113,11 +137,20 @@ mod tests {
         let new = kept(
             &old,
             &[
-                ("MAX_ROWS", Some("8".into())),
-                ("MAX_ROWS", None),
-                ("CHECKSUM", Some("1".into())),
+                ("MAX_ROWS".into(), Some("8".into())),
+                ("MAX_ROWS".into(), None),
+                ("`page_compressed`".into(), Some("'1'".into())),
+                ("CHECKSUM".into(), Some("1".into())),
             ],
         );
-        assert_eq!(shown(&new), ["CHECKSUM=1", "ROW_FORMAT=DYNAMIC"]);
+        assert_eq!(
+            shown(&new),
+            ["CHECKSUM=1", "ROW_FORMAT=DYNAMIC", "`page_compressed`='1'"]
+        );
+        let off = ("`PAGE_COMPRESSED`".into(), Some("'0'".into()));
+        assert_eq!(
+            shown(&kept(&new, &[off])).last().unwrap(),
+            "`PAGE_COMPRESSED`='0'"
+        );
     }
 }

@@ -112,7 +112,7 @@ fn action(a: syntax::AlterAction, sql_mode: SqlMode) -> SqlResult<Option<AlterAc
             if_exists,
         },
         A::RenameTo(to) => AlterAction::RenameTo(to),
-        A::Options(options) => AlterAction::Options(table::options(options)?),
+        A::Options(options) => AlterAction::Options(table::options(options, sql_mode)?),
         A::ConvertTo(options) => match converted_to(&options)? {
             words if words.is_empty() => return Ok(None),
             words => AlterAction::ConvertTo(words),

@@ -63,6 +63,7 @@ pub(super) fn column(c: Column, sql_mode: SqlMode, t: &mut TableElements) -> Sql
         },
         json: ty.json,
         implicit: !generated,
+        member_bytes: said.member_bytes,
     };
     let mut keys = Keys {
         primary: false,
@@ -78,7 +79,10 @@ pub(super) fn column(c: Column, sql_mode: SqlMode, t: &mut TableElements) -> Sql
         attributes.next();
     }
     for a in attributes {
-        attribute(a, &mut spec, &mut keys)?;
+        match a {
+            ColumnAttribute::Engines(name, _) => t.in_vain.push(option::unknown(&name, sql_mode)?),
+            a => attribute(a, &mut spec, &mut keys)?,
+        }
     }
     spec.collation = CharsetWords::of_column(words, spec.collation)?;
     fit_on_update(&mut spec.def)?;
@@ -121,6 +125,7 @@ impl Keys {
                     method: None,
                     key_block_size: 0,
                     without_overlaps: None,
+                    in_vain: Vec::new(),
                 });
             }
         }
@@ -185,7 +190,8 @@ fn attribute(a: ColumnAttribute, spec: &mut ColumnSpec, keys: &mut Keys) -> SqlR
         ColumnAttribute::Invisible => def.invisible = true,
         ColumnAttribute::Versioning(true) => return unsupported("column attribute WITH"),
         ColumnAttribute::Versioning(false) => return unsupported("column attribute WITHOUT"),
-        ColumnAttribute::Engines(name, _) => return Err(option::unknown_option(&name)),
+        // The caller has taken it.
+        ColumnAttribute::Engines(..) => {}
     }
     Ok(())
 }

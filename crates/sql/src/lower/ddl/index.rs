@@ -1,12 +1,14 @@
 //! Indexes.
 
+use super::option;
 use super::refuse::{no_wait, unsupported};
 use crate::ast::{AlterAction, DdlStmt, IndexSpec};
+use narwal_syntax::SqlMode;
 use narwal_syntax::ast::ddl::{CreateIndex, Index, IndexKind, IndexMethod, IndexOption};
 use narwal_types::{SqlResult, errors};
 
 /// An index of a table's definition.
-pub(super) fn index(i: Index) -> SqlResult<IndexSpec> {
+pub(super) fn index(i: Index, sql_mode: SqlMode) -> SqlResult<IndexSpec> {
     if matches!(i.kind, IndexKind::Fulltext | IndexKind::Spatial) {
         return unsupported("FULLTEXT and SPATIAL indexes");
     }
@@ -24,6 +26,7 @@ pub(super) fn index(i: Index) -> SqlResult<IndexSpec> {
         method: None,
         key_block_size: 0,
         without_overlaps: i.without_overlaps,
+        in_vain: Vec::new(),
     };
     for p in i.parts {
         if let Some(e) = p.expr {
@@ -53,7 +56,7 @@ pub(super) fn index(i: Index) -> SqlResult<IndexSpec> {
             IndexOption::Ignored(true) => spec.ignored = true,
             IndexOption::Parser(_) => return unsupported("WITH PARSER"),
             IndexOption::Engines(name, _) => {
-                return Err(crate::lower::ddl::option::unknown_option(&name));
+                spec.in_vain.push(option::unknown(&name, sql_mode)?);
             }
         }
     }
@@ -61,7 +64,7 @@ pub(super) fn index(i: Index) -> SqlResult<IndexSpec> {
 }
 
 /// CREATE INDEX.
-pub(super) fn create(c: CreateIndex) -> SqlResult<DdlStmt> {
+pub(super) fn create(c: CreateIndex, sql_mode: SqlMode) -> SqlResult<DdlStmt> {
     no_wait(c.how.wait)?;
     let algorithm =
         (c.how.algorithm.iter()).map(|a| AlterAction::Algorithm(a.to_ascii_uppercase()));
@@ -70,7 +73,7 @@ pub(super) fn create(c: CreateIndex) -> SqlResult<DdlStmt> {
     Ok(DdlStmt::CreateIndex {
         or_replace: c.creation.or_replace,
         table: c.table,
-        index: index(c.index)?,
+        index: index(c.index, sql_mode)?,
         ways,
     })
 }

@@ -51,7 +51,7 @@ pub(super) fn lower(d: syntax::Ddl, opts: &ParseOptions) -> SqlResult<DdlStmt> {
             no_wait(t.wait)?;
             DdlStmt::Truncate(t.table)
         }
-        D::CreateIndex(c) => index::create(c)?,
+        D::CreateIndex(c) => index::create(c, sql_mode)?,
         D::DropIndex(d) => {
             no_wait(d.how.wait)?;
             DdlStmt::DropIndex {
@@ -90,7 +90,7 @@ pub(super) fn lower(d: syntax::Ddl, opts: &ParseOptions) -> SqlResult<DdlStmt> {
             if_exists: v.if_exists,
             views: v.names,
         },
-        D::CreateSequence(s) => sequence::create(s)?,
+        D::CreateSequence(s) => sequence::create(s, sql_mode)?,
         D::AlterSequence(s) => sequence::alter(s),
         D::DropSequence(s) => DdlStmt::DropSequence {
             temporary: s.temporary,

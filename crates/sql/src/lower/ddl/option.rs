@@ -3,6 +3,7 @@
 use crate::ast::{CheckSpec, ForeignKeySpec};
 use crate::lower::ddl::refuse::unsupported;
 use narwal_engine::ForeignAction;
+use narwal_syntax::SqlMode;
 use narwal_syntax::ast::ddl as syntax;
 use narwal_types::errors;
 use narwal_types::{SqlError, SqlResult};
@@ -33,9 +34,16 @@ pub(crate) fn action(a: Option<syntax::ForeignAction>) -> SqlResult<ForeignActio
     })
 }
 
-/// 1911: an option that no engine knows.
-pub(crate) fn unknown_option(name: &str) -> SqlError {
-    errors::UNKNOWN_OPTION.with([&name])
+/// An option that no engine knows: a warning under IGNORE_BAD_TABLE_OPTIONS.
+///
+/// # Errors
+/// 1911 without that mode.
+pub(crate) fn unknown(name: &str, sql_mode: SqlMode) -> SqlResult<SqlError> {
+    let e = errors::UNKNOWN_OPTION.with([&name]);
+    match sql_mode.has(SqlMode::IGNORE_BAD_TABLE_OPTIONS) {
+        true => Ok(e),
+        false => Err(e),
+    }
 }
 
 /// A CHECK of the table.

@@ -2,13 +2,14 @@
 
 use super::table;
 use crate::ast::{DdlStmt, SequenceOptions};
+use narwal_syntax::SqlMode;
 use narwal_syntax::ast::ddl::{AlterSequence, CreateSequence, SequenceOption};
 use narwal_types::SqlResult;
 
 /// CREATE SEQUENCE.
-pub(super) fn create(s: CreateSequence) -> SqlResult<DdlStmt> {
+pub(super) fn create(s: CreateSequence, sql_mode: SqlMode) -> SqlResult<DdlStmt> {
     let mut options = options(s.options);
-    options.table = table::options(s.table)?;
+    options.table = table::options(s.table, sql_mode)?;
     Ok(DdlStmt::CreateSequence {
         temporary: s.temporary,
         or_replace: s.creation.or_replace,

@@ -3,19 +3,19 @@
 use super::refuse::unsupported;
 use super::{charset, column, index};
 use crate::ast::{CreateTable, Duplicates, PeriodSpec, TableElements, TableOptions};
-use crate::lower::ddl::option::{self, references, unknown_option};
+use crate::lower::ddl::option::{self, references};
+use crate::quote::quote_ident;
 use narwal_engine::{MergeInsert, PeriodDef};
 use narwal_syntax::SqlMode;
 use narwal_syntax::ast::ddl as syntax;
 use narwal_syntax::ast::ddl::{OptionValue, TableElement, TableOption};
 use narwal_types::coltype::quoted;
-use narwal_types::errors;
-use narwal_types::{SqlError, SqlResult};
+use narwal_types::{SqlResult, errors};
 
 /// CREATE TABLE.
 pub(super) fn create(t: syntax::CreateTable, sql_mode: SqlMode) -> SqlResult<CreateTable> {
     let elements = elements(t.elements, sql_mode)?;
-    let options = options(t.options)?;
+    let options = options(t.options, sql_mode)?;
     if t.partitions.is_some() {
         return unsupported("PARTITION BY");
     }
@@ -45,7 +45,7 @@ pub(super) fn elements(list: Vec<TableElement>, sql_mode: SqlMode) -> SqlResult<
     for e in list {
         match e {
             TableElement::Column(c) => column::column(c, sql_mode, &mut t)?,
-            TableElement::Index(i) => t.indexes.push(index::index(i)?),
+            TableElement::Index(i) => t.indexes.push(index::index(i, sql_mode)?),
             TableElement::Check(c) => t.checks.push(option::check(c)),
             TableElement::ForeignKey(k) => {
                 let mut key = references(k.references)?;
@@ -72,7 +72,7 @@ pub(super) fn elements(list: Vec<TableElement>, sql_mode: SqlMode) -> SqlResult<
 }
 
 /// Options of a table.
-pub(super) fn options(list: Vec<TableOption>) -> SqlResult<TableOptions> {
+pub(super) fn options(list: Vec<TableOption>, sql_mode: SqlMode) -> SqlResult<TableOptions> {
     let mut t = TableOptions::default();
     for o in list {
         match o {
@@ -90,7 +90,11 @@ pub(super) fn options(list: Vec<TableOption>) -> SqlResult<TableOptions> {
             TableOption::SystemVersioning => return unsupported("WITH SYSTEM VERSIONING"),
             TableOption::Sequence(yes) => t.sequence = Some(yes),
             TableOption::Known(name, value) => known(name, &value, &mut t)?,
-            TableOption::Engines(name, _) => return Err(engine_option(&name)),
+            TableOption::Engines(name, value) => {
+                if !engine_option(&name, &value, &mut t)? {
+                    t.in_vain.push(option::unknown(&name, sql_mode)?);
+                }
+            }
         }
     }
     Ok(t)
@@ -111,9 +115,10 @@ fn known(name: &'static str, value: &OptionValue, t: &mut TableOptions) -> SqlRe
         }
         // As SHOW CREATE TABLE has it.
         "CONNECTION" => (!value.text().is_empty()).then(|| quoted(value.text())),
+        // Tables lie in the folder of the data.
         "DATA DIRECTORY" | "INDEX DIRECTORY" | "STORAGE" | "TABLESPACE" => {
-            let word = name.split(' ').next().unwrap_or(name);
-            return unsupported(format!("table option {word}"));
+            t.in_vain.push(errors::WARN_OPTION_IGNORED.with([&name]));
+            return Ok(());
         }
         "MIN_ROWS" | "MAX_ROWS" | "AVG_ROW_LENGTH" => {
             // As in MariaDB, which has 32 bits for each.
@@ -136,21 +141,36 @@ fn known(name: &'static str, value: &OptionValue, t: &mut TableOptions) -> SqlRe
     } else {
         name
     };
-    t.kept.push((name, kept));
+    t.kept.push((name.to_owned(), kept));
     Ok(())
 }
 
-/// Options of InnoDB are known, others are not.
-fn engine_option(name: &str) -> SqlError {
-    const INNODB: [&str; 4] = [
-        "PAGE_COMPRESSED",
-        "PAGE_COMPRESSION_LEVEL",
-        "ENCRYPTED",
-        "ENCRYPTION_KEY_ID",
-    ];
+/// Options that InnoDB gives its tables: they say how its files are kept, and are shown back. False for a name that is none of
+/// them.
+///
+/// # Errors
+/// 1912 for a value that the option does not have; 1235 for encryption, which a table has with all others or not at all.
+fn engine_option(name: &str, value: &OptionValue, t: &mut TableOptions) -> SqlResult<bool> {
     let upper = name.to_ascii_uppercase();
-    match INNODB.contains(&upper.as_str()) {
-        true => SqlError::unsupported(format!("table option {upper}")),
-        false => unknown_option(name),
+    let said = value.text();
+    let one_of = |words: &[&str]| words.iter().any(|w| w.eq_ignore_ascii_case(said));
+    let fits = match upper.as_str() {
+        "PAGE_COMPRESSED" => one_of(&["YES", "NO", "ON", "OFF", "0", "1"]),
+        "PAGE_COMPRESSION_LEVEL" => matches!(said.parse(), Ok(1..=9)),
+        "ENCRYPTED" if one_of(&["YES"]) => {
+            return unsupported("table option ENCRYPTED: --encrypt-log encrypts all tables");
+        }
+        "ENCRYPTED" => one_of(&["NO", "DEFAULT"]),
+        "ENCRYPTION_KEY_ID" if said != "1" => {
+            return unsupported(format!("table option {upper}"));
+        }
+        "ENCRYPTION_KEY_ID" => true,
+        _ => return Ok(false),
+    };
+    if !fits && *value != OptionValue::Default {
+        return Err(errors::BAD_OPTION_VALUE.with([&said, &upper]));
     }
+    let kept = (*value != OptionValue::Default).then(|| quoted(said));
+    t.kept.push((quote_ident(name), kept));
+    Ok(true)
 }
