@@ -25,6 +25,8 @@ use crate::read_lock::Patience;
 use crate::replica::ReplicaFilter;
 use crate::session::ClientSession;
 use crate::statement::trim;
+use crate::system_schemas::MYSQL;
+use crate::system_tables::store_for_source;
 use crate::variables::VarValue;
 use narwal_binlog::{
     Event, EventHeader, EventReader, Gtid, GtidChoice, QueryEvent, RawEvent, RowsKind, TableMap,
@@ -483,7 +485,7 @@ impl Applier {
                 group.annotate = Some(text.to_vec());
                 Ok(None)
             }
-            Event::TableMap(map) => self.table_map(&map, event.body),
+            Event::TableMap(map) => self.table_map(&map, event.body, header.timestamp),
             Event::Rows(rows) => {
                 self.begin_rows(&header);
                 let image = self.rows.row_image(&rows);
@@ -601,6 +603,7 @@ impl Applier {
         &mut self,
         map: &TableMap<'_>,
         body: &[u8],
+        timestamp: u32,
     ) -> Result<Option<Executed>, ApplyError> {
         let name = format!("{}.{}", map.db, map.table);
         if self.options.ignore_databases.contains(map.db)
@@ -609,6 +612,15 @@ impl Applier {
         {
             self.rows.skip_table(map);
             return Ok(None);
+        }
+        if map.db == MYSQL {
+            let options = TxnOptions {
+                interrupt: Some(self.interrupt.clone()),
+                ..TxnOptions::default()
+            };
+            store_for_source(&self.db, map.table, timestamp, options)
+                .map_err(|e| ApplyError::from(e).on(name.clone()))?;
+            self.catalog = self.db.catalog();
         }
         self.rows
             .table_map(&self.catalog, map, body)

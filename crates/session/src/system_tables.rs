@@ -14,7 +14,9 @@ use crate::programs::written;
 use crate::session::ClientSession;
 use crate::system_schemas::{Fault, Home, MYSQL, fault, fault_key, home};
 use crate::written_rows::{Texts, insert_text};
-use narwal_engine::{CatalogChange, DatabaseDef, Ddl, Table, TableDef, TxnOptions};
+use narwal_engine::{
+    CatalogChange, Database, DatabaseDef, Ddl, GtidChoice, Table, TableDef, TxnOptions,
+};
 use narwal_sql::ast::DdlStmt;
 use narwal_sql::{Needs, Prepared, SqlMode};
 use narwal_types::errors::codes;
@@ -40,48 +42,56 @@ fn compare(found: &TableDef, made: &TableDef) -> Option<Fault> {
     (!same).then_some(Fault::Other)
 }
 
-impl ClientSession {
+/// Who changes the tables of `mysql` in the catalog, and how.
+struct Change<'a> {
+    db: &'a Database,
+    thread_id: u32,
+    timestamp: u32,
+    options: TxnOptions,
+}
+
+impl Change<'_> {
     /// Commits changes that belong to this server alone.
-    fn change_quietly(&self, changes: Vec<CatalogChange>) -> SqlResult<()> {
-        self.change_system_tables(String::new(), changes, false)
+    fn quietly(&self, changes: Vec<CatalogChange>) -> SqlResult<()> {
+        self.commit(String::new(), changes, false)
     }
 
-    fn change_system_tables(
-        &self,
-        sql: String,
-        changes: Vec<CatalogChange>,
-        log_bin: bool,
-    ) -> SqlResult<()> {
+    fn commit(&self, sql: String, changes: Vec<CatalogChange>, log_bin: bool) -> SqlResult<()> {
         let ddl = Ddl {
             sql,
             db: MYSQL.into(),
             changes,
-            thread_id: self.client.id,
-            timestamp: self.env.timestamp(),
+            thread_id: self.thread_id,
+            timestamp: self.timestamp,
             suppress_use: true,
             ..Ddl::default()
         };
-        let options = self.txn_options(self.settings.isolation, false);
+        // A GTID that was asked for is the statement's own, which follows.
+        let for_statement = self.options.gtid.seq_no.is_some();
         let options = TxnOptions {
-            log_bin: log_bin && options.log_bin,
-            ..options
+            log_bin: log_bin && self.options.log_bin && !for_statement,
+            gtid: GtidChoice {
+                seq_no: None,
+                ..self.options.gtid
+            },
+            ..self.options.clone()
         };
-        self.instance.database().ddl(ddl, &options)?;
+        self.db.ddl(ddl, &options)?;
         Ok(())
     }
 
     /// `mysql` is a database of the catalog from the first table on that somebody makes in it.
     fn make_schema(&self) -> SqlResult<()> {
-        if self.instance.database().catalog().database(MYSQL).is_some() {
+        if self.db.catalog().database(MYSQL).is_some() {
             return Ok(());
         }
-        let made = self.change_quietly(vec![CatalogChange::PutDatabase(DatabaseDef {
+        let made = self.quietly(vec![CatalogChange::PutDatabase(DatabaseDef {
             name: MYSQL.into(),
             collation: system_collation(MYSQL),
             comment: String::new(),
         })]);
         // Another session may have made it meanwhile.
-        match self.instance.database().catalog().database(MYSQL) {
+        match self.db.catalog().database(MYSQL) {
             Some(_) => Ok(()),
             None => made,
         }
@@ -91,13 +101,7 @@ impl ClientSession {
     fn store_table(&self, table: &Table) -> SqlResult<()> {
         self.make_schema()?;
         let name = &table.def.name;
-        if self
-            .instance
-            .database()
-            .catalog()
-            .table(MYSQL, name)
-            .is_some()
-        {
+        if self.db.catalog().table(MYSQL, name).is_some() {
             return Ok(());
         }
         let text = narwal_sql::show::show_create_table(table, 0, SqlMode(0));
@@ -107,7 +111,45 @@ impl ClientSession {
             1,
         );
         let make = CatalogChange::CreateTable(table.def.clone());
-        self.change_system_tables(text, vec![make], true)
+        self.commit(text, vec![make], true)
+    }
+}
+
+/// Row events of a source name a table of `mysql` that is only shown so far, and on which nothing depends: makes it a stored
+/// one. True if it did. `options`: those of the source's transaction.
+pub(crate) fn store_for_source(
+    db: &Database,
+    name: &str,
+    timestamp: u32,
+    options: TxnOptions,
+) -> SqlResult<bool> {
+    let Some(table) = system_table(name).filter(|_| home(name) == Home::Stored) else {
+        return Ok(false);
+    };
+    if db.catalog().table(MYSQL, name).is_some() {
+        return Ok(false);
+    }
+    let change = Change {
+        db,
+        thread_id: 0,
+        timestamp,
+        options: TxnOptions {
+            log_bin: false,
+            ..options
+        },
+    };
+    change.store_table(table)?;
+    Ok(true)
+}
+
+impl ClientSession {
+    fn system_change(&self) -> Change<'_> {
+        Change {
+            db: self.instance.database(),
+            thread_id: self.client.id,
+            timestamp: self.env.timestamp(),
+            options: self.txn_options(self.settings.isolation, false),
+        }
     }
 
     /// A statement could not be planned (`e`) since it writes to a table of `mysql` that is only shown so far: makes it.
@@ -133,7 +175,7 @@ impl ClientSession {
         }
         self.check_sees_table(&db, &name)?;
         self.check_ddl_writable()?;
-        self.store_table(table)?;
+        self.system_change().store_table(table)?;
         Ok(true)
     }
 
@@ -152,7 +194,7 @@ impl ClientSession {
         if named.is_empty() {
             return Ok(out);
         }
-        self.make_schema()?;
+        self.system_change().make_schema()?;
         let makes = match ddl {
             DdlStmt::CreateTable(c) if !c.if_not_exists => Some(c.table.name.as_str()),
             _ => None,
@@ -162,7 +204,7 @@ impl ClientSession {
                 continue;
             };
             match home(name) {
-                Home::Stored if makes != Some(name) => self.store_table(table)?,
+                Home::Stored if makes != Some(name) => self.system_change().store_table(table)?,
                 Home::Programs => {
                     if fault(&self.instance.database().catalog(), name).is_none() {
                         self.show_as_stored(table)?;
@@ -198,7 +240,7 @@ impl ClientSession {
             key: fault_key(name),
             value: Fault::Other.text(),
         });
-        self.change_quietly(changes)?;
+        self.system_change().quietly(changes)?;
         if rows.is_empty() {
             return Ok(());
         }
@@ -247,7 +289,9 @@ impl ClientSession {
                 return Ok(());
             }
             let value = now.text();
-            return self.change_quietly(vec![CatalogChange::PutObject { key, value }]);
+            return self
+                .system_change()
+                .quietly(vec![CatalogChange::PutObject { key, value }]);
         }
         let instance = self.instance.clone();
         let _one_writer = instance.acl_writer.lock();
@@ -264,7 +308,7 @@ impl ClientSession {
             name: name.clone(),
         });
         changes.push(CatalogChange::DeleteObject { key });
-        self.change_quietly(changes)?;
+        self.system_change().quietly(changes)?;
         instance.events.ring();
         Ok(())
     }

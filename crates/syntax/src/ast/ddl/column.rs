@@ -84,6 +84,9 @@ pub struct DataType {
     pub scale: Option<u64>,
     /// Members of ENUM and SET.
     pub members: Vec<String>,
+    /// The bytes of those members that are hexadecimal or bit literals, by their place. They are text in the character set of
+    /// the column.
+    pub member_bytes: Vec<(usize, Vec<u8>)>,
     /// What else was said.
     pub attributes: Vec<TypeAttribute>,
 }

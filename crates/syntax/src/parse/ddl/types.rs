@@ -92,6 +92,7 @@ impl Parser<'_> {
             length: None,
             scale: None,
             members: Vec::new(),
+            member_bytes: Vec::new(),
             attributes: Vec::new(),
         };
         if name == TypeName::Serial && !serial {
@@ -286,7 +287,16 @@ impl Parser<'_> {
                 self.type_charset(ty)?;
             }
             Form::Members => {
-                ty.members = self.parenthesised(Self::member)?;
+                for (i, member) in self.parenthesised(Self::member)?.into_iter().enumerate() {
+                    ty.members.push(match member {
+                        Member::Text(text) => text,
+                        Member::Bytes(bytes) => {
+                            let text = String::from_utf8_lossy(&bytes).into_owned();
+                            ty.member_bytes.push((i, bytes));
+                            text
+                        }
+                    });
+                }
                 self.type_charset(ty)?;
             }
             Form::Named => {
@@ -394,14 +404,13 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// A member of ENUM or SET: a string, or the bytes of a hexadecimal or bit literal.
-    fn member(&mut self) -> SqlResult<String> {
+    fn member(&mut self) -> SqlResult<Member> {
         let bytes = match self.peek() {
             Tok::Hex | Tok::Bit => literal_bytes(self.token_text(self.peek_token())),
-            _ => return self.text(),
+            _ => return Ok(Member::Text(self.text()?)),
         };
         self.bump();
-        Ok(String::from_utf8_lossy(&bytes).into_owned())
+        Ok(Member::Bytes(bytes.to_vec()))
     }
 
     /// The text of a COMMENT. Definitions are kept in utf8mb3, which has no characters of four bytes.
@@ -419,6 +428,12 @@ impl Parser<'_> {
         let no_backslash = self.mode.has(SqlMode::NO_BACKSLASH_ESCAPES);
         Ok(string_value(self.token_text(t), no_backslash))
     }
+}
+
+/// A member of ENUM or SET: a string, or the bytes of a hexadecimal or bit literal.
+enum Member {
+    Text(String),
+    Bytes(Vec<u8>),
 }
 
 /// The type and the length of a parameter or a result whose type names no length, in sql_mode=ORACLE: nothing is padded.
