@@ -153,6 +153,29 @@ def test_statements_with_values_before_them(source, replica):
         assert a.rows("SELECT * FROM d.m ORDER BY id") == b.rows("SELECT * FROM d.m ORDER BY id")
 
 
+@pytest.mark.parametrize("strict", ["ON", "OFF"])
+def test_tables_of_mysql(source, replica, strict):
+    """Tables of `mysql` that a source always has are only shown by Narwal, until the first event that names them."""
+    primary = source("mariadb")
+    with Client(primary) as c:
+        c.ok("SET SESSION binlog_format = ROW")
+        c.ok("INSERT INTO mysql.time_zone (Time_zone_id, Use_leap_seconds) VALUES (7, 'N')")
+        c.ok("INSERT INTO mysql.time_zone_name VALUES ('Nowhere', 7)")
+        c.ok("UPDATE mysql.time_zone_name SET Name = 'Elsewhere' WHERE Name = 'Nowhere'")
+        c.ok("USE mysql")
+        c.ok("RENAME TABLE general_log TO renamed_general_log")
+        c.ok("RENAME TABLE renamed_general_log TO general_log")
+        c.ok("INSERT INTO mysql.servers VALUES ('s', 'h', 'd', 'u', 'p', 1, '', 'mysql', 'o')")
+        c.ok("CREATE DATABASE d")
+    follower = replica(f"--gtid-strict-mode={strict}")
+    follower.follow(primary.port)
+    follower.catch_up(primary.port, 20)
+    with Client(primary) as a, Client(follower) as b:
+        for table in ("time_zone", "time_zone_name", "servers"):
+            assert a.rows(f"SELECT * FROM mysql.{table}") == b.rows(f"SELECT * FROM mysql.{table}")
+        assert a.rows("SELECT @@gtid_binlog_pos") == b.rows("SELECT @@gtid_binlog_pos")
+
+
 @pytest.mark.parametrize("kind", SOURCES)
 def test_large_tables_of_selects_and_without_keys(source, replica, kind):
     """CREATE TABLE ... SELECT with more rows than a replica keeps back; and many rows that only a search finds."""

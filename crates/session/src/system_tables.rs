@@ -17,7 +17,7 @@ use crate::written_rows::{Texts, insert_text};
 use narwal_engine::{
     CatalogChange, Database, DatabaseDef, Ddl, GtidChoice, Table, TableDef, TxnOptions,
 };
-use narwal_sql::ast::DdlStmt;
+use narwal_sql::ast::{AlterAction, DdlStmt};
 use narwal_sql::{Needs, Prepared, SqlMode};
 use narwal_types::errors::codes;
 use narwal_types::{SqlError, SqlResult, Value};
@@ -142,6 +142,25 @@ pub(crate) fn store_for_source(
     Ok(true)
 }
 
+/// The tables that a statement gives their names, so that they need not be there before it.
+fn made_by(ddl: &DdlStmt) -> Vec<&str> {
+    match ddl {
+        DdlStmt::CreateTable(c) if !c.if_not_exists => vec![c.table.name.as_str()],
+        DdlStmt::RenameTable { pairs, .. } => {
+            let from = |name: &str| pairs.iter().any(|(from, _)| from.name == name);
+            let to = pairs.iter().map(|(_, to)| to.name.as_str());
+            to.filter(|name| !from(name)).collect()
+        }
+        DdlStmt::AlterTable { actions, .. } => (actions.iter())
+            .filter_map(|a| match a {
+                AlterAction::RenameTo(to) => Some(to.name.as_str()),
+                _ => None,
+            })
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
 impl ClientSession {
     fn system_change(&self) -> Change<'_> {
         Change {
@@ -195,16 +214,15 @@ impl ClientSession {
             return Ok(out);
         }
         self.system_change().make_schema()?;
-        let makes = match ddl {
-            DdlStmt::CreateTable(c) if !c.if_not_exists => Some(c.table.name.as_str()),
-            _ => None,
-        };
+        let makes = made_by(ddl);
         for name in named {
             let Some(table) = system_table(name) else {
                 continue;
             };
             match home(name) {
-                Home::Stored if makes != Some(name) => self.system_change().store_table(table)?,
+                Home::Stored if !makes.contains(&name) => {
+                    self.system_change().store_table(table)?
+                }
                 Home::Programs => {
                     if fault(&self.instance.database().catalog(), name).is_none() {
                         self.show_as_stored(table)?;
