@@ -425,7 +425,14 @@ impl RowLayout {
     pub fn in_utf8(types: &[ColumnType]) -> Self {
         let mut layout = Self::new(types);
         for c in &mut layout.cols {
-            if let Enc::Coded { len, strip, .. } = c.enc {
+            if let Enc::Coded { strip, .. } = c.enc {
+                // A byte of another set is up to three here, a character up to four.
+                c.max = c.max.saturating_mul(4).min(u32::MAX.into());
+                let len = match c.max {
+                    0..=0xff => 1,
+                    0x100..=0xffff => 2,
+                    _ => 4,
+                };
                 c.enc = Enc::Str { len, strip };
             }
         }
@@ -751,7 +758,7 @@ impl RowLayout {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{BlobSize, Value};
+    use crate::{BlobSize, Charset, Value};
 
     fn hex(s: &str) -> Vec<u8> {
         let d: Vec<u8> = s.bytes().filter(|b| !b.is_ascii_whitespace()).collect();
@@ -762,6 +769,42 @@ mod tests {
 
     fn dt(date: Date, (h, mi, s): (u64, u64, u64), us: u64, fsp: u8) -> DateTime {
         DateTime::new(date, ((h * 60 + mi) * 60 + s) * 1_000_000 + us, fsp)
+    }
+
+    #[test]
+    fn full_texts_of_every_set_fit_in_utf8() {
+        let kinds = [
+            (TypeKind::Char(1), 1),
+            (TypeKind::VarChar(100), 100),
+            (TypeKind::Char(255), 255),
+            (TypeKind::VarChar(16_000), 16_000),
+            (TypeKind::Text(BlobSize::Tiny), 127),
+            (TypeKind::Text(BlobSize::Normal), 32_000),
+        ];
+        for name in [
+            "latin1", "cp1251", "ucs2", "sjis", "gbk", "utf16", "utf32", "euckr",
+        ] {
+            let set = Charset::from_name(name).unwrap();
+            let widest = ['ﾇ', '日', '€', 'я', '😀']
+                .into_iter()
+                .find(|c| set.has(*c))
+                .unwrap();
+            for (kind, n) in kinds {
+                let mut ty = ColumnType::new(kind);
+                ty.collation = set.default_collation();
+                let n = match kind {
+                    TypeKind::Text(_) => n * 2 / set.char_bytes() as usize,
+                    _ => n,
+                };
+                let text = widest.to_string().repeat(n);
+                let l = RowLayout::in_utf8(&[ty, ColumnType::int()]);
+                let mut row = Vec::new();
+                let values = [ValueRef::Str(text.as_bytes()), ValueRef::Int(7)];
+                l.encode(&values, &mut row).unwrap();
+                assert_eq!(l.column(&row, 0).unwrap(), values[0], "{name} {kind:?}");
+                assert_eq!(l.column(&row, 1).unwrap(), values[1]);
+            }
+        }
     }
 
     #[test]
