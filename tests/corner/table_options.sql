@@ -61,3 +61,9 @@ SHOW WARNINGS;
 INSERT INTO un4 VALUES (1, 2);
 SELECT * FROM un4;
 DROP TABLE pc1, pc2, pc6, un4;
+# The engine that the session prefers decides which options fit.
+SET default_storage_engine = 'Aria';
+CREATE TABLE page (a INT) ROW_FORMAT=PAGE;
+DROP TABLE page;
+SET default_storage_engine = 'InnoDB';
+CREATE TABLE page (a INT) ROW_FORMAT=PAGE;

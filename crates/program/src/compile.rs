@@ -263,15 +263,6 @@ pub(crate) fn no_single(ty: ColumnType, name: &str) -> SqlError {
     SqlError::no_row(&ty.family_name(), name)
 }
 
-/// A condition's SQLSTATE: five characters, not that of success.
-pub(crate) fn sqlstate(text: &str) -> SqlResult<[u8; 5]> {
-    let good = |b: &u8| b.is_ascii_uppercase() || b.is_ascii_digit();
-    match <[u8; 5]>::try_from(text.as_bytes()) {
-        Ok(s) if s.iter().all(good) && &s[..2] != b"00" => Ok(s),
-        _ => Err(errors::SP_BAD_SQLSTATE.with([&text])),
-    }
-}
-
 impl<'a> Compiler<'a> {
     /// The variables that the routines of a package share: they have the same slots in each.
     fn shared(&mut self, declarations: &[Declaration]) -> SqlResult<Block> {
@@ -1045,7 +1036,7 @@ impl<'a> Compiler<'a> {
                     return Err(errors::WRONG_VALUE.with([&"CONDITION", n]));
                 }
             },
-            ConditionValue::State(s) => Wanted::State(sqlstate(s)?),
+            ConditionValue::State(s) => Wanted::State(*s),
             ConditionValue::Named(name) => self.names.wanted(name)?,
             ConditionValue::Warning => Wanted::Warning,
             ConditionValue::NotFound => Wanted::NotFound,

@@ -14,7 +14,30 @@ pub enum Rows<'a> {
     /// To the client.
     Client,
     /// To this.
-    Take(&'a mut dyn FnMut(&[ValueRef<'_>]) -> SqlResult<()>),
+    Take(&'a mut dyn TakeRows),
+}
+
+/// What takes a statement's rows.
+pub trait TakeRows {
+    /// How many columns they have, before the first one, also where there is none.
+    ///
+    /// # Errors
+    /// Another number is wanted.
+    fn columns(&mut self, _: usize) -> SqlResult<()> {
+        Ok(())
+    }
+
+    /// The next one.
+    ///
+    /// # Errors
+    /// It is not wanted.
+    fn row(&mut self, row: &[ValueRef<'_>]) -> SqlResult<()>;
+}
+
+impl<F: FnMut(&[ValueRef<'_>]) -> SqlResult<()>> TakeRows for F {
+    fn row(&mut self, row: &[ValueRef<'_>]) -> SqlResult<()> {
+        self(row)
+    }
 }
 
 /// Values of a package's variables, which live as long as the session.

@@ -25,6 +25,6 @@ mod statement;
 
 pub use code::{Calc, Columns, Kind, ParameterCode, Program, RowSlot, Slot, SqlStep, Typed};
 pub use compile::{Head, TriggerHead, compile};
-pub use host::{Host, Lookup, PackageValues, Rows};
+pub use host::{Host, Lookup, PackageValues, Rows, TakeRows};
 pub use literal::{count_params, fill_params, with_params};
 pub use run::{Finished, run, run_aggregate, within_stack};

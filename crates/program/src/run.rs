@@ -5,7 +5,7 @@ use crate::code::{
     SqlStep, Step, Target, is_fatal,
 };
 use crate::compile::no_single;
-use crate::host::{Host, PackageValues, Rows};
+use crate::host::{Host, PackageValues, Rows, TakeRows};
 use crate::literal::literal;
 use crate::rewrite;
 use narwal_sql::expr::{EvalCtx, NoRow, push_warning};
@@ -48,6 +48,43 @@ struct Cursor {
     /// What the last FETCH found.
     found: Option<bool>,
     fetched: i64,
+}
+
+impl TakeRows for Cursor {
+    fn columns(&mut self, n: usize) -> SqlResult<()> {
+        self.width = n;
+        Ok(())
+    }
+
+    fn row(&mut self, row: &[ValueRef<'_>]) -> SqlResult<()> {
+        self.rows.extend(row.iter().map(ValueRef::to_value));
+        Ok(())
+    }
+}
+
+/// What SELECT ... INTO finds: a row of so many columns, or none.
+struct OneRow {
+    columns: usize,
+    found: Option<Vec<Value>>,
+}
+
+impl TakeRows for OneRow {
+    fn columns(&mut self, n: usize) -> SqlResult<()> {
+        match n == self.columns {
+            true => Ok(()),
+            false => Err(errors::WRONG_NUMBER_OF_COLUMNS_IN_SELECT.plain()),
+        }
+    }
+
+    fn row(&mut self, row: &[ValueRef<'_>]) -> SqlResult<()> {
+        match self.found {
+            Some(_) => Err(errors::TOO_MANY_ROWS.plain()),
+            None => {
+                self.found = Some(row.iter().map(ValueRef::to_value).collect());
+                Ok(())
+            }
+        }
+    }
 }
 
 /// A program that runs.
@@ -829,13 +866,7 @@ impl<'p> Run<'p, '_> {
             open: true,
             ..Cursor::default()
         };
-        let mut take = |row: &[ValueRef<'_>]| {
-            open.width = row.len();
-            open.rows.extend(row.iter().map(ValueRef::to_value));
-            Ok(())
-        };
-        let rows = Rows::Take(&mut take);
-        self.planned(&code.select, rows)?;
+        self.planned(&code.select, Rows::Take(&mut open))?;
         self.cursors[cursor] = open;
         self.tell(cursor);
         Ok(())
@@ -846,7 +877,7 @@ impl<'p> Run<'p, '_> {
         if !c.open {
             return Err(errors::SP_CURSOR_NOT_OPEN.plain());
         }
-        if c.width != 0 && c.width != targets.len() {
+        if c.width != targets.len() {
             return Err(errors::SP_WRONG_NO_OF_FETCH_ARGS.plain());
         }
         let row = self.next_row(cursor);
@@ -914,19 +945,12 @@ impl<'p> Run<'p, '_> {
     }
 
     fn select_into(&mut self, step: &SqlStep, targets: &[Target]) -> SqlResult<Flow> {
-        let mut found: Option<Vec<Value>> = None;
-        let mut take = |row: &[ValueRef<'_>]| {
-            if row.len() != targets.len() {
-                return Err(errors::WRONG_NUMBER_OF_COLUMNS_IN_SELECT.plain());
-            }
-            if found.is_some() {
-                return Err(errors::TOO_MANY_ROWS.plain());
-            }
-            found = Some(row.iter().map(ValueRef::to_value).collect());
-            Ok(())
+        let mut one = OneRow {
+            columns: targets.len(),
+            found: None,
         };
-        let rows = Rows::Take(&mut take);
-        self.planned(step, rows)?;
+        self.planned(step, Rows::Take(&mut one))?;
+        let found = one.found;
         if targets.iter().any(|t| !matches!(t, Target::User(_))) {
             // What goes into variables of the program is stored.
             self.host.env().refuse_last_warning()?;

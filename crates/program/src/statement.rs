@@ -1,7 +1,7 @@
 //! The statements of a body that are no control flow.
 
 use crate::code::{Argument, Calc, Kind, SignalCode, Step, Target, Wanted};
-use crate::compile::{Compiler, is_planned, no_names, sqlstate};
+use crate::compile::{Compiler, is_planned, no_names};
 use crate::definitions::no_variables;
 use crate::rewrite;
 use narwal_sql::VariableScope;
@@ -257,7 +257,7 @@ impl Compiler<'_> {
     fn signal(&mut self, s: Signal) -> SqlResult<Step> {
         let raised = match &s.condition {
             None => None,
-            Some(ConditionValue::State(t)) => Some(Wanted::State(sqlstate(t)?)),
+            Some(ConditionValue::State(s)) => Some(Wanted::State(*s)),
             Some(c) => match self.wanted(c)? {
                 w @ (Wanted::State(_) | Wanted::Own(_)) => Some(w),
                 w @ Wanted::Code(_) if self.names.oracle => Some(w),

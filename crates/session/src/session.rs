@@ -19,7 +19,7 @@ use crate::settings::Settings;
 use crate::slots::PreparedStatements;
 use crate::tracker::Tracker;
 use crate::variables::VarValue;
-use narwal_sql::StatementEnv;
+use narwal_sql::{FreshInsertId, StatementEnv};
 use narwal_types::errors;
 use narwal_types::{Charset, Collation, SqlError, SqlResult, Value};
 use std::sync::Arc;
@@ -308,6 +308,7 @@ impl ClientSession {
         self.vars.reset();
         self.env.clear_conditions();
         self.env.last_insert_id = 0;
+        self.env.fresh_insert_id = FreshInsertId::default();
         self.env.row_count = 0;
         self.env.found_rows = 0;
         self.release = false;

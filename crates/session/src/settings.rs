@@ -160,6 +160,8 @@ pub(crate) struct Settings {
     pub select_limit: u64,
     /// `sql_safe_updates`.
     pub safe_updates: bool,
+    /// `sql_auto_is_null`.
+    pub auto_is_null: bool,
     /// `sql_quote_show_create`.
     pub quote_show_create: bool,
     /// `sql_notes`.
@@ -218,6 +220,7 @@ impl Default for Settings {
             max_error_count: 0,
             select_limit: u64::MAX,
             safe_updates: false,
+            auto_is_null: false,
             quote_show_create: true,
             notes: true,
             auto_increment: Steps::default(),
@@ -246,6 +249,7 @@ impl Settings {
         env.max_error_count = self.max_error_count;
         env.select_limit = self.select_limit;
         env.safe_updates = self.safe_updates;
+        env.auto_is_null = self.auto_is_null;
         env.notes = self.notes;
         env.auto_increment = self.auto_increment;
         env.div_precision = self.div_precision;

@@ -666,6 +666,7 @@ impl ClientSession {
         more: bool,
     ) -> SqlResult<()> {
         let set = self.env.last_insert_id_set.take();
+        self.env.fresh_insert_id.settle(outcome.given_id());
         match outcome {
             Outcome::Rows { rows, found_rows } => {
                 if let Some(id) = set {

@@ -322,6 +322,8 @@ pub struct SessionEnv {
     pub client_found_rows: bool,
     /// `sql_safe_updates`: UPDATE and DELETE need a key or a LIMIT.
     pub safe_updates: bool,
+    /// `sql_auto_is_null`: `id IS NULL` finds the row that was inserted last.
+    pub auto_is_null: bool,
     /// `sql_notes`: notes are kept among the conditions.
     pub notes: bool,
     /// `auto_increment_increment` and `auto_increment_offset`.
@@ -385,6 +387,7 @@ impl SessionEnv {
             version: "".into(),
             client_found_rows: false,
             safe_updates: false,
+            auto_is_null: false,
             notes: true,
             auto_increment: Steps::default(),
             insert_id: Arc::default(),
@@ -430,6 +433,31 @@ pub struct ProgramEnv {
 /// What is noted in [`StatementEnv`] of a statement that calls a stored function.
 pub(crate) const STORED_FUNCTIONS: &str = "stored functions";
 
+/// A number that AUTO_INCREMENT gave, which `id IS NULL` finds once.
+#[derive(Debug, Default)]
+pub struct FreshInsertId {
+    id: Cell<Option<u64>>,
+    read: Cell<bool>,
+}
+
+impl FreshInsertId {
+    /// For the running statement.
+    pub(crate) fn read(&self) -> Option<u64> {
+        self.read.set(true);
+        self.id.get()
+    }
+
+    /// Behind a statement that gave a number, or none.
+    pub fn settle(&self, given: Option<u64>) {
+        if self.read.take() {
+            self.id.set(None);
+        }
+        if given.is_some() {
+            self.id.set(given);
+        }
+    }
+}
+
 /// The session's state as one statement sees it. The session owns it and refreshes it before each statement:
 /// `now_micros`, and the results of the statement before (`last_insert_id`, `row_count`, `found_rows`).
 ///
@@ -463,6 +491,8 @@ pub struct StatementEnv {
     pub of_mysql: bool,
     /// What went to temporary files. The session takes it over afterwards.
     pub spilled: SpillCounts,
+    /// The number that AUTO_INCREMENT gave last, until a statement has looked for it by `id IS NULL`.
+    pub fresh_insert_id: FreshInsertId,
     /// Set by `LAST_INSERT_ID(expr)` while the statement runs: the session takes it over afterwards.
     pub last_insert_id_set: Cell<Option<u64>>,
     /// State of RAND() without a seed.
@@ -555,6 +585,7 @@ fn refused_as(code: u16) -> Option<&'static [u8; 5]> {
         | codes::WARN_ALLOWED_PACKET_OVERFLOWED
         | codes::WRONG_VALUE_FOR_TYPE
         | codes::BAD_BASE64_DATA
+        | codes::STD_INVALID_ARGUMENT
         | codes::JSON_BAD_CHR..=codes::JSON_PATH_SYNTAX => b"HY000",
         _ => return None,
     })
@@ -614,6 +645,7 @@ impl StatementEnv {
             locking_reads: false,
             of_mysql: false,
             spilled: SpillCounts::default(),
+            fresh_insert_id: FreshInsertId::default(),
             last_insert_id_set: Cell::new(None),
             rand_state: Cell::new(0x9E37_79B9_7F4A_7C15),
             user_kinds: RefCell::default(),

@@ -74,9 +74,9 @@ pub use ast::Stmt;
 pub use bind::{bind, scope::Scope};
 pub use ddl::{ddl_needs, execute_ddl, execute_ddl_with, is_temporary_ddl};
 pub use env::{
-    Condition, FunctionParameter, MadeRows, NoVariables, ProgramEnv, Programs, Raised, RowEvent,
-    SessionEnv, StatementEnv, StoredFunction, TriggerRow, VariableScope, VariableSource,
-    WarningLevel,
+    Condition, FreshInsertId, FunctionParameter, MadeRows, NoVariables, ProgramEnv, Programs,
+    Raised, RowEvent, SessionEnv, StatementEnv, StoredFunction, TriggerRow, VariableScope,
+    VariableSource, WarningLevel,
 };
 pub use exec::group_rows::GroupRows;
 pub use exec::hidden::with_hidden_columns;

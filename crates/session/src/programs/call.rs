@@ -228,7 +228,7 @@ impl ClientSession {
         let unit = self.programs.clone().event(def, &self.env)?;
         let around = self.enter_program(&unit)?;
         self.in_program += 1;
-        let mut nowhere = Taken(&mut |_| Ok(()));
+        let mut nowhere = Taken(&mut |_: &[narwal_types::ValueRef<'_>]| Ok(()));
         let mut host = AtSession::new(self, &mut nowhere);
         let done = narwal_program::run(&unit.program, &mut host, Vec::new());
         self.in_program -= 1;

@@ -1,5 +1,6 @@
 //! Where results of statements inside of programs go.
 
+use narwal_program::TakeRows;
 use narwal_types::{Collation, OkInfo, ResultColumn, ResultSink, SqlResult, ValueRef};
 use std::sync::Arc;
 
@@ -33,15 +34,15 @@ impl ResultSink for Forward<'_> {
 }
 
 /// Rows that a program takes for itself.
-pub(crate) struct Taken<'a>(pub(crate) &'a mut dyn FnMut(&[ValueRef<'_>]) -> SqlResult<()>);
+pub(crate) struct Taken<'a>(pub(crate) &'a mut dyn TakeRows);
 
 impl ResultSink for Taken<'_> {
-    fn begin_rows(&mut self, _: &[ResultColumn]) -> SqlResult<()> {
-        Ok(())
+    fn begin_rows(&mut self, columns: &[ResultColumn]) -> SqlResult<()> {
+        self.0.columns(columns.len())
     }
 
     fn row(&mut self, values: &[ValueRef<'_>]) -> SqlResult<()> {
-        (self.0)(values)
+        self.0.row(values)
     }
 
     fn end_rows(&mut self, _: u16, _: u16, _: bool) -> SqlResult<()> {

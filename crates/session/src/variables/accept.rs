@@ -380,8 +380,12 @@ impl VariableDef {
     }
 }
 
-/// Members of a set by their names, with commas between, in the set's order; or the name that is none.
+/// Members of a set by their names, with commas between, in the set's order; `all` alone names each. Else the name that is
+/// none.
 fn set_named<'g>(names: &[&str], given: &'g str) -> Result<String, &'g str> {
+    if given.eq_ignore_ascii_case("all") {
+        return Ok(names.join(","));
+    }
     let mut mask = 0u64;
     for part in given.split(',').filter(|p| !p.is_empty()) {
         let at = names.iter().position(|n| n.eq_ignore_ascii_case(part));

@@ -121,6 +121,7 @@ pub(super) static ROWS: &[VariableDef] = &[
         Live,
         "Connections of one account at a time; 0 for no limit. Of a session: its account's limit.",
     )
+    .allowed(|_, global| global_only(global, "max_user_connections"))
     .needs(PrivilegeSet::CONNECTION_ADMIN),
     row(
         "narwal_client_affinity",

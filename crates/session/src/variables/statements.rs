@@ -1,6 +1,6 @@
 //! Variables: what statements mean.
 
-use super::def::Effect::{Computed, Fixed, Inert, Live, Startup, State};
+use super::def::Effect::{Computed, Inert, Live, Startup, State};
 use super::def::Kind::{Bool, Double, Enum, Set, Text, UInt};
 use super::def::Scope::{Both, Global, Session};
 use super::def::{AtStart, Kind, VariableDef, inert, row};
@@ -333,9 +333,10 @@ pub(super) static ROWS: &[VariableDef] = &[
         Both,
         Bool,
         "OFF",
-        Fixed,
-        "`id IS NULL` finds the last inserted row; only OFF.",
-    ),
+        Live,
+        "`id IS NULL` finds the row that was inserted last, once.",
+    )
+    .session(|s, v| s.auto_is_null = v.as_bool()),
     row(
         "sql_mode",
         Both,

@@ -224,7 +224,7 @@ impl Run<'_> {
             declared: said.and_then(declared),
             options: table_options::kept(&[], &c.options.kept),
         };
-        let of = match &c.options.engine {
+        let of = match said {
             Some(e) if !e.eq_ignore_ascii_case("InnoDB") => Fit::AnotherEngines,
             _ => Fit::New,
         };

@@ -28,3 +28,16 @@ pub enum Outcome {
         info: String,
     },
 }
+
+impl Outcome {
+    /// The first number that AUTO_INCREMENT gave.
+    #[must_use]
+    pub fn given_id(&self) -> Option<u64> {
+        match self {
+            Outcome::Done { last_insert_id, .. } | Outcome::Returned { last_insert_id, .. } => {
+                Some(*last_insert_id).filter(|id| *id != 0)
+            }
+            Outcome::Rows { .. } => None,
+        }
+    }
+}

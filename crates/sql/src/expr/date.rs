@@ -277,16 +277,6 @@ const DAYS: [&str; 7] = [
     "Sunday",
 ];
 
-/// MONTHNAME().
-pub fn month_name(m: u8) -> Option<&'static str> {
-    MONTHS.get((m as usize).wrapping_sub(1)).copied()
-}
-
-/// DAYNAME().
-pub fn day_name(d: &Date) -> &'static str {
-    DAYS[d.weekday() as usize]
-}
-
 /// Week and its year, by WEEK()'s mode: bit 0 = weeks start on Monday, bit 1 = weeks from 1 (the year may be another),
 /// bit 2 = week 1 is the first with a first weekday (else the first with four days).
 pub fn week(d: &Date, mode: u64) -> (u32, u32) {

@@ -81,11 +81,26 @@ impl Locale {
         names.get(weekday).copied()
     }
 
+    /// Characters of its longest name of a month.
+    pub(crate) fn month_width(&self) -> usize {
+        width(&self.months)
+    }
+
+    /// Characters of its longest name of a day.
+    pub(crate) fn day_width(&self) -> usize {
+        width(&self.days)
+    }
+
     /// Characters of its longest name of a month or a day.
     pub(crate) fn longest(&self) -> u64 {
-        let names = self.months.iter().chain(&self.days);
-        names.map(|n| n.chars().count()).max().unwrap_or(0) as u64
+        self.month_width().max(self.day_width()) as u64
     }
+}
+
+/// Characters of the longest.
+fn width(names: &[&str]) -> usize {
+    let each = names.iter().map(|n| n.chars().count());
+    each.max().unwrap_or(0)
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use crate::env::StatementEnv;
 use crate::expr::node::{AggFunc, Aggregate, Expr, ExprKind, ExprType, NO_LENGTH};
 use crate::param_type::ParamType;
 use crate::plan::query::{GroupPlan, LimitPlan, LockSpec, SortKey};
+use crate::planner::auto_is_null::null_is_last_inserted;
 use crate::planner::condition::all_of;
 use crate::planner::full_group_by::Grouped;
 use crate::planner::logical::{Body, FromPlan, LogicalSelect};
@@ -544,14 +545,15 @@ impl Resolver<'_> {
             ..base
         };
         let bound = s.where_.as_ref().map(|w| bind_condition(w, &where_));
-        let where_ = bound.transpose()?.map(|w| null_is_zero(w, &sources));
+        let told = |e| null_is_last_inserted(null_is_zero(e, &sources), &sources, self.env);
+        let where_ = bound.transpose()?.map(told);
         let behind = Scope {
             aliases: &list.aliases,
             items: &list.plain,
             ..base
         };
         let keys = self.group_keys(s, items, &list, &behind)?;
-        let having = having(s, &keys, &list.items, &behind)?.map(|h| null_is_zero(h, &sources));
+        let having = having(s, &keys, &list.items, &behind)?.map(told);
         let mut order = self.order_keys(s, items, &windows, &behind)?;
         let calls = Scope {
             aliases: &list.aliases,

@@ -15,6 +15,7 @@ use crate::plan::dml::{
 use crate::plan::query::Digits;
 use crate::plan::query::{Rows, SelectPlan, TablePlan};
 use crate::plan::query::{SortKey, SubPlan};
+use crate::planner::auto_is_null::null_is_last_inserted;
 use crate::planner::bind_select::has_subquery;
 use crate::planner::condition::all_of;
 use crate::planner::condition::split_late;
@@ -640,7 +641,9 @@ impl Resolver<'_> {
             ..Scope::empty(self.env)
         };
         let filter = where_.map(|w| bind_condition(w, &scope)).transpose()?;
-        let mut filter = filter.map(|f| null_is_zero(f, &written.sources));
+        let sources = &written.sources;
+        let mut filter =
+            filter.map(|f| null_is_last_inserted(null_is_zero(f, sources), sources, self.env));
         if !table.temporary
             && filter
                 .as_ref()
@@ -793,7 +796,9 @@ impl Resolver<'_> {
         )?;
         let limit = d.limit.as_ref().map(|l| self.limit_value(l)).transpose()?;
         Ok(DeletePlan {
-            unsafe_: limit.is_none() && matches!(target.access.lookup, Lookup::Full),
+            // A LIMIT alone is not enough here, as it is for UPDATE.
+            unsafe_: (limit.is_none() || d.where_.is_none())
+                && matches!(target.access.lookup, Lookup::Full),
             target,
             order,
             limit,

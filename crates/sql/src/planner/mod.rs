@@ -15,10 +15,12 @@
 //! | `dml.rs`, `write_join.rs`, `view_write.rs`, `returning.rs`, `load.rs` | statements that change rows |
 //! | `portion.rs` | FOR PORTION OF |
 //! | `handler.rs` | HANDLER ... READ |
+//! | `auto_is_null.rs` | `id IS NULL` finds the row that was inserted last |
 //! | `zero_date.rs` | `date_column IS NULL` finds the zero date |
 //! | `condition.rs` | conditions and their conjuncts |
 //! | `estimate.rs`, `statistics.rs` | sizes of tables and ranges; ANALYZE |
 
+mod auto_is_null;
 pub mod bind_select;
 pub mod condition;
 pub mod dml;

@@ -26,6 +26,18 @@ fn zero_of(e: &Expr, sources: &[Source]) -> Option<Value> {
     }
 }
 
+/// What a condition asks of whether it is NULL.
+pub(super) fn tested_for_null(e: &Expr) -> Option<&Expr> {
+    match &e.kind {
+        ExprKind::IsNull {
+            expr,
+            negated: false,
+        } => Some(expr),
+        ExprKind::Func { func, args } if func.name() == "isnull" && args.len() == 1 => args.first(),
+        _ => None,
+    }
+}
+
 /// A condition in which this rule holds: not below NOT or a comparison.
 pub fn null_is_zero(mut e: Expr, sources: &[Source]) -> Expr {
     match &mut e.kind {
@@ -36,13 +48,8 @@ pub fn null_is_zero(mut e: Expr, sources: &[Source]) -> Expr {
         }
         _ => {}
     }
-    let tested = match &e.kind {
-        ExprKind::IsNull {
-            expr,
-            negated: false,
-        } => &**expr,
-        ExprKind::Func { func, args } if func.name() == "isnull" && args.len() == 1 => &args[0],
-        _ => return e,
+    let Some(tested) = tested_for_null(&e) else {
+        return e;
     };
     let Some(zero) = zero_of(tested, sources) else {
         return e;

@@ -15,6 +15,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// What ROWNUM() is in a condition: only the parser's calls become this.
 pub(crate) const NEXT_ROW: &str = " rownum_next";
 
+/// What `id IS NULL` is compared with under `sql_auto_is_null`.
+pub(crate) static FRESH_INSERT_ID: Function = Function::new(
+    " fresh_insert_id",
+    "",
+    "The last number that AUTO_INCREMENT gave, once.",
+    unsigned_not_null,
+    |c| {
+        let id = c.ctx.env.fresh_insert_id.read();
+        Ok(id.map_or(Val::NULL, |id| Val::Ref(ValueRef::UInt(id))))
+    },
+)
+.of_session()
+.never_defined();
+
 pub(super) static FUNCTIONS: &[&Function] = &[
     &Function::new(
         NEXT_ROW,

@@ -379,7 +379,8 @@ fn to_char_type(t: &Typing<'_>) -> SqlResult<ExprType> {
     }
     let n = match t.args.get(1).map(|a| &a.kind) {
         Some(ExprKind::Literal(Value::Str(f))) => f.chars().count() as u64,
-        Some(_) => 255,
+        // A name may be longer than its element.
+        Some(_) => 16_383,
         None => 19,
     };
     Ok(ExprType::text(n.max(19), true))

@@ -122,7 +122,7 @@ pub enum ConditionValue {
     /// An error number.
     Error(u64),
     /// SQLSTATE.
-    State(String),
+    State([u8; 5]),
     /// A declared condition.
     Named(String),
     /// SQLWARNING.

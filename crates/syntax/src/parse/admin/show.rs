@@ -326,7 +326,7 @@ impl Parser<'_> {
     fn show_routine(&mut self, word: Kw) -> SqlResult<Show> {
         let kind = self.routine_kind(word);
         if kind != RoutineKind::Package && self.eat(Kw::CODE) {
-            return Ok(Show::RoutineCode(kind, self.table_name()?));
+            return Ok(Show::RoutineCode(kind, self.routine_name()?));
         }
         self.expect(Kw::STATUS)?;
         Ok(Show::RoutineStatus(kind, self.filter()?))
@@ -362,7 +362,7 @@ impl Parser<'_> {
             Kw::EVENT => ShowCreate::Event(self.program_name()?),
             Kw::PROCEDURE | Kw::FUNCTION | Kw::PACKAGE => {
                 let kind = self.routine_kind(word);
-                ShowCreate::Routine(kind, self.table_name()?)
+                ShowCreate::Routine(kind, self.routine_name()?)
             }
             _ => return Err(self.error_at(start)),
         })

@@ -291,7 +291,7 @@ impl Parser<'_> {
     /// ALTER PROCEDURE and ALTER FUNCTION, behind ALTER.
     pub(super) fn alter_routine(&mut self) -> SqlResult<Statement> {
         let function = self.bump().tok == Tok::Word(Kw::FUNCTION);
-        let name = self.table_name()?;
+        let name = self.routine_name()?;
         let mut characteristics = Vec::new();
         while let Some(c) = self.characteristic(false)? {
             characteristics.push(c);
@@ -355,7 +355,7 @@ impl Parser<'_> {
         let if_exists = self.if_exists()?;
         let name = match kind {
             ProgramKind::Trigger | ProgramKind::Event => self.program_name()?,
-            _ => self.table_name()?,
+            _ => self.routine_name()?,
         };
         let object = DropObject { if_exists, name };
         Ok(ddl(Ddl::DropProgram(kind, object)))

@@ -80,8 +80,8 @@ impl Parser<'_> {
         }
     }
 
-    /// The name of a routine: 1458 for one that no routine has.
-    fn routine_name(&mut self) -> SqlResult<TableName> {
+    /// The name of a routine: 1458 for one that no routine has, 1059 for one that is too long.
+    pub(in crate::parse) fn routine_name(&mut self) -> SqlResult<TableName> {
         let mark = self.mark();
         match self.table_name() {
             Err(e) if e.code == codes::WRONG_TABLE_NAME => {

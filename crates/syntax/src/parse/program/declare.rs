@@ -1,11 +1,21 @@
 //! DECLARE.
 
-use crate::ast::TableName;
 use crate::ast::program::{ConditionValue, Declaration, HandlerAction, VariableType};
+use crate::ast::{Select, TableName};
 use crate::keyword::Kw;
 use crate::parser::Parser;
 use crate::token::Tok;
-use narwal_types::{SqlError, SqlResult};
+use narwal_types::{SqlError, SqlResult, errors};
+
+/// A condition's SQLSTATE: five characters, not that of success.
+/// Error 1407 for another.
+fn sqlstate_of(text: &str) -> SqlResult<[u8; 5]> {
+    let good = |b: &u8| b.is_ascii_uppercase() || b.is_ascii_digit();
+    match <[u8; 5]>::try_from(text.as_bytes()) {
+        Ok(s) if s.iter().all(good) && &s[..2] != b"00" => Ok(s),
+        _ => Err(errors::SP_BAD_SQLSTATE.with([&text])),
+    }
+}
 
 impl Parser<'_> {
     /// A declaration, behind DECLARE.
@@ -84,7 +94,16 @@ impl Parser<'_> {
     pub(super) fn sqlstate(&mut self) -> SqlResult<ConditionValue> {
         self.expect(Kw::SQLSTATE)?;
         self.eat(Kw::VALUE);
-        Ok(ConditionValue::State(self.text()?))
+        Ok(ConditionValue::State(sqlstate_of(&self.text()?)?))
+    }
+
+    /// A cursor's SELECT: error 1323 if it has INTO.
+    fn cursor_query(&mut self) -> SqlResult<Select> {
+        let query = self.query()?;
+        match self.into.take() {
+            Some(_) => Err(errors::SP_BAD_CURSOR_SELECT.plain()),
+            None => Ok(query),
+        }
     }
 
     /// `CURSOR [(parameters)] FOR SELECT ...`, behind CURSOR.
@@ -107,7 +126,7 @@ impl Parser<'_> {
         Ok(Declaration::Cursor(
             name,
             parameters,
-            Box::new(self.query()?),
+            Box::new(self.cursor_query()?),
         ))
     }
 

@@ -1,0 +1,26 @@
+# TO_CHAR: what may stand between elements, names in the session's language, formats that are not understood.
+CREATE TABLE f (f VARCHAR(160));
+INSERT INTO f VALUES ('MQ'), ('1'), ('YYYY-DD'), ('&&MM'), ('& MM'), ('&'), ('MM|'), ('MM| |DD'), ('|MM'), ('MM"a"|"b"||DD'), ('MM-|DD'), ('"a|b"|DD'), ('MM~DD'), ('MM`DD'), ('MM?DD'), ("MM'DD"), ('MM\tDD'), ('"abc'), ('DAY|DY|MONTH|MON|'), ('&"x"DD'), ('&1'), ('&-DD'), ('\\n'), (''), (NULL), ('AD|BC'), ('&&"x"'), ('YYYY&&'), ('""DD'), ('SYYYY|DD');
+SELECT f, TO_CHAR('2000-11-01 14:05:06', f) x FROM f;
+SET sql_mode = 'STRICT_ALL_TABLES';
+CREATE TABLE r SELECT f, TO_CHAR('2000-11-01 14:05:06', f) x FROM f;
+SET sql_mode = '';
+CREATE TABLE r SELECT f, TO_CHAR('2000-11-01 14:05:06', f) x FROM f;
+SHOW CREATE TABLE r;
+SET lc_time_names = 'de_DE';
+SELECT TO_CHAR('2000-03-01', '[MONTH][DAY][MON][DY]');
+SET lc_time_names = 'ja_JP';
+SELECT TO_CHAR('2000-03-01', '[MONTH][DAY][MON][DY]');
+SET lc_time_names = 'en_US';
+SELECT TO_CHAR(CAST('12:00:00' AS TIME), '[YYYY][YY][MONTH][DAY][MON][DY][MM][DD][HH][AD][AM][Y][RR]');
+SELECT TO_CHAR('0000-00-00', '[YYYY][YY][MONTH][DAY][MON][DY][MM][DD][HH][AD]');
+SELECT TO_CHAR('2000-00-00', '[YYYY][YY][MONTH][DAY][MON][DY][MM][DD][HH][AD]');
+SELECT TO_CHAR('2000-01-01', 'D');
+SELECT TO_CHAR('2000-01-01', 'YYYY DDD');
+SELECT TO_CHAR('2000-01-01', 'YYYY&MM-DD');
+SELECT TO_CHAR('2000-01-01', REPEAT('Y', 144));
+SELECT TO_CHAR('2000-01-01', REPEAT('Y', 145));
+SELECT TO_CHAR(CAST('-100:10:11' AS TIME), 'HH24:MI:SS HH12 AM');
+SELECT TO_CHAR(NULL, 'YYYY');
+SELECT TO_CHAR('2000-01-01', NULL), TO_CHAR('2000-01-01', '');
+DROP TABLE f, r;
