@@ -985,6 +985,8 @@ errors! {
         "Duplicate {} constraint name '{}'";
     PASSWORD_FORMAT: 0 = 1827, b"HY000", "ER_PASSWORD_FORMAT",
         "The password hash doesn't have the expected format";
+    FK_COLUMN_CANNOT_DROP: 2 = 1828, b"HY000", "ER_FK_COLUMN_CANNOT_DROP",
+        "Cannot drop column '{}': needed in a foreign key constraint '{}'";
     FK_COLUMN_CANNOT_DROP_CHILD: 3 = 1829, b"HY000", "ER_FK_COLUMN_CANNOT_DROP_CHILD",
         "Cannot drop column '{}': needed in a foreign key constraint '{}' of table {}";
     FK_COLUMN_NOT_NULL: 2 = 1830, b"HY000", "ER_FK_COLUMN_NOT_NULL",

@@ -800,7 +800,9 @@ impl Run<'_> {
         self.period(&mut d, actions)?;
         self.indexes(&mut d)?;
         let sources: Vec<Option<usize>> = d.columns.iter().map(|c| c.from).collect();
-        d.followers = after_alter(self.catalog, old, &mut d.def, &sources)?;
+        let copies = |a: &AlterAction| matches!(a, AlterAction::Algorithm(a) if a == "COPY");
+        let how = (self.env.foreign_key_checks, actions.iter().any(copies));
+        d.followers = after_alter(self.catalog, old, &mut d.def, &sources, how)?;
         if !is_mysql() {
             constraint::check_cascades(&d.def, &d.foreign)?;
         }

@@ -6,11 +6,12 @@ use crate::env::StatementEnv;
 use crate::expr::functions::info::FRESH_INSERT_ID;
 use crate::expr::node::{CmpOp, Expr, ExprKind, make};
 use crate::expr::types::bool_ty;
-use crate::planner::zero_date::tested_for_null;
+use crate::planner::zero_date::{null_is_zero, tested_for_null};
 use narwal_types::Collation;
 
-/// A whole condition, as this rule changes it.
-pub fn null_is_last_inserted(e: Expr, sources: &[Source], env: &StatementEnv) -> Expr {
+/// A whole condition, as this rule and that of the zero date change it.
+pub fn what_null_finds(e: Expr, sources: &[Source], env: &StatementEnv) -> Expr {
+    let e = null_is_zero(e, sources);
     if !env.auto_is_null {
         return e;
     }

@@ -8,13 +8,12 @@ use crate::env::StatementEnv;
 use crate::expr::node::{AggFunc, Aggregate, Expr, ExprKind, ExprType, NO_LENGTH};
 use crate::param_type::ParamType;
 use crate::plan::query::{GroupPlan, LimitPlan, LockSpec, SortKey};
-use crate::planner::auto_is_null::null_is_last_inserted;
+use crate::planner::auto_is_null::what_null_finds;
 use crate::planner::condition::all_of;
 use crate::planner::full_group_by::Grouped;
 use crate::planner::logical::{Body, FromPlan, LogicalSelect};
 use crate::planner::resolve::Resolver;
 use crate::planner::subqueries::Subqueries;
-use crate::planner::zero_date::null_is_zero;
 use crate::star::At;
 use narwal_engine::{LockMode, LockWait};
 use narwal_syntax::ast::{
@@ -539,21 +538,14 @@ impl Resolver<'_> {
         let list = self.select_list(s, &shown, &base, &windows, subqueries)?;
         let marked = list.marked(subqueries);
         let items = marked.as_deref().unwrap_or(&list.items);
-        let where_ = Scope {
-            clause: Clause::Where,
-            aggregates: None,
-            ..base
-        };
-        let bound = s.where_.as_ref().map(|w| bind_condition(w, &where_));
-        let told = |e| null_is_last_inserted(null_is_zero(e, &sources), &sources, self.env);
-        let where_ = bound.transpose()?.map(told);
+        let where_ = where_clause(s, &base)?;
         let behind = Scope {
             aliases: &list.aliases,
             items: &list.plain,
             ..base
         };
         let keys = self.group_keys(s, items, &list, &behind)?;
-        let having = having(s, &keys, &list.items, &behind)?.map(told);
+        let having = having(s, &keys, &list.items, &behind)?;
         let mut order = self.order_keys(s, items, &windows, &behind)?;
         let calls = Scope {
             aliases: &list.aliases,
@@ -717,6 +709,18 @@ impl Resolver<'_> {
     }
 }
 
+/// What WHERE asks for.
+fn where_clause(s: &Select, scope: &Scope<'_>) -> SqlResult<Option<Expr>> {
+    let Some(w) = &s.where_ else { return Ok(None) };
+    let scope = Scope {
+        clause: Clause::Where,
+        aggregates: None,
+        ..*scope
+    };
+    let w = bind_condition(w, &scope)?;
+    Ok(Some(what_null_finds(w, scope.sources, scope.env)))
+}
+
 /// Binds HAVING: columns that groups are made by hide the names of items there.
 fn having(
     s: &Select,
@@ -735,7 +739,7 @@ fn having(
     };
     let h = bind_condition(h, &scope)?;
     refuse_window(&h)?;
-    Ok(Some(h))
+    Ok(Some(what_null_finds(h, scope.sources, scope.env)))
 }
 
 /// The locks that a locking clause asks for; a SELECT without rows of tables takes none.

@@ -15,7 +15,7 @@ use crate::plan::dml::{
 use crate::plan::query::Digits;
 use crate::plan::query::{Rows, SelectPlan, TablePlan};
 use crate::plan::query::{SortKey, SubPlan};
-use crate::planner::auto_is_null::null_is_last_inserted;
+use crate::planner::auto_is_null::what_null_finds;
 use crate::planner::bind_select::has_subquery;
 use crate::planner::condition::all_of;
 use crate::planner::condition::split_late;
@@ -26,7 +26,6 @@ use crate::planner::rules::alternatives::alternatives;
 use crate::planner::rules::functional::HiddenColumns;
 use crate::planner::subqueries::Subqueries;
 use crate::planner::view_write::{Verb, Written, full_name};
-use crate::planner::zero_date::null_is_zero;
 use crate::privilege::Privilege;
 use crate::query_walk::for_each_table;
 use narwal_engine::{DefaultDef, Table};
@@ -641,9 +640,7 @@ impl Resolver<'_> {
             ..Scope::empty(self.env)
         };
         let filter = where_.map(|w| bind_condition(w, &scope)).transpose()?;
-        let sources = &written.sources;
-        let mut filter =
-            filter.map(|f| null_is_last_inserted(null_is_zero(f, sources), sources, self.env));
+        let mut filter = filter.map(|f| what_null_finds(f, &written.sources, self.env));
         if !table.temporary
             && filter
                 .as_ref()
