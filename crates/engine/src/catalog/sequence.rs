@@ -44,13 +44,25 @@ impl SequenceRow {
     /// Whether the numbers fit each other; otherwise error 4085.
     #[must_use]
     pub fn is_valid(&self) -> bool {
+        self.has_valid_range() && (self.min - 1..=self.max + 1).contains(&self.next)
+    }
+
+    /// Whether INSERT may write it; otherwise error 4085. Its next number may be anywhere beyond the last one.
+    pub(crate) fn may_be_written(&self) -> bool {
+        let begins = match self.up() {
+            true => self.next >= self.min,
+            false => self.next <= self.max,
+        };
+        self.has_valid_range() && begins
+    }
+
+    fn has_valid_range(&self) -> bool {
         let step = self.step().unsigned_abs();
         self.max > self.min
             && self.min > i64::MIN
             && self.max < i64::MAX
             && (self.min..=self.max).contains(&self.start)
             && self.cache < (i64::MAX as u64 - step) / step
-            && (self.min - 1..=self.max + 1).contains(&self.next)
     }
 
     fn step(&self) -> i64 {

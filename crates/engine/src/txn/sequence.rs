@@ -1,6 +1,6 @@
 //! Changes of a sequence's row.
 
-use crate::Result;
+use crate::catalog::sequence::SequenceRow;
 use crate::catalog::table::Table;
 use crate::key::full_key;
 use crate::locks::types::LockMode;
@@ -8,6 +8,8 @@ use crate::store::entry::Payload;
 use crate::txn::events::Change as RowChange;
 use crate::txn::options::TxnOptions;
 use crate::txn::transaction::Transaction;
+use crate::{EngineError, Result};
+use narwal_types::errors;
 use std::sync::Arc;
 
 /// The clustered key of the only row.
@@ -16,11 +18,19 @@ pub(crate) const ROW_ID: u64 = 1;
 impl Transaction {
     /// INSERT into a sequence: the row takes the place of the one that is there. It is not undone by a rollback, unless it
     /// comes from another server's log.
+    ///
+    /// # Errors
+    /// 4085 for numbers that don't fit each other.
     pub(crate) fn insert_sequence_row(&mut self, table: &Arc<Table>, row: Vec<u8>) -> Result<()> {
         if self.options.origin.is_some() {
             self.put_sequence_row(table, row)?;
             table.counters.sequence.forget();
         } else {
+            if !SequenceRow::of(table, &row)?.may_be_written() {
+                let def = &table.def;
+                let e = errors::SEQUENCE_INVALID_DATA.with([&def.db, &def.name]);
+                return Err(EngineError::Sql(e));
+            }
             let options = TxnOptions {
                 temporary: None,
                 ..self.options.clone()
