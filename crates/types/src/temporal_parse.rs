@@ -297,6 +297,15 @@ fn begins_with_date(s: &[u8]) -> bool {
     compact || parts.clone().count() == 3 && parts.into_iter().all(digits)
 }
 
+/// What makes a number of the digits before it.
+fn is_exponent(s: &[u8]) -> bool {
+    let [b'e' | b'E', s @ ..] = s else {
+        return false;
+    };
+    let digits = s.strip_prefix(b"-").or(s.strip_prefix(b"+")).unwrap_or(s);
+    digits.first().is_some_and(u8::is_ascii_digit)
+}
+
 fn time_of_day(text: &[u8], rounds: bool, allow_invalid: bool) -> Option<Parsed<Time>> {
     let s = trim_start(text);
     let (neg, s) = match s {
@@ -380,7 +389,7 @@ fn time_of_day(text: &[u8], rounds: bool, allow_invalid: bool) -> Option<Parsed<
     if let [b'.', tail @ ..] = rest {
         (behind, rest) = fraction(tail);
     }
-    if mi > 59 || sec > 59 {
+    if mi > 59 || sec > 59 || is_exponent(rest) {
         return None;
     }
     let hours = (days.min(4_000_000) * 24)

@@ -137,7 +137,11 @@ impl Binder<'_> {
         let mut ty = self.localized(ty, &args[..values]);
         if func == AggFunc::GroupConcat {
             let chars = self.list_length() / ty.ty.collation.charset().min_width();
-            ty = ExprType::string(chars as u64, ty.ty.collation, ty.coercibility, true);
+            // As a number it has no digits behind the point but those of what it is beside.
+            ty = ExprType {
+                decimals: 0,
+                ..ExprType::string(chars as u64, ty.ty.collation, ty.coercibility, true)
+            };
         }
         let list = (func.is_list()).then(|| {
             Box::new(ListOptions {

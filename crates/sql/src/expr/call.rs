@@ -3,7 +3,7 @@
 use super::compare::{as_moment, compare_one};
 use crate::expr::node::Call;
 use crate::expr::node::Function;
-use crate::expr::node::{EvalCtx, Expr, RowAccess};
+use crate::expr::node::{EvalCtx, Expr, ExprKind, RowAccess};
 use crate::expr::node::{Nulls, Operands, Run};
 use crate::expr::value::{Val, Warn, date_rules, with_text};
 use crate::seeded::Seeded;
@@ -127,12 +127,23 @@ impl<'a> Call<'a, '_> {
         }
     }
 
+    /// An argument in a numeric place: a literal `0x41` is a number there.
+    pub(crate) fn number(&self, i: usize) -> ValueRef<'_> {
+        let is_literal = |e: &Expr| e.ty.bits && matches!(e.kind, ExprKind::Literal(_));
+        match self.v(i) {
+            ValueRef::Bytes(b) if self.exprs().get(i).is_some_and(is_literal) => {
+                ValueRef::UInt(b.iter().fold(0, |n, byte| n << 8 | u64::from(*byte)))
+            }
+            v => v,
+        }
+    }
+
     pub(crate) fn int(&self, i: usize) -> i64 {
-        to_i64(self.v(i), &mut Warn(self.ctx.env))
+        to_i64(self.number(i), &mut Warn(self.ctx.env))
     }
 
     pub(crate) fn f64(&self, i: usize) -> f64 {
-        to_f64(self.v(i), &mut Warn(self.ctx.env))
+        to_f64(self.number(i), &mut Warn(self.ctx.env))
     }
 
     pub(crate) fn text(&self, i: usize) -> String {

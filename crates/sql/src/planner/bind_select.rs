@@ -11,6 +11,7 @@ use crate::plan::query::{GroupPlan, LimitPlan, LockSpec, SortKey};
 use crate::planner::condition::all_of;
 use crate::planner::full_group_by::Grouped;
 use crate::planner::logical::{Body, FromPlan, LogicalSelect};
+use crate::planner::of_groups;
 use crate::planner::resolve::Resolver;
 use crate::planner::subqueries::Subqueries;
 use crate::planner::zero_date::null_is_zero;
@@ -535,7 +536,7 @@ impl Resolver<'_> {
             outer,
             ..Scope::empty(env)
         };
-        let list = self.select_list(s, &shown, &base, &windows, subqueries)?;
+        let mut list = self.select_list(s, &shown, &base, &windows, subqueries)?;
         let marked = list.marked(subqueries);
         let items = marked.as_deref().unwrap_or(&list.items);
         let where_ = Scope {
@@ -570,6 +571,7 @@ impl Resolver<'_> {
             let groups = Grouped::new(&keys, &sources, &body, filter.as_ref());
             groups.check(grouped, s.distinct, &list.items, &order)?;
         }
+        of_groups::settle(&mut list.items, &mut list.columns, &aggregates, !keys.is_empty());
         let limit = self.limit(s.limit.as_ref(), whole)?;
         let all_rows = grouped
             || !calls.is_empty()

@@ -145,6 +145,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         |t| types::unify(t.types().skip(1), "nvl2"),
         |c| Ok(c.args[if c.v(0).is_null() { 2 } else { 1 }].clone()),
     )
+    .results(|i, _| i > 0)
     .takes_null(),
     &YEAR_OF,
 ];
@@ -347,7 +348,7 @@ fn name_const_type(t: &Typing<'_>) -> SqlResult<ExprType> {
         _ => literal(e),
     };
     if t.args.iter().all(constant) {
-        return Ok(t.arg(1));
+        return Ok(t.arg(1).with_nullable(true));
     }
     Err(crate::expr::call::wrong_arguments("NAME_CONST"))
 }

@@ -1,6 +1,6 @@
 //! Strings: putting together, cutting, searching, changing.
 
-use super::typing::{int, int_not_null, like_first};
+use super::typing::{bigint, int, int_not_null, like_first};
 use crate::expr::compare::compare_one;
 use crate::expr::node::{Call, ExprType, Function, Typing};
 use crate::expr::value::Val;
@@ -73,7 +73,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
             Ok(Val::int(i64::from(first.unwrap_or(0))))
         },
     ),
-    &Function::new("bit_length", "text", "The length in bits.", int, |c| {
+    &Function::new("bit_length", "text", "The length in bits.", bigint, |c| {
         Ok(Val::int(c.byte_length(0) * 8))
     })
     .takes_texts(),
@@ -137,7 +137,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "insert",
         "text, from, length, new",
         "The text with another one in place of some characters.",
-        |t| t.string_of_all(t.chars(0) + t.chars(3), true),
+        |t| t.string_of_all(t.chars(0) + t.chars(3), t.nullable()),
         insert,
     ),
     &Function::new(
@@ -174,7 +174,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "lpad",
         "text, n[, filling]",
         "The text made n characters long by a filling in front.",
-        |t| t.string_of_first(wanted_chars(t), true),
+        |t| t.string_of_first(wanted_chars(t), may_not_fill(t)),
         |c| pad(c, true),
     ),
     &Function::new(
@@ -207,7 +207,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "text",
         "The text as a literal that SQL reads.",
         // NULL is the word.
-        |t| t.string_of_all((t.chars(0) * 2 + 2).max(4), true),
+        |t| t.string_of_all((t.chars(0) * 2 + 2).max(4), t.nullable()),
         quote,
     )
     .takes_null()
@@ -222,7 +222,9 @@ pub(super) static FUNCTIONS: &[&Function] = &[
                 None if t.arg(1).null => 0,
                 None => u64::from(u32::MAX),
             };
-            t.string_of_first(chars, true)
+            // So many that nobody knows may be too many.
+            let nullable = t.nullable() || t.literal_int(1).is_none();
+            t.string_of_first(chars, nullable)
         },
         |c| {
             let mut text = Vec::new();
@@ -234,7 +236,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "replace",
         "text, part, new",
         "The text with each occurrence of a part replaced.",
-        |t| t.string_of_all(replaced_chars(t), true),
+        |t| t.string_of_all(replaced_chars(t), t.nullable()),
         replace,
     )
     .takes_null()
@@ -263,7 +265,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "rpad",
         "text, n[, filling]",
         "The text made n characters long by a filling behind.",
-        |t| t.string_of_first(wanted_chars(t), true),
+        |t| t.string_of_first(wanted_chars(t), may_not_fill(t)),
         |c| pad(c, false),
     ),
     &Function::new(
@@ -284,7 +286,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
                 None if t.arg(0).null => 0,
                 None => u64::from(u32::MAX),
             };
-            Ok(ExprType::text(n, true))
+            Ok(ExprType::text(n, t.literal_int(0).is_none()))
         },
         |c| repeated(c, b" ", c.int(0)),
     ),

@@ -62,7 +62,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "The time in seconds.",
         |t| match t.fraction(0) {
             0 => bigint_or_null(t),
-            f => Ok(ExprType::decimal(7, f.into(), true)),
+            f => Ok(ExprType::decimal(16, f.into(), true)),
         },
         time_to_sec,
     ),
@@ -107,7 +107,7 @@ fn text_fsp(micros: u64) -> u8 {
 
 /// True for a text that begins with a date, and not with a time or a number of days.
 pub(super) fn is_date_text(s: &[u8]) -> bool {
-    let s = s.trim_ascii_start();
+    let s = s.trim_ascii();
     let end = s.iter().position(|b| matches!(b, b' ' | b'T'));
     let head = &s[..end.unwrap_or(s.len())];
     let signless = !matches!(head.first(), Some(b'-' | b'+'));
@@ -284,14 +284,14 @@ fn seconds_type(t: &Typing<'_>, seconds: usize) -> SqlResult<ExprType> {
 }
 
 fn sec_to_time<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
-    let d = to_decimal(c.v(0), &mut Warn(c.ctx.env));
+    let d = to_decimal(c.number(0), &mut Warn(c.ctx.env));
     let most = if d.is_negative() { i64::MIN } else { i64::MAX };
     clipped_time(c, micros_of(&d, c.ctx.env).unwrap_or(most))
 }
 
 fn maketime<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     let (h, m) = (c.int(0), c.int(1));
-    let seconds = to_decimal(c.v(2), &mut Warn(c.ctx.env));
+    let seconds = to_decimal(c.number(2), &mut Warn(c.ctx.env));
     let us = micros_of(&seconds, c.ctx.env).unwrap_or(-1);
     if !(0..60).contains(&m) || !(0..60 * SECOND).contains(&us) {
         return Ok(Val::NULL);

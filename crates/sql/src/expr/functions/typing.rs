@@ -56,12 +56,13 @@ impl Typing<'_> {
         match t.ty.kind {
             // A literal shows how many digits it has.
             _ if let Some(ExprKind::Literal(Value::Str(s))) = self.args.get(i).map(|a| &a.kind) => {
-                s.rsplit_once('.').map_or(0, |(_, f)| f.len().min(6) as u8)
+                let digits = |f: &str| f.bytes().take_while(u8::is_ascii_digit).count();
+                s.rsplit_once('.').map_or(0, |(_, f)| digits(f).min(6) as u8)
             }
             TypeKind::Time(f) | TypeKind::DateTime(f) | TypeKind::Timestamp(f) => f,
             TypeKind::Decimal(_, s) => s.min(6),
             TypeKind::Date => 0,
-            _ if t.ty.is_integer() => 0,
+            _ if t.ty.is_integer() || t.bits => 0,
             _ => 6,
         }
     }
@@ -116,6 +117,11 @@ pub(super) fn int_not_null(_: &Typing<'_>) -> SqlResult<ExprType> {
 /// INT that may be NULL whatever the arguments are.
 pub(super) fn int_or_null(_: &Typing<'_>) -> SqlResult<ExprType> {
     Ok(ExprType::int(true))
+}
+
+/// BIGINT, NULL if an argument is.
+pub(super) fn bigint(t: &Typing<'_>) -> SqlResult<ExprType> {
+    Ok(ExprType::bigint(false, t.nullable()))
 }
 
 /// BIGINT that may be NULL.
