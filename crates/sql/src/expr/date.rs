@@ -84,6 +84,11 @@ impl IntervalUnit {
         !matches!(self, Day | Week | Month | Quarter | Year | YearMonth)
     }
 
+    /// It has days and no part above them.
+    pub fn has_day(self) -> bool {
+        matches!(self, Day | DayMicrosecond | DaySecond | DayMinute | DayHour)
+    }
+
     /// It has no part above the hour... day: it may be added to a TIME.
     pub fn has_months(self) -> bool {
         matches!(self, Month | Quarter | Year | YearMonth)
@@ -751,7 +756,8 @@ pub fn extract(unit: IntervalUnit, date: &Date, micros: u64) -> i64 {
 
 /// TIMESTAMPDIFF(unit, a, b): whole units from `a` to `b`.
 pub fn diff(unit: IntervalUnit, a: DateTime, b: DateTime) -> i64 {
-    let counted = |t: DateTime| t.date.day_number() * DAY + (t.unix_micros() - t.date.unix_days() * DAY);
+    let counted =
+        |t: DateTime| t.date.day_number() * DAY + (t.unix_micros() - t.date.unix_days() * DAY);
     let us = counted(b) - counted(a);
     let months = || {
         let (lo, hi, sign) = if us < 0 { (b, a, -1) } else { (a, b, 1) };

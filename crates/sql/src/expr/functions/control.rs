@@ -251,7 +251,7 @@ fn extreme_moment<'a>(c: &Call<'a, '_>, wanted: Ordering, fsp: Option<u8>) -> Sq
         ValueRef::Date(d) => d.at_midnight(),
         ValueRef::DateTime(t) => t,
         ValueRef::Time(t) => as_moment(t, env).unwrap_or_default(),
-        v => read_datetime(v, fsp.is_none(), env),
+        v => read_datetime(v, env),
     };
     let key = |t: &DateTime| (t.date, t.micros);
     let mut best = moment(0);
