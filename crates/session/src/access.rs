@@ -191,9 +191,7 @@ impl ClientSession {
             // `*` names the column that it fails at if that is the first one. INSERT without a list asks for each column of a
             // view, and for all of a table.
             let whole = match u.privilege {
-                Privilege::Select => {
-                    met.iter().any(|m| (&m.0, &m.1) == (&u.db, &u.table))
-                }
+                Privilege::Select => met.iter().any(|m| (&m.0, &m.1) == (&u.db, &u.table)),
                 _ => catalog.view(&u.db, &u.table).is_none(),
             };
             return Err(match &u.through {

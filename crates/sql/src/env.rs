@@ -479,6 +479,8 @@ pub struct StatementEnv {
     pub(crate) user_texts: RefCell<Vec<(Box<str>, Collation)>>,
     /// The statement that is being planned asks for numbers of rows: ROWNUM().
     pub(crate) numbers_rows: Cell<bool>,
+    /// The statement that is being planned was prepared: what was wrong with it would have been told then.
+    pub was_prepared: Cell<bool>,
     /// Series of `RAND(seed)` in the statement at hand, by the place of the call.
     pub(crate) seeded: RefCell<Vec<(usize, crate::seeded::Seeded)>>,
     /// Value of the AUTO_INCREMENT column of the last row inserted with an explicit value: what the OK packet reports
@@ -627,6 +629,7 @@ impl StatementEnv {
             user_kinds: RefCell::default(),
             user_texts: RefCell::default(),
             numbers_rows: Cell::new(false),
+            was_prepared: Cell::new(false),
             seeded: RefCell::default(),
             explicit_insert_id: Cell::new(0),
             gtid_written: RefCell::default(),
