@@ -1366,7 +1366,8 @@ impl Binder<'_> {
             UnaryOp::BitNot => {
                 let e = as_operand(inner()?);
                 fixed::check_unary(&e.ty, "~")?;
-                let ty = ExprType::bigint(true, e.ty.nullable).with_chars(types::BIGINT_CHARS, false);
+                let ty =
+                    ExprType::bigint(true, e.ty.nullable).with_chars(types::BIGINT_CHARS, false);
                 make(ExprKind::BitNot(boxed(e)), ty)
             }
             UnaryOp::Binary => self.cast(inner()?, &CastType::Binary(None))?,
@@ -1738,7 +1739,10 @@ impl Binder<'_> {
             ty = ExprType::string(longest, ty.ty.collation, ty.coercibility, ty.nullable);
         }
         if func.name() == "chr" {
-            ty.ty.collation = self.collation_of_database();
+            // Of four bytes.
+            let c = self.collation_of_database();
+            let chars = 4 / c.charset().max_width() as u64;
+            ty = ExprType::string(chars, c, ty.coercibility, ty.nullable);
         }
         // A text that is cut is NULL in strict mode, so any text may be.
         let strict = self.scope.env.sql_mode.strict();
@@ -2377,10 +2381,20 @@ fn temporal_literal(kind: TemporalKind, text: &str, env: &StatementEnv) -> SqlRe
         let in_date = !no_day && (d.month == 0 || d.day == 0);
         !of(SqlMode::NO_ZERO_DATE, no_day && micros == 0) && !of(SqlMode::NO_ZERO_IN_DATE, in_date)
     };
+    // A mode of now refuses what was there when the statement was prepared.
+    let lost = |kind| {
+        let told = format!("Incorrect datetime value: '{text}'");
+        env.warn(codes::TRUNCATED_WRONG_VALUE, told);
+        let ty = ExprType::of_column(ColumnType::new(kind), true);
+        make(ExprKind::Literal(Value::Null), ty)
+    };
     let v = match kind {
         TemporalKind::Date => match parse_datetime(text.as_bytes(), rules) {
             Some(p) if !p.garbage && !p.has_time && allowed(&p.value.date, 0) => {
                 Value::Date(p.value.date)
+            }
+            Some(p) if !p.garbage && !p.has_time && env.was_prepared.get() => {
+                return Ok(lost(TypeKind::Date));
             }
             _ => return Err(bad("DATE")),
         },
@@ -2391,6 +2405,9 @@ fn temporal_literal(kind: TemporalKind, text: &str, env: &StatementEnv) -> SqlRe
         TemporalKind::Timestamp => match parse_datetime(text.as_bytes(), rules) {
             Some(p) if !p.garbage && p.has_time && allowed(&p.value.date, p.value.micros) => {
                 Value::DateTime(p.value)
+            }
+            Some(p) if !p.garbage && p.has_time && env.was_prepared.get() => {
+                return Ok(lost(TypeKind::DateTime(p.value.fsp)));
             }
             _ => return Err(bad("DATETIME")),
         },

@@ -33,13 +33,18 @@ pub(super) fn type_now(name: &str, env: &StatementEnv) -> ExprType {
     }
 }
 
-/// Notes the collation that a text gives to a variable: names of it behind the assignment have that collation, though their
+/// Notes the collation that a value gives to a variable: names of it behind the assignment have that collation, though their
 /// kind is still the one that the variable had before the statement.
 pub(super) fn note_text(name: &str, ty: &ExprType, env: &StatementEnv) {
-    if ty.ty.is_string() && !ty.null {
-        let mut texts = env.user_texts.borrow_mut();
-        texts.push((name.to_lowercase().into(), ty.ty.collation));
+    if ty.null {
+        return;
     }
+    let collation = match ty.ty.is_string() {
+        true => ty.ty.collation,
+        false => env.collation,
+    };
+    let mut texts = env.user_texts.borrow_mut();
+    texts.push((name.to_lowercase().into(), collation));
 }
 
 fn collation_of_assigned(name: &str, env: &StatementEnv) -> Option<Collation> {

@@ -430,17 +430,22 @@ impl<'a> Call<'a, '_> {
         super::types::compare_collation(self.exprs(), self.func.name()).unwrap_or_default()
     }
 
-    pub(crate) fn compare(&self, a: usize, b: usize) -> Option<Ordering> {
-        let c = match self.exprs() {
+    /// The collation that two of the arguments are compared by.
+    pub(crate) fn shared_collation_of(&self, a: usize, b: usize) -> Collation {
+        match self.exprs() {
             [] => Collation::default(),
             args => super::types::compare_collation([&args[a], &args[b]], self.func.name())
                 .unwrap_or_default(),
-        };
+        }
+    }
+
+    pub(crate) fn compare(&self, a: usize, b: usize) -> Option<Ordering> {
+        let c = self.shared_collation_of(a, b);
         compare_one(self.v(a), self.v(b), c, self.ctx.env)
     }
 
     pub(crate) fn bits(&self, i: usize) -> u64 {
-        to_integer(self.v(i), &mut Warn(self.ctx.env)) as u64
+        to_integer(self.number(i), &mut Warn(self.ctx.env)) as u64
     }
 
     /// The first argument for BIN and OCT: its digits behind the point are cut off.
@@ -452,7 +457,7 @@ impl<'a> Call<'a, '_> {
             ValueRef::Double(x) => {
                 to_integer(ValueRef::Double(x.trunc()), &mut Warn(self.ctx.env)) as u64
             }
-            _ => self.bits(0),
+            v => to_integer(v, &mut Warn(self.ctx.env)) as u64,
         }
     }
 

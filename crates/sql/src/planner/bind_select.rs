@@ -474,6 +474,11 @@ impl SelectList {
     }
 }
 
+/// True if rows are wanted that the LIMIT leaves out.
+fn wants_all(s: &Select) -> bool {
+    s.distinct || s.with_ties || s.calc_found_rows
+}
+
 impl Resolver<'_> {
     /// Binds LIMIT's operands. `whole`: rows go to a client, who may have said how many it wants.
     pub fn limit(&self, limit: Option<&Limit>, whole: bool) -> SqlResult<Option<LimitPlan>> {
@@ -571,14 +576,9 @@ impl Resolver<'_> {
             let groups = Grouped::new(&keys, &sources, &body, filter.as_ref());
             groups.check(grouped, s.distinct, &list.items, &order)?;
         }
-        of_groups::settle(&mut list.items, &mut list.columns, &aggregates, !keys.is_empty());
+        of_groups::settle(&mut list.items, &mut list.columns, &aggregates, &keys);
         let limit = self.limit(s.limit.as_ref(), whole)?;
-        let all_rows = grouped
-            || !calls.is_empty()
-            || s.distinct
-            || s.with_ties
-            || s.calc_found_rows
-            || having.is_some();
+        let all_rows = grouped || !calls.is_empty() || having.is_some() || wants_all(s);
         let enough = match (&limit, &s.limit) {
             (Some(l), Some(_)) if !all_rows => rows_of(l),
             _ => None,

@@ -1,21 +1,25 @@
 //! What the columns of a SELECT with groups are told to be, where that is not what their expressions say.
 
 use crate::expr::node::{AggFunc, Aggregate, Expr, ExprKind, ExprType};
+use crate::plan::query::SortKey;
 use narwal_types::ResultColumn;
 
-/// Settles the columns. `has_keys`: there is a GROUP BY.
+/// Settles the columns. `keys` are those of GROUP BY.
 pub(super) fn settle(
     items: &mut [Expr],
     columns: &mut [ResultColumn],
     aggregates: &[Aggregate],
-    has_keys: bool,
+    keys: &[SortKey],
 ) {
+    if aggregates.is_empty() {
+        return;
+    }
     for (e, c) in items.iter_mut().zip(columns) {
         if let Some(member) = member_of(e, aggregates) {
             c.ty = member.ty;
             c.length = 0;
         }
-        if !has_keys && !aggregates.is_empty() {
+        if keys.is_empty() {
             may_have_no_row(e);
             c.nullable |= e.ty.nullable;
         }
@@ -27,7 +31,9 @@ fn member_of(e: &Expr, aggregates: &[Aggregate]) -> Option<ExprType> {
     let ExprKind::Aggregate(n, _) = e.kind else {
         return None;
     };
-    let a = aggregates.get(n).filter(|a| matches!(a.func, AggFunc::Min | AggFunc::Max))?;
+    let a = aggregates
+        .get(n)
+        .filter(|a| matches!(a.func, AggFunc::Min | AggFunc::Max))?;
     match a.args.first().map(|arg| &arg.kind) {
         Some(ExprKind::Cast(of)) if of.ty.ty.is_member() => Some(of.ty),
         _ => None,

@@ -71,7 +71,12 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "connection_id",
         "",
         "The connection's number.",
-        |_| Ok(ExprType::of_column(ColumnType::unsigned(TypeKind::Int), false)),
+        |_| {
+            Ok(ExprType::of_column(
+                ColumnType::unsigned(TypeKind::Int),
+                false,
+            ))
+        },
         |c| Ok(Val::Ref(ValueRef::UInt(c.ctx.env.connection_id))),
     )
     .of_session(),
@@ -138,7 +143,10 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "sys_guid",
         "",
         "A number that is nowhere twice, in 32 hexadecimal digits.",
-        |_| Ok(ExprType::text(32, false)),
+        |_| {
+            let ascii = Collation::Latin1SwedishCi;
+            Ok(ExprType::string(32, ascii, Coercibility::Coercible, false))
+        },
         |c| Ok(Val::text(format!("{:016x}{:016x}", c.random(), c.random()))),
     )
     .volatile(),
@@ -240,7 +248,7 @@ fn last_insert_id<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
         env.last_insert_id_set.set(Some(0));
         return Ok(Val::NULL);
     }
-    let n = convert::to_u64(c.v(0), &mut Warn(env));
+    let n = convert::to_u64(c.number(0), &mut Warn(env));
     env.last_insert_id_set.set(Some(n));
     Ok(Val::Ref(ValueRef::UInt(n)))
 }

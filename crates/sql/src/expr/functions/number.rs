@@ -287,10 +287,10 @@ fn whole_type(t: &Typing<'_>) -> SqlResult<ExprType> {
         Class::Decimal => {
             // What is behind the point may carry into one digit more, away from zero.
             let carries = arg.scale() > 0 && (!arg.ty.unsigned || t.name == CEILING.name);
-            let digits = arg.int_digits() + u32::from(carries);
+            let digits = (arg.int_digits() + u32::from(carries)).max(1);
             let ty = match digits {
-                ..10 => ExprType::int(nullable),
-                ..19 => ExprType::bigint(false, nullable),
+                0..10 => ExprType::int(nullable),
+                10..19 => ExprType::bigint(false, nullable),
                 _ => return Ok(ExprType::decimal(digits, 0, nullable).with_sign_of(&arg)),
             };
             ty.with_sign_of(&arg).with_digits(digits)
