@@ -8,6 +8,7 @@ use crate::compile::no_single;
 use crate::host::{Host, PackageValues, Rows, TakeRows};
 use crate::literal::literal;
 use crate::rewrite;
+use narwal_sql::expr::compare::dated;
 use narwal_sql::expr::{EvalCtx, NoRow, push_warning};
 use narwal_sql::{GroupRows, WarningLevel, seen, store_mode};
 use narwal_syntax::SqlMode;
@@ -294,7 +295,13 @@ impl<'p> Run<'p, '_> {
         let mut mode = store_mode(env, false, false);
         mode.strict = strict;
         let mut warn = WarnWith(|w: SqlWarning| push_warning(env, w));
-        let stored = store(v.as_ref(), &target, row, &mode, &mut warn)?;
+        let stored = store(
+            dated(v.as_ref(), ty.kind, env),
+            &target,
+            row,
+            &mode,
+            &mut warn,
+        )?;
         Ok(match moment {
             true => seen(stored.as_ref(), env.time_zone).to_value(),
             false => stored,

@@ -6,11 +6,24 @@ use crate::open_transaction::NextTransaction;
 use crate::privileges::PrivilegeSet;
 use crate::session::{ClientSession, is_virtual};
 use crate::system_schemas::is_information_schema;
+use narwal_sql::ast::WriteTargets;
 use narwal_sql::{Needs, Privilege, StatementEnv, Stmt, view};
 use narwal_types::errors::{self, codes};
 use narwal_types::{SqlError, SqlResult};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+
+/// What is needed but to read tables that are changed as well.
+fn without_reads_of_targets(needs: &[Needs]) -> Vec<Needs> {
+    let changed = |n: &Needs| {
+        let same = |m: &Needs| (&m.db, &m.table, &m.through) == (&n.db, &n.table, &n.through);
+        (needs.iter()).any(|m| same(m) && m.privilege != Privilege::Select)
+    };
+    let kept = needs
+        .iter()
+        .filter(|n| n.privilege != Privilege::Select || !changed(n));
+    kept.cloned().collect()
+}
 
 impl ClientSession {
     pub(crate) fn check_sees_table(&mut self, db: &str, table: &str) -> SqlResult<()> {
@@ -37,12 +50,22 @@ impl ClientSession {
         Ok(self.needs_columns(needs, true)?.is_some())
     }
 
-    /// The same for a statement. UPDATE of a join need not read the tables that it joins: any privilege on them will do,
-    /// and each column is looked at.
+    /// The same for a statement. What changes one table need not read it as a whole: each column that it reads is looked
+    /// at. UPDATE of a join need not read the tables that it joins: any privilege on them will do, and each column is
+    /// looked at.
     pub(crate) fn missing_for(&mut self, stmt: &Stmt, needs: &[Needs]) -> SqlResult<bool> {
         let missing = self.missing_on_tables(needs);
-        match (&missing, stmt) {
-            (Err(e), Stmt::WriteJoin(_)) if e.code == codes::TABLEACCESS_DENIED_ERROR => {}
+        let denied = matches!(&missing, Err(e) if e.code == codes::TABLEACCESS_DENIED_ERROR);
+        let stmt = match stmt {
+            Stmt::Explain(inner, _) => inner,
+            stmt => stmt,
+        };
+        match stmt {
+            Stmt::Insert(_) | Stmt::Update(_) | Stmt::Delete(_) if denied => {
+                let rest = without_reads_of_targets(needs);
+                return self.missing_on_tables(&rest).map(|_| true);
+            }
+            Stmt::WriteJoin(w) if denied && matches!(w.targets, WriteTargets::Update(_)) => {}
             _ => return missing,
         }
         let account = self.account();
@@ -168,10 +191,7 @@ impl ClientSession {
             // `*` names the column that it fails at if that is the first one. INSERT without a list asks for each column of a
             // view, and for all of a table.
             let whole = match u.privilege {
-                Privilege::Select => {
-                    let some = account.on_some_column(&u.db, &u.table).has(wanted);
-                    !some || met.iter().any(|m| (&m.0, &m.1) == (&u.db, &u.table))
-                }
+                Privilege::Select => met.iter().any(|m| (&m.0, &m.1) == (&u.db, &u.table)),
                 _ => catalog.view(&u.db, &u.table).is_none(),
             };
             return Err(match &u.through {

@@ -458,7 +458,9 @@ impl ClientSession {
         bound: bool,
     ) -> SqlResult<Arc<Prepared>> {
         *self.env.peeked.borrow_mut() = params.iter().map(ValueRef::to_value).collect();
+        self.env.was_prepared.set(true);
         let fresh = self.plan_slot(handle, text);
+        self.env.was_prepared.set(false);
         self.env.peeked.borrow_mut().clear();
         let fresh = Arc::new(fresh?);
         let now = self.plan_generation;

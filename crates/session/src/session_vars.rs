@@ -9,7 +9,7 @@ use crate::variables::parts::{Facts, ServerParts, SessionView};
 use crate::variables::{self, Kind, OF_SESSIONS, VARIABLES, VarValue};
 use ahash::AHashMap;
 use narwal_binlog::GtidSet;
-use narwal_sql::{VariableScope, VariableSource};
+use narwal_sql::{UserKind, VariableScope, VariableSource};
 use narwal_types::errors;
 use narwal_types::{Collation, SqlResult, Value};
 use parking_lot::Mutex;
@@ -52,8 +52,8 @@ struct State {
     /// Global values when the session began.
     base: Arc<Vec<VarValue>>,
     changed: AHashMap<usize, VarValue>,
-    /// With the collation of those that are texts.
-    user: AHashMap<String, (Value, Collation)>,
+    /// With the collation of those that are texts, and the kind, which NULL leaves as it is.
+    user: AHashMap<String, (Value, Collation, UserKind)>,
 }
 
 impl SessionVars {
@@ -61,7 +61,7 @@ impl SessionVars {
     pub(crate) fn all_of_user(&self) -> Vec<(String, Value, Collation)> {
         let state = self.state.lock();
         let mut all: Vec<_> = (state.user.iter())
-            .map(|(name, (value, collation))| (name.clone(), value.clone(), *collation))
+            .map(|(name, (value, collation, _))| (name.clone(), value.clone(), *collation))
             .collect();
         all.sort_by(|a, b| a.0.cmp(&b.0));
         all
@@ -298,15 +298,21 @@ impl VariableSource for SessionVars {
             .lock()
             .user
             .get(&name.to_lowercase())
-            .map(|(value, _)| value.clone())
+            .map(|(value, ..)| value.clone())
             .unwrap_or_default()
     }
 
     fn with_user(&self, name: &str, look: &mut dyn FnMut(&Value, Collation)) {
         match self.state.lock().user.get(&name.to_lowercase()) {
-            Some((value, collation)) => look(value, *collation),
+            Some((value, collation, _)) => look(value, *collation),
             None => look(&Value::Null, Collation::default()),
         }
+    }
+
+    fn user_kind(&self, name: &str) -> UserKind {
+        let state = self.state.lock();
+        let found = state.user.get(&name.to_lowercase());
+        found.map_or(UserKind::Null, |(.., kind)| *kind)
     }
 
     fn set_user_text(&self, name: &str, value: Value, collation: Collation) {
@@ -318,8 +324,14 @@ impl VariableSource for SessionVars {
         let new = bytes_of(&value);
         let name = name.to_lowercase();
         let named = (name.len() + VARIABLE) as i64;
-        let old = self.state.lock().user.insert(name, (value, collation));
-        let more = new - old.map_or(-named, |(v, _)| bytes_of(&v));
+        let mut state = self.state.lock();
+        let kind = match (&value, state.user.get(&name)) {
+            (Value::Null, Some((.., kind))) => *kind,
+            _ => UserKind::of(&value, collation),
+        };
+        let old = state.user.insert(name, (value, collation, kind));
+        drop(state);
+        let more = new - old.map_or(-named, |(v, ..)| bytes_of(&v));
         // Only this thread writes it.
         let before = self.user_bytes.load(Ordering::Relaxed);
         self.user_bytes.store(before + more, Ordering::Relaxed);

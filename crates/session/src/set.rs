@@ -109,6 +109,10 @@ impl ClientSession {
             SetItem::Charset(None) => {
                 Checked::Charset(charset::charset(&self.vars.default_charset())?)
             }
+            // The one name that MariaDB knows here alone.
+            SetItem::Charset(Some(name)) if name.eq_ignore_ascii_case("cp1251_koi8") => {
+                Checked::Charset(charset::charset("cp1251")?)
+            }
             SetItem::Charset(Some(name)) => Checked::Charset(charset::charset(name)?),
             SetItem::Forget { name, if_exists } => {
                 self.need_any(PrivilegeSet::SUPER)?;

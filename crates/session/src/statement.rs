@@ -799,7 +799,13 @@ impl ClientSession {
             None
         } else {
             self.check_ddl_writable()?;
-            self.check_table_locks(&needs)?;
+            // LOCK TABLES need not name what a table is to be called.
+            let of_new_name = |n: &Needs| {
+                matches!(ddl, DdlStmt::AlterTable { .. })
+                    && matches!(n.privilege, Privilege::Create | Privilege::Insert)
+            };
+            let old: Vec<Needs> = needs.iter().filter(|n| !of_new_name(n)).cloned().collect();
+            self.check_table_locks(&old)?;
             self.refuse_under_read_lock()?;
             let defining = self.enter_definition(&instance, changed_names(&needs))?;
             Some((defining, instance.read_lock.enter(true, &self.patience())?))

@@ -76,6 +76,12 @@ pub trait VariableSource: Send + Sync {
     fn with_user(&self, name: &str, look: &mut dyn FnMut(&Value, Collation)) {
         look(&self.user(name), Collation::default());
     }
+    /// What `@x` is. NULL keeps the kind that the variable had.
+    fn user_kind(&self, name: &str) -> UserKind {
+        let mut kind = UserKind::Null;
+        self.with_user(name, &mut |v, c| kind = UserKind::of(v, c));
+        kind
+    }
     /// `@x := value`.
     fn set_user(&self, name: &str, value: Value) {
         self.set_user_text(name, as_kept(value), Collation::default());
@@ -499,8 +505,12 @@ pub struct StatementEnv {
     pub rand_state: Cell<u64>,
     /// User variables of the statement that is being planned, and what they were then.
     pub(crate) user_kinds: RefCell<Vec<(Box<str>, UserKind)>>,
+    /// Collations of the texts that the statement that is being planned assigns to user variables.
+    pub(crate) user_texts: RefCell<Vec<(Box<str>, Collation)>>,
     /// The statement that is being planned asks for numbers of rows: ROWNUM().
     pub(crate) numbers_rows: Cell<bool>,
+    /// The statement that is being planned was prepared: what was wrong with it would have been told then.
+    pub was_prepared: Cell<bool>,
     /// Series of `RAND(seed)` in the statement at hand, by the place of the call.
     pub(crate) seeded: RefCell<Vec<(usize, crate::seeded::Seeded)>>,
     /// Value of the AUTO_INCREMENT column of the last row inserted with an explicit value: what the OK packet reports
@@ -649,7 +659,9 @@ impl StatementEnv {
             last_insert_id_set: Cell::new(None),
             rand_state: Cell::new(0x9E37_79B9_7F4A_7C15),
             user_kinds: RefCell::default(),
+            user_texts: RefCell::default(),
             numbers_rows: Cell::new(false),
+            was_prepared: Cell::new(false),
             seeded: RefCell::default(),
             explicit_insert_id: Cell::new(0),
             gtid_written: RefCell::default(),

@@ -70,7 +70,9 @@ impl Prepared {
         env.user_kinds.borrow_mut().clear();
         env.unrepeatable.set(None);
         env.sequences_used.borrow_mut().clear();
-        let (plan, params) = plan(stmt, &mut r).map_err(|e| match stmt {
+        let planned = plan(stmt, &mut r);
+        env.user_texts.borrow_mut().clear();
+        let (plan, params) = planned.map_err(|e| match stmt {
             Stmt::Select(_) | Stmt::Do(_) => e,
             // Statements that write open a sequence as the tables that they use.
             _ => match env.sequences_used.borrow().last() {
@@ -126,11 +128,7 @@ impl Prepared {
     /// To be asked at each use: true if the plan had better be made anew, since tables have become much larger or smaller,
     /// since it was made by the values of a use long ago, or since user variables have become of other types.
     pub fn is_worn(&self, db: &Database, variables: &dyn VariableSource) -> bool {
-        let changed = |name: &str, was: UserKind| {
-            let mut now = UserKind::Null;
-            variables.with_user(name, &mut |v, c| now = UserKind::of(v, c));
-            now != was
-        };
+        let changed = |name: &str, was: UserKind| variables.user_kind(name) != was;
         self.basis.is_worn(db)
             || self
                 .user_kinds

@@ -584,6 +584,15 @@ impl<'a> Parser<'a> {
         })
     }
 
+    /// The same where it is a variable's, which is never empty.
+    pub(crate) fn named_at(&mut self) -> SqlResult<String> {
+        let name = self.at_name()?;
+        match name.is_empty() {
+            true => Err(self.error()),
+            false => Ok(name),
+        }
+    }
+
     /// An integer without sign.
     pub(crate) fn uint(&mut self) -> SqlResult<u64> {
         if self.peek() != Tok::Int {

@@ -56,6 +56,8 @@ impl Split<'_> {
             (0, Tok::Shl) => self.mode.has(SqlMode::ORACLE),
             // BEGIN NOT ATOMIC, and a label.
             (1, Tok::Word(Kw::NOT) | Tok::Colon) => true,
+            // The same behind SET STATEMENT ... FOR.
+            (3.., Tok::Word(Kw::ATOMIC)) => true,
             (1.., Tok::Word(k)) => {
                 matches!(
                     k,

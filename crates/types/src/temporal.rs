@@ -193,9 +193,12 @@ impl Date {
 
     /// MySQL's day number: `TO_DAYS()`, 1 for 0000-01-01.
     pub fn day_number(&self) -> i64 {
-        // The year 0 counts as no leap year.
-        let before_march = self.year == 0 && self.month <= 2;
-        self.unix_days() + EPOCH + i64::from(before_march)
+        self.unix_days() + EPOCH + i64::from(self.is_short_of_a_day())
+    }
+
+    /// Before March of the year 0, which counts as no leap year though the calendar has it as one.
+    pub fn is_short_of_a_day(&self) -> bool {
+        self.year == 0 && self.month <= 2
     }
 
     /// 0 = Monday to 6 = Sunday (`WEEKDAY()`).

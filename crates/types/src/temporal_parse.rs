@@ -263,6 +263,40 @@ fn parse_compact(s: &[u8], digits: usize, rules: DateRules) -> Option<Parsed<Dat
 
 /// Can this be a datetime where a time is expected? Only if space or a T is between date and time, or if it is digits from start
 /// to end: `01:02:03.123456` is a time with a fraction, though punctuation in its places could make it a datetime.
+fn may_be_moment(s: &[u8]) -> bool {
+    (s.len() >= 12 || s.contains(&b'-')) && datetime_shape(s)
+}
+
+/// True for a text that is read as a date with its time where a time is wanted.
+pub fn is_moment_text(text: &[u8]) -> bool {
+    let s = trim_start(text);
+    may_be_moment(s) && parse_datetime(s, DateRules::COMPARED).is_some_and(|p| p.has_time)
+}
+
+/// What a text is read as where a moment, or a time, is wanted, if something follows that is no part of it.
+pub fn leftover(text: &[u8], as_time: bool) -> Option<&'static str> {
+    let plain = |b: &u8| b.is_ascii_digit() || matches!(b, b'-' | b':' | b' ');
+    let dashed = |s: &[u8]| s[4] == b'-' && s[7] == b'-' && s.iter().all(plain);
+    // What most texts look like.
+    match text.len() {
+        10 if !as_time && dashed(text) => return None,
+        19 if dashed(text) => return None,
+        _ => {}
+    }
+    if as_time {
+        let t = parse_time_of_any_day(text, false)?;
+        return t.garbage.then(|| match is_moment_text(text) {
+            true => "datetime",
+            false => "time",
+        });
+    }
+    let t = parse_datetime(text, DateRules::COMPARED)?;
+    t.garbage.then_some(match t.has_time {
+        true => "datetime",
+        false => "date",
+    })
+}
+
 fn datetime_shape(s: &[u8]) -> bool {
     let digits = s.iter().take_while(|b| b.is_ascii_digit()).count();
     let end = s.len()
@@ -297,6 +331,15 @@ fn begins_with_date(s: &[u8]) -> bool {
     compact || parts.clone().count() == 3 && parts.into_iter().all(digits)
 }
 
+/// What makes a number of the digits before it.
+fn is_exponent(s: &[u8]) -> bool {
+    let [b'e' | b'E', s @ ..] = s else {
+        return false;
+    };
+    let digits = s.strip_prefix(b"-").or(s.strip_prefix(b"+")).unwrap_or(s);
+    digits.first().is_some_and(u8::is_ascii_digit)
+}
+
 fn time_of_day(text: &[u8], rounds: bool, allow_invalid: bool) -> Option<Parsed<Time>> {
     let s = trim_start(text);
     let (neg, s) = match s {
@@ -315,7 +358,7 @@ fn time_of_day(text: &[u8], rounds: bool, allow_invalid: bool) -> Option<Parsed<
             });
         }
     }
-    if !neg && (s.len() >= 12 || s.contains(&b'-')) && datetime_shape(s) {
+    if !neg && may_be_moment(s) {
         let any = DateRules {
             rounds,
             allow_invalid,
@@ -380,7 +423,7 @@ fn time_of_day(text: &[u8], rounds: bool, allow_invalid: bool) -> Option<Parsed<
     if let [b'.', tail @ ..] = rest {
         (behind, rest) = fraction(tail);
     }
-    if mi > 59 || sec > 59 {
+    if mi > 59 || sec > 59 || is_exponent(rest) {
         return None;
     }
     let hours = (days.min(4_000_000) * 24)

@@ -140,6 +140,12 @@ impl VariableDef {
                     _ => return Err(wrong_type(self.name)),
                 };
                 let members = match value {
+                    // What the slow log has can be said at once.
+                    Value::Str(s)
+                        if s.eq_ignore_ascii_case("all") && self.name.starts_with("log_slow_") =>
+                    {
+                        Ok(members(names, u64::MAX))
+                    }
                     Value::Str(s) => set_named(names, s).map_err(str::to_string),
                     _ => set_numbered(names, &given).ok_or(given),
                 };

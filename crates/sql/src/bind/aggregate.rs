@@ -136,8 +136,7 @@ impl Binder<'_> {
         let ty = func.ty(&args[..values], self.scope.env.div_precision)?;
         let mut ty = self.localized(ty, &args[..values]);
         if func == AggFunc::GroupConcat {
-            let chars = self.list_length() / ty.ty.collation.charset().min_width();
-            ty = ExprType::string(chars as u64, ty.ty.collation, ty.coercibility, true);
+            ty = self.type_of_list(&ty);
         }
         let list = (func.is_list()).then(|| {
             Box::new(ListOptions {
@@ -205,6 +204,15 @@ impl Binder<'_> {
         Ok(said)
     }
 
+    /// The type of GROUP_CONCAT. As a number it has no digits behind the point but those of what it is beside.
+    fn type_of_list(&self, ty: &ExprType) -> ExprType {
+        let chars = self.list_length() / ty.ty.collation.charset().min_width();
+        ExprType {
+            decimals: 0,
+            ..ExprType::string(chars as u64, ty.ty.collation, ty.coercibility, true)
+        }
+    }
+
     /// `group_concat_max_len`
     fn list_length(&self) -> usize {
         let variables = &self.scope.env.variables;
@@ -244,10 +252,12 @@ impl Binder<'_> {
         };
         match binder.aggregate(func, name, call) {
             Ok(e) => Ok(Some(around.add(e))),
+            // What it names there is an item of the list, and no column of its tables: it counts rows of this query.
             Err(e)
-                if e.code == codes::INVALID_GROUP_FUNC_USE
-                    && !around.scope.in_aggregate
-                    && !self.scope.env.sql_mode.has(SqlMode::ANSI) =>
+                if e.code == codes::BAD_FIELD_ERROR && self.scope.takes_aggregates()
+                    || e.code == codes::INVALID_GROUP_FUNC_USE
+                        && !around.scope.in_aggregate
+                        && !self.scope.env.sql_mode.has(SqlMode::ANSI) =>
             {
                 for ((f, n), seen) in frames.iter().zip(seen) {
                     let mut frame = f.frame.borrow_mut();

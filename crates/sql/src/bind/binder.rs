@@ -34,7 +34,7 @@ use narwal_types::errors;
 use narwal_types::errors::codes;
 use narwal_types::temporal_parse::{DateRules, parse_datetime, parse_time};
 use narwal_types::{
-    Charset, Collation, ColumnType, Fixed, FixedKind, SqlError, SqlResult, TypeKind, Value,
+    Charset, Collation, ColumnType, Decimal, Fixed, FixedKind, SqlError, SqlResult, TypeKind, Value,
 };
 use std::borrow::Cow;
 
@@ -298,6 +298,15 @@ impl Expr {
     }
 }
 
+/// The constant -9223372036854775808, which has no opposite among the integers.
+fn is_least_bigint(e: &Expr) -> bool {
+    match &e.kind {
+        ExprKind::Literal(v) => *v == Value::Int(i64::MIN),
+        ExprKind::Neg(of) => matches!(of.kind, ExprKind::Literal(Value::UInt(n)) if n == 1 << 63),
+        _ => false,
+    }
+}
+
 /// The text of an ENUM or SET; other expressions as they are.
 pub(super) fn member_as_text(e: Expr) -> Expr {
     if !e.ty.ty.is_member() {
@@ -476,6 +485,7 @@ impl Binder<'_> {
     fn assignment(&self, name: &str, value: &Ast) -> SqlResult<Expr> {
         let e = self.expr(value)?;
         let ty = user_variable::type_of_assignment(&e.ty);
+        user_variable::note_text(name, &ty, self.scope.env);
         let kind = ExprKind::SetUserVariable(name.into(), boxed(e));
         Ok(make(kind, ty))
     }
@@ -1339,6 +1349,10 @@ impl Binder<'_> {
                 }
                 let e = as_operand(inner()?);
                 fixed::check_unary(&e.ty, "-")?;
+                if is_least_bigint(&e) {
+                    let n = Decimal::from_i128(1 << 63, 0);
+                    return Ok(Expr::literal(Value::Decimal(n)));
+                }
                 let ty = types::negated(&e.ty);
                 make(ExprKind::Neg(boxed(e)), ty)
             }
@@ -1352,7 +1366,8 @@ impl Binder<'_> {
             UnaryOp::BitNot => {
                 let e = as_operand(inner()?);
                 fixed::check_unary(&e.ty, "~")?;
-                let ty = ExprType::bigint(true, e.ty.nullable).with_width(types::BIGINT_CHARS);
+                let ty =
+                    ExprType::bigint(true, e.ty.nullable).with_chars(types::BIGINT_CHARS, false);
                 make(ExprKind::BitNot(boxed(e)), ty)
             }
             UnaryOp::Binary => self.cast(inner()?, &CastType::Binary(None))?,
@@ -1638,7 +1653,7 @@ impl Binder<'_> {
     }
 
     fn date_add(&self, d: Expr, amount: &Ast, u: ast::Unit, negated: bool) -> SqlResult<Expr> {
-        let amount = self.expr(amount)?;
+        let amount = bits::as_number(self.expr(amount)?);
         Ok(self.date_add_unit(d, amount, unit(u)?, negated))
     }
 
@@ -1724,11 +1739,15 @@ impl Binder<'_> {
             ty = ExprType::string(longest, ty.ty.collation, ty.coercibility, ty.nullable);
         }
         if func.name() == "chr" {
-            ty.ty.collation = self.collation_of_database();
+            // Of four bytes.
+            let c = self.collation_of_database();
+            let chars = 4 / c.charset().max_width() as u64;
+            ty = ExprType::string(chars, c, ty.coercibility, ty.nullable);
         }
         // A text that is cut is NULL in strict mode, so any text may be.
         let strict = self.scope.env.sql_mode.strict();
-        if strict && func.results.is_none() && ty.ty.is_string() && func.name() != "version" {
+        let is_text = ty.ty.is_string() || ty.ty.fixed().is_some();
+        if strict && func.results.is_none() && is_text && func.name() != "version" {
             ty.nullable = true;
         }
         let args = meet::in_call(func, args, &ty, self.scope.env)?;
@@ -2362,10 +2381,20 @@ fn temporal_literal(kind: TemporalKind, text: &str, env: &StatementEnv) -> SqlRe
         let in_date = !no_day && (d.month == 0 || d.day == 0);
         !of(SqlMode::NO_ZERO_DATE, no_day && micros == 0) && !of(SqlMode::NO_ZERO_IN_DATE, in_date)
     };
+    // A mode of now refuses what was there when the statement was prepared.
+    let lost = |kind| {
+        let told = format!("Incorrect datetime value: '{text}'");
+        env.warn(codes::TRUNCATED_WRONG_VALUE, told);
+        let ty = ExprType::of_column(ColumnType::new(kind), true);
+        make(ExprKind::Literal(Value::Null), ty)
+    };
     let v = match kind {
         TemporalKind::Date => match parse_datetime(text.as_bytes(), rules) {
             Some(p) if !p.garbage && !p.has_time && allowed(&p.value.date, 0) => {
                 Value::Date(p.value.date)
+            }
+            Some(p) if !p.garbage && !p.has_time && env.was_prepared.get() => {
+                return Ok(lost(TypeKind::Date));
             }
             _ => return Err(bad("DATE")),
         },
@@ -2376,6 +2405,9 @@ fn temporal_literal(kind: TemporalKind, text: &str, env: &StatementEnv) -> SqlRe
         TemporalKind::Timestamp => match parse_datetime(text.as_bytes(), rules) {
             Some(p) if !p.garbage && p.has_time && allowed(&p.value.date, p.value.micros) => {
                 Value::DateTime(p.value)
+            }
+            Some(p) if !p.garbage && p.has_time && env.was_prepared.get() => {
+                return Ok(lost(TypeKind::DateTime(p.value.fsp)));
             }
             _ => return Err(bad("DATETIME")),
         },

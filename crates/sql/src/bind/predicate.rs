@@ -7,6 +7,7 @@ use crate::env::StatementEnv;
 use crate::expr::call::wrong_arguments;
 use crate::expr::func::Func;
 use crate::expr::functions::json;
+use crate::expr::functions::string::LIKE_ESCAPED;
 use crate::expr::node::{
     CmpOp, Coercibility, EvalCtx, Expr, ExprKind, ExprType, NoRow, Steadiness, SubqueryUse, make,
 };
@@ -141,6 +142,10 @@ impl Binder<'_> {
         let escape = match escape {
             Some(x) => {
                 let x = self.expr(x)?;
+                if !is_known(&x) && is_constant_at_run(&x) {
+                    let like = self.call(&LIKE_ESCAPED, vec![shown(e), shown(p), x])?;
+                    return Ok(negated_if(negated, like));
+                }
                 if x.ty.ty.is_character() {
                     set = x.ty.ty.collation.charset();
                 }
@@ -227,6 +232,22 @@ fn like_escape(e: &Expr, env: &StatementEnv) -> SqlResult<Option<String>> {
         true => Ok(Some(text)),
         false => Err(wrong_arguments("ESCAPE")),
     }
+}
+
+/// True if a run of the statement has one value of it, whatever that is.
+fn is_constant_at_run(e: &Expr) -> bool {
+    !e.any(&|e| match &e.kind {
+        ExprKind::Column { .. }
+        | ExprKind::Outer(_)
+        | ExprKind::Aggregate(..)
+        | ExprKind::Window(_)
+        | ExprKind::Item(..)
+        | ExprKind::InsertValue(_)
+        | ExprKind::Stored(_) => true,
+        ExprKind::Subquery(s) => !s.outer.is_empty(),
+        ExprKind::Func { func, args } => func.steadiness(args.len()) == Steadiness::Row,
+        _ => false,
+    })
 }
 
 /// True if the value is the same whenever the statement runs: made of literals alone.

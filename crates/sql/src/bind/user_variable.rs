@@ -13,9 +13,13 @@ const DECIMAL_CHARS: u32 = 83;
 
 /// The type of `@x` now. A plan notes it, for it fits only as long as the variable's kind stays.
 pub(super) fn type_now(name: &str, env: &StatementEnv) -> ExprType {
-    let mut kind = UserKind::Null;
-    (env.variables).with_user(name, &mut |v, c| kind = UserKind::of(v, c));
+    let mut kind = env.variables.user_kind(name);
     env.user_kinds.borrow_mut().push((name.into(), kind));
+    if let UserKind::Null | UserKind::Text(_) = kind
+        && let Some(c) = collation_of_assigned(name, env)
+    {
+        kind = UserKind::Text(c);
+    }
     let text = |c| ExprType::string(CHARS, c, Coercibility::Implicit, true);
     match kind {
         UserKind::Null => text(Collation::Binary),
@@ -27,6 +31,28 @@ pub(super) fn type_now(name: &str, env: &StatementEnv) -> ExprType {
         UserKind::Double => ExprType::double_with(NOT_FIXED, true),
         UserKind::Text(c) => text(c),
     }
+}
+
+/// Notes the collation that a value gives to a variable: names of it behind the assignment have that collation, though their
+/// kind is still the one that the variable had before the statement.
+pub(super) fn note_text(name: &str, ty: &ExprType, env: &StatementEnv) {
+    if ty.null {
+        return;
+    }
+    let collation = match ty.ty.is_string() {
+        true => ty.ty.collation,
+        false => env.collation,
+    };
+    let mut texts = env.user_texts.borrow_mut();
+    texts.push((name.to_lowercase().into(), collation));
+}
+
+fn collation_of_assigned(name: &str, env: &StatementEnv) -> Option<Collation> {
+    let texts = env.user_texts.borrow();
+    let mut latest = texts.iter().rev();
+    latest
+        .find(|(n, _)| n.eq_ignore_ascii_case(name))
+        .map(|(_, c)| *c)
 }
 
 /// The type of `@x := value`. A date is kept as a text, with the collation that MariaDB gives to digits.

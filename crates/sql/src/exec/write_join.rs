@@ -13,7 +13,8 @@ use crate::exec::outcome::Outcome;
 use crate::expr::node::ImageRow;
 use crate::plan::dml::store_mode;
 use crate::plan::dml::{NewValue, Target, WriteJoinPlan};
-use crate::plan::query::{LockSpec, TablePlan};
+use crate::plan::query::{Leaf, LockSpec, Rows, TablePlan};
+use narwal_engine::Table;
 use narwal_engine::Transaction;
 use narwal_types::convert::StoreMode;
 use narwal_types::errors::codes;
@@ -135,6 +136,7 @@ impl WriteJoinPlan {
     ) -> SqlResult<()> {
         let env = ctx.env;
         let mode = store_mode(env, self.ignore, true);
+        let drives = self.is_driven_by(&target.table);
         let Found { seen, mut rows } = found;
         seen.finish(env, &mut |row| {
             rows.push(row, env.table_room(), env).map(|()| true)
@@ -151,8 +153,11 @@ impl WriteJoinPlan {
             match self.one(txn, ctx, target, &mode, tally.matched, pk, &new) {
                 Ok(c) => tally.changed += u64::from(c),
                 Err(e) if self.ignore && ignorable(&e) => {
-                    // As MariaDB, which does not tell of duplicates here.
-                    if e.code != codes::DUP_ENTRY {
+                    // As MariaDB, which does not tell of duplicates here, and counts those as changed that it finds when
+                    // the join was read.
+                    if e.code == codes::DUP_ENTRY {
+                        tally.changed += u64::from(!self.delete && !drives);
+                    } else {
                         tally.skipped += 1;
                         env.warn_error(&e);
                     }
@@ -162,6 +167,21 @@ impl WriteJoinPlan {
             Ok(true)
         })?;
         Ok(())
+    }
+
+    /// True if the join is written with the table in front, and it is there once: MariaDB mostly changes its rows while it
+    /// reads them.
+    fn is_driven_by(&self, table: &Table) -> bool {
+        let Some(TablePlan {
+            rows: Rows::Join(join),
+            ..
+        }) = &self.query.table
+        else {
+            return true;
+        };
+        let is_it = |l: &&Leaf| l.plan.table.def.id == table.def.id;
+        join.leaves.iter().filter(is_it).count() == 1
+            && join.leaves.first().is_some_and(|l| is_it(&l))
     }
 
     /// Changes one row; false if it stays as it is.

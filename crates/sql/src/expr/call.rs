@@ -3,7 +3,7 @@
 use super::compare::{as_moment, compare_one};
 use crate::expr::node::Call;
 use crate::expr::node::Function;
-use crate::expr::node::{EvalCtx, Expr, RowAccess};
+use crate::expr::node::{EvalCtx, Expr, ExprKind, RowAccess};
 use crate::expr::node::{Nulls, Operands, Run};
 use crate::expr::value::{Val, Warn, date_rules, with_text};
 use crate::seeded::Seeded;
@@ -127,12 +127,23 @@ impl<'a> Call<'a, '_> {
         }
     }
 
+    /// An argument in a numeric place: a literal `0x41` is a number there.
+    pub(crate) fn number(&self, i: usize) -> ValueRef<'_> {
+        let is_literal = |e: &Expr| e.ty.bits && matches!(e.kind, ExprKind::Literal(_));
+        match self.v(i) {
+            ValueRef::Bytes(b) if self.exprs().get(i).is_some_and(is_literal) => {
+                ValueRef::UInt(b.iter().fold(0, |n, byte| n << 8 | u64::from(*byte)))
+            }
+            v => v,
+        }
+    }
+
     pub(crate) fn int(&self, i: usize) -> i64 {
-        to_i64(self.v(i), &mut Warn(self.ctx.env))
+        to_i64(self.number(i), &mut Warn(self.ctx.env))
     }
 
     pub(crate) fn f64(&self, i: usize) -> f64 {
-        to_f64(self.v(i), &mut Warn(self.ctx.env))
+        to_f64(self.number(i), &mut Warn(self.ctx.env))
     }
 
     pub(crate) fn text(&self, i: usize) -> String {
@@ -419,17 +430,22 @@ impl<'a> Call<'a, '_> {
         super::types::compare_collation(self.exprs(), self.func.name()).unwrap_or_default()
     }
 
-    pub(crate) fn compare(&self, a: usize, b: usize) -> Option<Ordering> {
-        let c = match self.exprs() {
+    /// The collation that two of the arguments are compared by.
+    pub(crate) fn shared_collation_of(&self, a: usize, b: usize) -> Collation {
+        match self.exprs() {
             [] => Collation::default(),
             args => super::types::compare_collation([&args[a], &args[b]], self.func.name())
                 .unwrap_or_default(),
-        };
+        }
+    }
+
+    pub(crate) fn compare(&self, a: usize, b: usize) -> Option<Ordering> {
+        let c = self.shared_collation_of(a, b);
         compare_one(self.v(a), self.v(b), c, self.ctx.env)
     }
 
     pub(crate) fn bits(&self, i: usize) -> u64 {
-        to_integer(self.v(i), &mut Warn(self.ctx.env)) as u64
+        to_integer(self.number(i), &mut Warn(self.ctx.env)) as u64
     }
 
     /// The first argument for BIN and OCT: its digits behind the point are cut off.
@@ -441,7 +457,7 @@ impl<'a> Call<'a, '_> {
             ValueRef::Double(x) => {
                 to_integer(ValueRef::Double(x.trunc()), &mut Warn(self.ctx.env)) as u64
             }
-            _ => self.bits(0),
+            v => to_integer(v, &mut Warn(self.ctx.env)) as u64,
         }
     }
 

@@ -6,9 +6,10 @@ use crate::expr::value::{Val, Warn, date_rules, rounds};
 use narwal_types::charset::shown;
 use narwal_types::collation::char_prefix;
 use narwal_types::convert;
-use narwal_types::convert::{to_decimal, to_f64, to_integer};
+use narwal_types::convert::{no_moment, to_decimal, to_f64, to_integer};
 use narwal_types::errors::{abridged, codes};
 use narwal_types::temporal::TIME_MAX;
+use narwal_types::temporal_parse::leftover;
 use narwal_types::{Charset, ColumnType, Decimal, SqlResult, TypeKind, Value, ValueRef};
 
 impl Expr {
@@ -257,8 +258,21 @@ fn double_as_integer(f: f64, unsigned: bool, env: &StatementEnv) -> i128 {
     }
 }
 
-/// The note about digits of a text that are beyond those of a moment, or of a time.
+/// The warning about what a text has behind a moment, or a time, and the note about digits that are beyond those of one.
 pub(super) fn note_digits(r: ValueRef<'_>, kind: &str, env: &StatementEnv) {
+    let rest = match r {
+        ValueRef::Str(s) | ValueRef::Bytes(s) => leftover(s, kind != "datetime"),
+        _ => None,
+    };
+    if let Some(read) = rest {
+        let kind = if kind == "time" || kind == "datetime" {
+            read
+        } else {
+            kind
+        };
+        let told = format!("Truncated incorrect {kind} value: '{}'", no_moment(r));
+        return env.warn(codes::TRUNCATED_WRONG_VALUE, told);
+    }
     if !convert::has_more_digits(r) {
         return;
     }

@@ -6,7 +6,9 @@ use crate::expr::value::{Warn, rounds};
 use narwal_types::convert::no_moment;
 use narwal_types::convert::{number_as_time, number_parts, to_decimal, to_f64};
 use narwal_types::errors::codes;
-use narwal_types::temporal_parse::{DateRules, datetime_from_number, parse_datetime, parse_time};
+use narwal_types::temporal_parse::{
+    DateRules, datetime_from_number, leftover, parse_datetime, parse_time,
+};
 use narwal_types::{Collation, Date, DateTime, Decimal, Time, TypeKind, ValueRef};
 use std::cmp::Ordering;
 
@@ -146,16 +148,16 @@ fn compare_temporal(a: ValueRef<'_>, b: ValueRef<'_>, env: &StatementEnv) -> Ord
         };
         return t(a).cmp(&t(b));
     }
-    let key = |v: ValueRef<'_>, beside: ValueRef<'_>| -> (u32, u64) {
+    let key = |v: ValueRef<'_>| -> (u32, u64) {
         let t = match v {
             ValueRef::Date(d) => d.at_midnight(),
             ValueRef::DateTime(t) => t,
             ValueRef::Time(t) => as_moment(t, env).unwrap_or_default(),
-            v => read_datetime(v, matches!(beside, ValueRef::Date(_)), env),
+            v => read_datetime(v, env),
         };
         (t.date.pack(), t.micros)
     };
-    key(a, b).cmp(&key(b, a))
+    key(a).cmp(&key(b))
 }
 
 /// A time as a moment: on the statement's date, or under ZERO_DATE_TIME_CAST in the year 0, where one below zero is none.
@@ -207,7 +209,7 @@ fn warn(env: &StatementEnv, kind: &str, v: ValueRef<'_>) {
 }
 
 /// A string or number beside a date or datetime; what is no date is the zero date, with a warning.
-pub fn read_datetime(v: ValueRef<'_>, beside_date: bool, env: &StatementEnv) -> DateTime {
+pub fn read_datetime(v: ValueRef<'_>, env: &StatementEnv) -> DateTime {
     let rules = DateRules {
         rounds: rounds(env),
         ..DateRules::COMPARED
@@ -216,7 +218,7 @@ pub fn read_datetime(v: ValueRef<'_>, beside_date: bool, env: &StatementEnv) -> 
         ValueRef::Str(s) | ValueRef::Bytes(s) => match parse_datetime(s, rules) {
             Some(p) => {
                 if p.garbage {
-                    warn(env, if beside_date { "date" } else { "datetime" }, v);
+                    warn(env, if p.has_time { "datetime" } else { "date" }, v);
                 }
                 p.value
             }
@@ -241,7 +243,7 @@ fn read_time(v: ValueRef<'_>, env: &StatementEnv) -> Time {
     let t = match v {
         ValueRef::Str(s) | ValueRef::Bytes(s) => parse_time(s, rounds(env)).map(|p| {
             if p.garbage {
-                warn(env, "time", v);
+                warn(env, leftover(s, true).unwrap_or("time"), v);
             }
             p.value
         }),

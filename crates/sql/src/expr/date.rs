@@ -84,6 +84,11 @@ impl IntervalUnit {
         !matches!(self, Day | Week | Month | Quarter | Year | YearMonth)
     }
 
+    /// It has days and no part above them.
+    pub fn has_day(self) -> bool {
+        matches!(self, Day | DayMicrosecond | DaySecond | DayMinute | DayHour)
+    }
+
     /// It has no part above the hour... day: it may be added to a TIME.
     pub fn has_months(self) -> bool {
         matches!(self, Month | Quarter | Year | YearMonth)
@@ -242,7 +247,10 @@ impl Interval {
             if !t.date.is_real() {
                 return None;
             }
-            let us = t.unix_micros() as i128 + self.micros;
+            let mut us = t.unix_micros() as i128 + self.micros;
+            if t.date.is_short_of_a_day() {
+                us += i128::from(DAY);
+            }
             t = DateTime::from_unix_micros(i64::try_from(us).ok()?, t.fsp)?;
             // Days are counted from the year 1 on.
             if t.date.year == 0 {
@@ -738,7 +746,9 @@ pub fn extract(unit: IntervalUnit, date: &Date, micros: u64) -> i64 {
 
 /// TIMESTAMPDIFF(unit, a, b): whole units from `a` to `b`.
 pub fn diff(unit: IntervalUnit, a: DateTime, b: DateTime) -> i64 {
-    let us = b.unix_micros() - a.unix_micros();
+    let counted =
+        |t: DateTime| t.date.day_number() * DAY + (t.unix_micros() - t.date.unix_days() * DAY);
+    let us = counted(b) - counted(a);
     let months = || {
         let (lo, hi, sign) = if us < 0 { (b, a, -1) } else { (a, b, 1) };
         let mut m = (hi.date.year as i64 - lo.date.year as i64) * 12 + hi.date.month as i64

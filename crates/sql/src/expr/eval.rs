@@ -5,10 +5,10 @@ use super::operators;
 use crate::expr::IntervalUnit;
 use crate::expr::arith::{Num, arith, bits, num, out_of_range};
 use crate::expr::compare::satisfied;
-use crate::expr::node::{EvalCtx, Expr, ExprKind, RowAccess, StoredCall};
+use crate::expr::node::{EvalCtx, Expr, ExprKind, ExprType, RowAccess, StoredCall};
 use crate::expr::value::{Val, Warn, truth};
 use crate::zone::seen;
-use narwal_types::convert::to_integer;
+use narwal_types::convert::{NoWarnings, to_f64, to_i64, to_integer};
 use narwal_types::errors::codes;
 use narwal_types::{Collation, Decimal, SqlError, SqlResult, TypeKind, Value, ValueRef};
 
@@ -135,7 +135,7 @@ impl Expr {
             ExprKind::SystemVariable { scope, name } => {
                 Ok(Val::Owned(ctx.env.system_variable(*scope, name)?))
             }
-            ExprKind::UserVariable(name) => user_variable(name, ctx),
+            ExprKind::UserVariable(name) => user_variable(name, &self.ty, ctx),
             ExprKind::SetUserVariable(name, e) => {
                 // With all digits that a quotient has.
                 let v = e.eval_unrounded(ctx, row)?.into_value();
@@ -383,8 +383,26 @@ pub(crate) fn bits_as_number(v: Val<'_>) -> Val<'_> {
     }
 }
 
+/// A user variable's value as the statement was bound, if an assignment in it has made something else of the variable.
+fn as_bound(v: Value, ty: &ExprType) -> Value {
+    match &v {
+        Value::Int(_) | Value::UInt(_) | Value::Decimal(_) | Value::Double(_) | Value::Float(_)
+            if ty.ty.is_string() =>
+        {
+            Value::str(v.to_text())
+        }
+        Value::Str(_) | Value::Bytes(_) if ty.ty.is_integer() => {
+            Value::Int(to_i64(v.as_ref(), &mut NoWarnings))
+        }
+        Value::Str(_) | Value::Bytes(_) if ty.ty.is_numeric() => {
+            Value::Double(to_f64(v.as_ref(), &mut NoWarnings))
+        }
+        _ => v,
+    }
+}
+
 /// `@name`: a copy, which may be long, and of which a statement may want thousands.
-fn user_variable<'a>(name: &str, ctx: &EvalCtx<'_>) -> SqlResult<Val<'a>> {
+fn user_variable<'a>(name: &str, ty: &ExprType, ctx: &EvalCtx<'_>) -> SqlResult<Val<'a>> {
     let mut value = Ok(Value::Null);
     ctx.env.variables.with_user(name, &mut |v, _| {
         let bytes = match v.as_ref() {
@@ -394,7 +412,7 @@ fn user_variable<'a>(name: &str, ctx: &EvalCtx<'_>) -> SqlResult<Val<'a>> {
         // With room for what is made of it.
         value = narwal_memory::reserve(4 * bytes).map(|()| v.clone());
     });
-    Ok(Val::Owned(value?))
+    Ok(Val::Owned(as_bound(value?, ty)))
 }
 
 /// A value that is stored in another form than it is seen in.

@@ -457,7 +457,7 @@ pub fn arith(op: ArithOp, a: &ExprType, b: &ExprType, div_precision: u8) -> Expr
         | ArithOp::BitOr
         | ArithOp::BitXor
         | ArithOp::ShiftLeft
-        | ArithOp::ShiftRight => ExprType::bigint(true, nullable).with_width(BIGINT_CHARS),
+        | ArithOp::ShiftRight => ExprType::bigint(true, nullable).with_chars(BIGINT_CHARS, false),
         ArithOp::IntDiv => {
             let digits = match (a.class(), a.ty.form.digits) {
                 (Class::Double, Some((all, behind))) => u32::from(all - behind),

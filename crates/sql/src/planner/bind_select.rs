@@ -12,6 +12,7 @@ use crate::planner::auto_is_null::what_null_finds;
 use crate::planner::condition::all_of;
 use crate::planner::full_group_by::Grouped;
 use crate::planner::logical::{Body, FromPlan, LogicalSelect};
+use crate::planner::of_groups;
 use crate::planner::resolve::Resolver;
 use crate::planner::subqueries::Subqueries;
 use crate::star::At;
@@ -473,6 +474,11 @@ impl SelectList {
     }
 }
 
+/// True if rows are wanted that the LIMIT leaves out.
+fn wants_all(s: &Select) -> bool {
+    s.distinct || s.with_ties || s.calc_found_rows
+}
+
 impl Resolver<'_> {
     /// Binds LIMIT's operands. `whole`: rows go to a client, who may have said how many it wants.
     pub fn limit(&self, limit: Option<&Limit>, whole: bool) -> SqlResult<Option<LimitPlan>> {
@@ -535,7 +541,7 @@ impl Resolver<'_> {
             outer,
             ..Scope::empty(env)
         };
-        let list = self.select_list(s, &shown, &base, &windows, subqueries)?;
+        let mut list = self.select_list(s, &shown, &base, &windows, subqueries)?;
         let marked = list.marked(subqueries);
         let items = marked.as_deref().unwrap_or(&list.items);
         let where_ = where_clause(s, &base)?;
@@ -564,13 +570,9 @@ impl Resolver<'_> {
             let groups = Grouped::new(&keys, &sources, &body, filter.as_ref());
             groups.check(grouped, s.distinct, &list.items, &order)?;
         }
+        of_groups::settle(&mut list.items, &mut list.columns, &aggregates, &keys);
         let limit = self.limit(s.limit.as_ref(), whole)?;
-        let all_rows = grouped
-            || !calls.is_empty()
-            || s.distinct
-            || s.with_ties
-            || s.calc_found_rows
-            || having.is_some();
+        let all_rows = grouped || !calls.is_empty() || having.is_some() || wants_all(s);
         let enough = match (&limit, &s.limit) {
             (Some(l), Some(_)) if !all_rows => rows_of(l),
             _ => None,

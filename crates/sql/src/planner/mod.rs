@@ -8,7 +8,7 @@
 //! | `with_order.rs`, `recursive.rs` | which tables of WITH name which; those that name themselves or each other |
 //! | `select.rs` | SELECT: from its names over the rules to its plan |
 //! | `bind_select.rs`, `subqueries.rs` | the clauses of a SELECT bound, and the subqueries in it |
-//! | `full_group_by.rs` | ONLY_FULL_GROUP_BY |
+//! | `full_group_by.rs`, `of_groups.rs` | ONLY_FULL_GROUP_BY; what columns of groups are |
 //! | `window.rs` | the sorts that window functions need |
 //! | `rules/` | what makes a plan better, one file each |
 //! | `physical.rs` | from the logical plan to the physical one |
@@ -31,6 +31,7 @@ mod handler;
 pub mod load;
 pub mod logical;
 pub mod merge;
+mod of_groups;
 pub mod physical;
 mod portion;
 mod recursive;

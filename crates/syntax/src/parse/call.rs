@@ -659,7 +659,7 @@ impl Parser<'_> {
         if !self.eat_tok(Tok::LParen) {
             return Ok(None);
         }
-        let n = self.uint()?;
+        let n = self.type_number()?;
         self.expect_tok(Tok::RParen)?;
         Ok(Some(n))
     }
@@ -697,9 +697,9 @@ impl Parser<'_> {
                 self.bump();
                 let mut digits = None;
                 if self.eat_tok(Tok::LParen) {
-                    let precision = self.uint()?;
+                    let precision = self.length_or_digits()?;
                     let scale = match self.eat_tok(Tok::Comma) {
-                        true => Some(self.uint()?),
+                        true => Some(self.few_digits()?),
                         false => None,
                     };
                     digits = Some((precision, scale));
@@ -724,9 +724,9 @@ impl Parser<'_> {
                 self.eat(Kw::PRECISION);
                 let mut digits = None;
                 if self.eat_tok(Tok::LParen) {
-                    let m = self.uint()?;
+                    let m = self.few_digits()?;
                     self.expect_tok(Tok::Comma)?;
-                    digits = Some((m, self.uint()?));
+                    digits = Some((m, self.few_digits()?));
                     self.expect_tok(Tok::RParen)?;
                 }
                 CastType::Double(digits)

@@ -483,11 +483,7 @@ impl Parser<'_> {
     }
 
     fn user_variable(&mut self) -> SqlResult<Expr> {
-        if self.token_text(self.peek_token()) == "@" {
-            self.bump();
-            return Err(self.error());
-        }
-        let name = self.at_name()?;
+        let name = self.named_at()?;
         if self.eat_tok(Tok::ColonEq) {
             let value = Box::new(self.nested(Self::expr)?);
             return Ok(Expr::Assign { name, value });

@@ -85,7 +85,7 @@ impl Parser<'_> {
         }
         let fields = self.comma_separated(|p| {
             Ok(match p.peek() {
-                Tok::UserVar => LoadField::Variable(p.at_name()?),
+                Tok::UserVar => LoadField::Variable(p.named_at()?),
                 _ => LoadField::Column(p.column_name()?.1),
             })
         })?;
@@ -188,7 +188,7 @@ impl Parser<'_> {
     /// A variable that a value goes into.
     pub(crate) fn variable_of_into(&mut self) -> SqlResult<IntoVariable> {
         if self.peek() == Tok::UserVar {
-            return Ok(IntoVariable::User(self.at_name()?));
+            return Ok(IntoVariable::User(self.named_at()?));
         }
         let name = self.ident()?;
         let field = match self.eat_tok(Tok::Dot) {

@@ -35,7 +35,7 @@ pub static AGGREGATES: &[AggregateFunction] = &[
             "How many values are not NULL; `COUNT(*)` counts rows.",
         ),
         Kind::Count,
-        |_| Ok(ExprType::bigint(false, false).with_width(BIGINT_CHARS)),
+        |_| Ok(ExprType::bigint(false, false).with_chars(BIGINT_CHARS, false)),
     ),
     entry(
         AggFunc::Sum,
@@ -238,7 +238,7 @@ fn average_type(t: &Typing<'_>) -> SqlResult<ExprType> {
 }
 
 fn bits_type(_: &Typing<'_>) -> SqlResult<ExprType> {
-    Ok(ExprType::bigint(true, false).with_width(BIGINT_CHARS))
+    Ok(ExprType::bigint(true, false).with_chars(BIGINT_CHARS, false))
 }
 
 fn spread_type(t: &Typing<'_>) -> SqlResult<ExprType> {

@@ -145,6 +145,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         |t| types::unify(t.types().skip(1), "nvl2"),
         |c| Ok(c.args[if c.v(0).is_null() { 2 } else { 1 }].clone()),
     )
+    .results(|i, _| i > 0)
     .takes_null(),
     &YEAR_OF,
 ];
@@ -250,7 +251,7 @@ fn extreme_moment<'a>(c: &Call<'a, '_>, wanted: Ordering, fsp: Option<u8>) -> Sq
         ValueRef::Date(d) => d.at_midnight(),
         ValueRef::DateTime(t) => t,
         ValueRef::Time(t) => as_moment(t, env).unwrap_or_default(),
-        v => read_datetime(v, fsp.is_none(), env),
+        v => read_datetime(v, env),
     };
     let key = |t: &DateTime| (t.date, t.micros);
     let mut best = moment(0);
@@ -347,7 +348,7 @@ fn name_const_type(t: &Typing<'_>) -> SqlResult<ExprType> {
         _ => literal(e),
     };
     if t.args.iter().all(constant) {
-        return Ok(t.arg(1));
+        return Ok(t.arg(1).with_nullable(true));
     }
     Err(crate::expr::call::wrong_arguments("NAME_CONST"))
 }

@@ -8,7 +8,7 @@ use crate::expr::date::{self, Interval, IntervalUnit};
 use crate::expr::locale::Locale;
 use crate::expr::node::{Call, ExprType, Function, Typing};
 use crate::expr::value::Val;
-use narwal_types::convert::{NoWarnings, no_moment, to_decimal};
+use narwal_types::convert::{self, NoWarnings, no_moment, to_decimal};
 use narwal_types::errors::codes;
 use narwal_types::temporal::{DAY, SECOND, days_in_month};
 use narwal_types::temporal_parse::parse_datetime;
@@ -390,28 +390,41 @@ fn extract<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     }
     // What is no date is a time, of more than a day perhaps.
     let of_time = unit.has_time() || unit == IntervalUnit::Day;
-    // The day of digits alone is that of a date.
-    let digits = |s: &[u8]| s.iter().all(u8::is_ascii_digit);
-    let of_date = match c.v(1) {
-        ValueRef::Str(s) | ValueRef::Bytes(s) => unit == IntervalUnit::Day && digits(s),
-        _ => false,
+    let text = match c.v(1) {
+        ValueRef::Str(s) | ValueRef::Bytes(s) => Some(s.trim_ascii_end()),
+        _ => None,
     };
+    let of_date = unit.has_day() && text.is_some_and(is_compact_date);
     let time = time_of_any_length(c.v(1), BEYOND_INTERVALS, c.rules().rounds);
     if let Some(t) = time.filter(|_| of_time && !of_date) {
         if is_interval(t) {
             note_digits(c.v(1), "time", c.ctx.env);
             return Call::opt_int(Some(part_of_time(unit, t)));
         }
-        let told = format!("Incorrect interval value: '{}'", no_moment(c.v(1)));
-        c.ctx.env.warn(codes::TRUNCATED_WRONG_VALUE, told);
-        return Ok(Val::NULL);
+        return Ok(no_interval(c));
     }
     if !of_time {
         let day = c.day(1);
         return Call::opt_int(day.map(|d| date::extract(unit, &d, 0)));
     }
+    if text.is_some() && convert::to_datetime(c.v(1), c.rules()).is_none() {
+        return Ok(no_interval(c));
+    }
     let t = c.datetime(1);
     Call::opt_int(t.map(|t| date::extract(unit, &t.date, t.micros)))
+}
+
+/// What has no part, with a warning.
+fn no_interval<'a>(c: &Call<'a, '_>) -> Val<'a> {
+    let told = format!("Incorrect interval value: '{}'", no_moment(c.v(1)));
+    c.ctx.env.warn(codes::TRUNCATED_WRONG_VALUE, told);
+    Val::NULL
+}
+
+/// A text that begins with digits alone: its day is that of a date.
+fn is_compact_date(s: &[u8]) -> bool {
+    let behind = s.iter().find(|b| !b.is_ascii_digit());
+    behind.is_none_or(u8::is_ascii_alphabetic)
 }
 
 /// A part of a time, which may have days.

@@ -22,7 +22,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "char",
         "n, ...",
         "The bytes of these numbers.",
-        |t| Ok(bytes(t.args.len() as u64 * 4, true)),
+        |t| Ok(bytes(t.args.len() as u64 * 4, t.nullable())),
         |c| c.string(bytes_from(c, 0)),
     )
     .takes_null()
@@ -40,7 +40,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "chr",
         "n",
         "The character of this number.",
-        |_| Ok(ExprType::text(1, true)),
+        |t| Ok(ExprType::text(4, t.nullable())),
         |c| text_in(c, bytes_of(c, 0), c.expr.ty.ty.collation.charset()),
     )
     .takes_numbers(),
@@ -116,13 +116,16 @@ fn units_from(c: &Call<'_, '_>, from: usize, unit: usize) -> Vec<u8> {
 }
 
 fn char_using_type(t: &Typing<'_>) -> SqlResult<ExprType> {
-    let n = t.args.len() as u64 - 1;
+    // Each number has up to four bytes.
+    let bytes_given = (t.args.len() as u64 - 1) * 4;
+    let nullable = t.args[1..].iter().any(|a| a.ty.nullable);
     Ok(match charset(t.args) {
-        "binary" => bytes(n * 4, true),
-        "latin1" | "ascii" | "utf8mb3" | "utf8mb4" => ExprType::text(n * 4, true),
-        other => {
-            let c = crate::lower::charset(other)?.default_collation();
-            ExprType::string(n * 4, c, Coercibility::Coercible, true)
+        "binary" => bytes(bytes_given, nullable),
+        name => {
+            let set = crate::lower::charset(name)?;
+            let chars = bytes_given / set.max_width() as u64;
+            let c = set.default_collation();
+            ExprType::string(chars, c, Coercibility::Coercible, nullable)
         }
     })
 }
@@ -186,7 +189,12 @@ fn checked_text<'a>(c: &Call<'a, '_>, b: Vec<u8>, charset: &str) -> SqlResult<Va
 }
 
 fn conv<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
-    let (from, to) = (c.int(1), c.int(2));
+    // Bases are numbers of 32 bits there.
+    let base = |i| match c.number(i) {
+        ValueRef::UInt(n) => i64::from(n as i32),
+        _ => i64::from(c.int(i) as i32),
+    };
+    let (from, to) = (base(1), base(2));
     let bases = 2..=36;
     if !bases.contains(&from.unsigned_abs()) || !bases.contains(&to.unsigned_abs()) {
         return Ok(Val::NULL);
@@ -199,7 +207,7 @@ fn conv<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     if t.is_empty() {
         return Ok(Val::NULL);
     }
-    let n = read_digits(t.trim(), from.unsigned_abs());
+    let n = read_digits(t.trim(), from.unsigned_abs(), from < 0);
     let minus = to < 0 && (n as i64) < 0;
     let n = if minus { (n as i64).unsigned_abs() } else { n };
     let digits = digits_of(n, to.unsigned_abs());
@@ -209,15 +217,21 @@ fn conv<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     }))
 }
 
-/// The number that digits of a base stand for, up to what is no digit. Too large ones are the largest.
-fn read_digits(text: &str, base: u64) -> u64 {
+/// The number that digits of a base stand for, up to what is no digit. Too large ones are the largest, of a signed base the
+/// largest with their sign.
+fn read_digits(text: &str, base: u64, signed: bool) -> u64 {
     let (negative, digits) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),
         None => (false, text),
     };
     let digits = digits.chars().map_while(|c| c.to_digit(base as u32));
     let n = digits.fold(0u64, |n, d| n.saturating_mul(base).saturating_add(d.into()));
-    if negative { n.wrapping_neg() } else { n }
+    match (negative, signed) {
+        (true, true) => n.min(1 << 63).wrapping_neg(),
+        (true, false) => n.wrapping_neg(),
+        (false, true) => n.min(i64::MAX as u64),
+        (false, false) => n,
+    }
 }
 
 /// A number in digits of a base.

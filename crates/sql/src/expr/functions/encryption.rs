@@ -31,14 +31,14 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "aes_encrypt",
         "text, key",
         "The text encrypted by AES-128 in ECB mode.",
-        |t| Ok(bytes((t.bytes(0) / 16 + 1) * 16, true)),
+        |t| Ok(bytes((t.bytes(0) / 16 + 1) * 16, t.nullable())),
         aes_encrypt,
     ),
     &Function::new(
         "compress",
         "text",
         "The text compressed by zlib.",
-        |t| Ok(bytes(t.bytes(0) * 120 / 100 + 12, true)),
+        |t| Ok(bytes(t.bytes(0) * 120 / 100 + 12, t.nullable())),
         compress,
     ),
     &Function::new(
@@ -66,14 +66,14 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "decode",
         "bytes, password",
         "What ENCODE made of a text.",
-        |t| Ok(bytes(t.bytes(0), true)),
+        |t| Ok(bytes(t.bytes(0), t.nullable())),
         |c| Ok(coded(c, Table::decode)),
     ),
     &Function::new(
         "encode",
         "text, password",
         "The text hidden by a password. This is no encryption that holds.",
-        |t| Ok(bytes(t.bytes(0), true)),
+        |t| Ok(bytes(t.bytes(0), t.nullable())),
         |c| Ok(coded(c, Table::encode)),
     ),
     &Function::new(
@@ -95,14 +95,14 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "old_password",
         "text",
         "The hash of passwords before 4.1.",
-        |_| Ok(ExprType::text(16, true)),
+        |t| Ok(ExprType::text(16, t.nullable())),
         old_password,
     ),
     &Function::new(
         "password",
         "text",
         "The hash that mysql_native_password keeps.",
-        |_| Ok(ExprType::text(41, true)),
+        |t| Ok(ExprType::text(41, t.nullable())),
         password,
     )
     .takes_null(),
@@ -129,7 +129,8 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "The SHA-2 digest of so many bits in hexadecimal digits; 0 stands for 256.",
         sha2_type,
         sha2,
-    ),
+    )
+    .takes_null(),
     &Function::new(
         "to_base64",
         "text",
@@ -170,6 +171,10 @@ fn digest_text<'a, B: AsRef<[u8]>>(
 }
 
 fn sha2<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    if c.v(0).is_null() {
+        return Ok(Val::NULL);
+    }
+    // NULL bits are none.
     match c.int(1) {
         224 => digest_text(c, digest::<sha2::Sha224>),
         0 | 256 => digest_text(c, digest::<sha2::Sha256>),
@@ -346,7 +351,7 @@ fn uncompressed_length<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
 
 fn to_base64_type(t: &Typing<'_>) -> SqlResult<ExprType> {
     let n = t.bytes(0).div_ceil(3) * 4;
-    Ok(ExprType::text(n + n.saturating_sub(1) / 76, true))
+    Ok(ExprType::text(n + n.saturating_sub(1) / 76, t.nullable()))
 }
 
 /// In lines of 76 characters.
@@ -508,7 +513,7 @@ fn random_type(t: &Typing<'_>) -> SqlResult<ExprType> {
 
 /// Bytes that can't be guessed: the system's.
 fn random_bytes<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
-    let n = to_integer(c.v(0), &mut crate::expr::value::Warn(c.ctx.env));
+    let n = to_integer(c.number(0), &mut crate::expr::value::Warn(c.ctx.env));
     if n == 0 {
         return Ok(Val::Owned(Value::bytes(Vec::new())));
     }

@@ -309,8 +309,9 @@ impl Function {
 /// Characters of the integers that a function gives, where they are fewer or more than its type's.
 fn integer_width(function: &str) -> Option<u32> {
     Some(match function {
-        "isnull" | "column_exists" | "column_check" | "dayofweek" | "weekday" | "benchmark"
-        | "sleep" | "get_lock" | "release_lock" | "is_free_lock" | "json_valid" | "json_exists"
+        "isnull" | "is_ipv4" | "is_ipv6" | "is_ipv4_compat" | "is_ipv4_mapped"
+        | "column_exists" | "column_check" | "dayofweek" | "weekday" | "benchmark" | "sleep"
+        | "get_lock" | "release_lock" | "is_free_lock" | "json_valid" | "json_exists"
         | "json_contains" | "json_contains_path" | "json_overlaps" | "json_equals" | "regexp" => 1,
         "quarter" | "strcmp" | "sign" | "bit_count" | "interval" => 2,
         "month" | "dayofmonth" | "hour" | "minute" | "second" | "week" | "weekofyear" | "field"
@@ -321,6 +322,7 @@ fn integer_width(function: &str) -> Option<u32> {
         "to_days" | "microsecond" | "ord" => 7,
         "datediff" => 8,
         "length"
+        | "lengthb"
         | "octet_length"
         | "char_length"
         | "uncompressed_length"

@@ -7,7 +7,7 @@ use crate::expr::value::Val;
 use crate::expr::value::Warn;
 use narwal_types::convert::{self, to_i64};
 use narwal_types::errors::codes;
-use narwal_types::{Collation, SqlResult, ValueRef};
+use narwal_types::{Collation, ColumnType, SqlResult, TypeKind, ValueRef};
 use narwal_types::{Fixed, FixedKind};
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -85,7 +85,12 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "connection_id",
         "",
         "The connection's number.",
-        unsigned_not_null,
+        |_| {
+            Ok(ExprType::of_column(
+                ColumnType::unsigned(TypeKind::Int),
+                false,
+            ))
+        },
         |c| Ok(Val::Ref(ValueRef::UInt(c.ctx.env.connection_id))),
     )
     .of_session(),
@@ -152,7 +157,10 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "sys_guid",
         "",
         "A number that is nowhere twice, in 32 hexadecimal digits.",
-        |_| Ok(ExprType::text(32, true)),
+        |_| {
+            let ascii = Collation::Latin1SwedishCi;
+            Ok(ExprType::string(32, ascii, Coercibility::Coercible, false))
+        },
         |c| Ok(Val::text(format!("{:016x}{:016x}", c.random(), c.random()))),
     )
     .volatile(),
@@ -160,7 +168,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "user",
         "",
         "The user and host that the client connected as.",
-        |_| Ok(system_text(384, true)),
+        |_| Ok(system_text(384, false)),
         |c| Ok(Val::text(c.ctx.env.user.to_string())),
     )
     .or(&["session_user", "system_user"])
@@ -169,7 +177,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "uuid",
         "",
         "A number that is nowhere twice, as a UUID.",
-        |_| Ok(ExprType::new_uuid()),
+        |_| Ok(ExprType::new_uuid().with_nullable(false)),
         uuid,
     )
     .volatile(),
@@ -254,7 +262,7 @@ fn last_insert_id<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
         env.last_insert_id_set.set(Some(0));
         return Ok(Val::NULL);
     }
-    let n = convert::to_u64(c.v(0), &mut Warn(env));
+    let n = convert::to_u64(c.number(0), &mut Warn(env));
     env.last_insert_id_set.set(Some(n));
     Ok(Val::Ref(ValueRef::UInt(n)))
 }

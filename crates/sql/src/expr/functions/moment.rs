@@ -302,7 +302,7 @@ fn from_unixtime_type(t: &Typing<'_>) -> SqlResult<ExprType> {
 
 fn from_unixtime<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     let env = c.ctx.env;
-    let seconds = to_decimal(c.v(0), &mut Warn(env));
+    let seconds = to_decimal(c.number(0), &mut Warn(env));
     let us = micros_of(&seconds, c.ctx.env).filter(|us| in_timestamp(*us, 0));
     let local = us.and_then(|us| DateTime::from_unix_micros(env.time_zone.local(us), 6));
     let Some(t) = local else {

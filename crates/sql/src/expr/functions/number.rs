@@ -80,7 +80,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
     .computes()
     .no_fixed(),
     &Function::new("bit_count", "n", "How many bits are 1.", int, |c| {
-        let bits = crate::expr::arith::bits(c.v(0), c.ctx.env);
+        let bits = crate::expr::arith::bits(c.number(0), c.ctx.env);
         Ok(Val::int(i64::from(bits.count_ones())))
     }),
     &CEILING,
@@ -152,7 +152,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
     .or(&["power"])
     .computes()
     .no_fixed(),
-    &Function::new("radians", "x", "An angle in radians.", double, |c| {
+    &Function::new("radians", "x", "An angle in radians.", |t| Ok(ExprType::double(t.nullable())), |c| {
         c.double(c.f64(0).to_radians())
     })
     .computes()
@@ -261,10 +261,14 @@ fn whole_of(arg: ExprType, nullable: bool) -> ExprType {
         TypeKind::Enum(_) | TypeKind::Set(_) => 5,
         _ => arg.int_digits(),
     };
-    let ty = match digits {
-        ..10 => ColumnType::unsigned(TypeKind::Int),
-        _ => ColumnType::unsigned(TypeKind::BigInt),
+    let small = match arg.ty.kind {
+        TypeKind::Bit(bits) => bits <= 32,
+        _ => digits < 10,
     };
+    let ty = ColumnType::unsigned(match small {
+        true => TypeKind::Int,
+        false => TypeKind::BigInt,
+    });
     ExprType::of_column(ty, nullable).with_chars(digits, false)
 }
 
@@ -280,16 +284,17 @@ fn whole_type(t: &Typing<'_>) -> SqlResult<ExprType> {
             ..ExprType::double(nullable)
         },
         Class::Int => whole_of(arg, nullable),
-        Class::Decimal if arg.int_digits() < 18 => {
-            // Without a sign there is nothing to carry into.
-            let digits = arg.int_digits() + u32::from(!arg.ty.unsigned);
+        Class::Decimal => {
+            // What is behind the point may carry into one digit more, away from zero.
+            let carries = arg.scale() > 0 && (!arg.ty.unsigned || t.name == CEILING.name);
+            let digits = (arg.int_digits() + u32::from(carries)).max(1);
             let ty = match digits {
-                ..10 => ExprType::int(nullable),
-                _ => ExprType::bigint(false, nullable),
+                0..10 => ExprType::int(nullable),
+                10..19 => ExprType::bigint(false, nullable),
+                _ => return Ok(ExprType::decimal(digits, 0, nullable).with_sign_of(&arg)),
             };
             ty.with_sign_of(&arg).with_digits(digits)
         }
-        Class::Decimal => ExprType::decimal(arg.int_digits(), 0, nullable).with_sign_of(&arg),
     })
 }
 

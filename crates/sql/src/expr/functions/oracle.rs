@@ -105,7 +105,7 @@ pub(in crate::expr) static CONCAT_OPERATOR: Function = Function::new(
     "concat_operator_oracle",
     "text, ...",
     "The texts one behind the other, without those that are NULL.",
-    |t: &Typing<'_>| t.string_of_all(t.all_chars(), true),
+    |t: &Typing<'_>| t.string_of_all(t.all_chars(), t.nullable()),
     concat,
 )
 .takes_null()

@@ -50,7 +50,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "The text with each match of an expression replaced. More than three arguments are MySQL's.",
         |t| {
             mysqls_arguments(t, 3)?;
-            t.string_of(0..3, 1 << 24, true)
+            t.string_of(0..3, 1 << 24, t.nullable())
         },
         |c| of_row(c, replace(c)),
     ),
@@ -60,7 +60,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "The first part that an expression matches. More than two arguments are MySQL's.",
         |t| {
             mysqls_arguments(t, 2)?;
-            t.string_of(0..2, t.chars(0), true)
+            t.string_of(0..2, t.chars(0), t.nullable())
         },
         |c| of_row(c, substr(c)),
     ),

@@ -1,12 +1,15 @@
 //! Strings: putting together, cutting, searching, changing.
 
-use super::typing::{int, int_not_null, like_first};
+use super::typing::{bigint, int, int_not_null, like_first};
+use crate::expr::call::wrong_arguments;
 use crate::expr::compare::compare_one;
-use crate::expr::node::{Call, ExprType, Function, Typing};
+use crate::expr::node::{Call, ExprKind, ExprType, Function, Typing};
 use crate::expr::value::Val;
 use crate::expr::value::with_text;
+use crate::like::{escape_char, like};
+use narwal_syntax::SqlMode;
 use narwal_types::work::{Work, in_pieces};
-use narwal_types::{Charset, SqlResult, ValueRef};
+use narwal_types::{Charset, SqlResult, Value, ValueRef};
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
@@ -62,6 +65,36 @@ pub(in crate::expr) static TRIM_TRAILING: Function = Function::new(
     |c| trim(c, false, true),
 );
 
+/// LIKE whose ESCAPE is known when the statement runs.
+pub(crate) static LIKE_ESCAPED: Function = Function::new(
+    " like",
+    "text, pattern, escape",
+    "Whether the text matches the pattern.",
+    int,
+    |c| {
+        let collation = c.shared_collation_of(0, 1);
+        let escape = (!c.v(2).is_null()).then(|| c.text(2));
+        let least = usize::from(c.ctx.env.sql_mode.has(SqlMode::NO_BACKSLASH_ESCAPES));
+        if let Some(e) = &escape
+            && !(least..=1).contains(&e.chars().count())
+        {
+            return Err(wrong_arguments("ESCAPE"));
+        }
+        if c.v(0).is_null() || c.v(1).is_null() {
+            return Ok(Val::NULL);
+        }
+        let escape = escape_char(escape.as_deref(), c.charset(2), collation);
+        Ok(Val::bool(Some(like(
+            &c.bytes(0),
+            &c.bytes(1),
+            escape,
+            collation,
+        ))))
+    },
+)
+.takes_null()
+.predicate();
+
 pub(super) static FUNCTIONS: &[&Function] = &[
     &Function::new(
         "ascii",
@@ -73,7 +106,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
             Ok(Val::int(i64::from(first.unwrap_or(0))))
         },
     ),
-    &Function::new("bit_length", "text", "The length in bits.", int, |c| {
+    &Function::new("bit_length", "text", "The length in bits.", bigint, |c| {
         Ok(Val::int(c.byte_length(0) * 8))
     })
     .takes_texts(),
@@ -106,7 +139,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "The n-th of the texts.",
         |t| {
             let longest = t.types().skip(1).map(ExprType::chars).max();
-            t.string_of_all(longest.unwrap_or(0), true)
+            t.string_of(1..t.args.len(), longest.unwrap_or(0), true)
         },
         elt,
     )
@@ -137,7 +170,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "insert",
         "text, from, length, new",
         "The text with another one in place of some characters.",
-        |t| t.string_of_all(t.chars(0) + t.chars(3), true),
+        |t| t.string_of_both(0, 3, t.chars(0) + t.chars(3), t.nullable()),
         insert,
     ),
     &Function::new(
@@ -174,7 +207,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "lpad",
         "text, n[, filling]",
         "The text made n characters long by a filling in front.",
-        |t| t.string_of_first(wanted_chars(t), true),
+        |t| t.string_of_both(0, 2, wanted_chars(t), may_not_fill(t)),
         |c| pad(c, true),
     ),
     &Function::new(
@@ -207,7 +240,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "text",
         "The text as a literal that SQL reads.",
         // NULL is the word.
-        |t| t.string_of_all((t.chars(0) * 2 + 2).max(4), true),
+        |t| t.string_of_all((t.chars(0) * 2 + 2).max(4), t.nullable()),
         quote,
     )
     .takes_null()
@@ -222,7 +255,9 @@ pub(super) static FUNCTIONS: &[&Function] = &[
                 None if t.arg(1).null => 0,
                 None => u64::from(u32::MAX),
             };
-            t.string_of_first(chars, true)
+            // So many that nobody knows may be too many.
+            let nullable = t.nullable() || t.literal_int(1).is_none();
+            t.string_of_first(chars, nullable)
         },
         |c| {
             let mut text = Vec::new();
@@ -234,7 +269,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "replace",
         "text, part, new",
         "The text with each occurrence of a part replaced.",
-        |t| t.string_of_all(replaced_chars(t), true),
+        |t| t.string_of_all(replaced_chars(t), t.nullable()),
         replace,
     )
     .takes_null()
@@ -263,7 +298,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "rpad",
         "text, n[, filling]",
         "The text made n characters long by a filling behind.",
-        |t| t.string_of_first(wanted_chars(t), true),
+        |t| t.string_of_both(0, 2, wanted_chars(t), may_not_fill(t)),
         |c| pad(c, false),
     ),
     &Function::new(
@@ -284,7 +319,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
                 None if t.arg(0).null => 0,
                 None => u64::from(u32::MAX),
             };
-            Ok(ExprType::text(n, true))
+            Ok(ExprType::text(n, t.literal_int(0).is_none()))
         },
         |c| repeated(c, b" ", c.int(0)),
     ),
@@ -349,6 +384,16 @@ fn end_type(t: &Typing<'_>) -> SqlResult<ExprType> {
         None => all,
     };
     t.string_of_first(chars, t.nullable())
+}
+
+/// LPAD and RPAD may be NULL: an argument is, or there may be nothing to fill with.
+fn may_not_fill(t: &Typing<'_>) -> bool {
+    let fills = match t.args.get(2).map(|a| &a.kind) {
+        Some(ExprKind::Literal(Value::Str(s))) => !s.is_empty(),
+        Some(_) => false,
+        None => true,
+    };
+    t.nullable() || !fills || t.literal_int(1).is_none()
 }
 
 /// LPAD and RPAD: the length that is asked for.

@@ -61,7 +61,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "sformat",
         "format[, value, ...]",
         "The format with {} replaced by values.",
-        |t| t.string_of_all(1 << 24, true),
+        |t| t.string_of_all(1 << 24, t.nullable()),
         super::sformat::sformat,
     ),
     &Function::new(
@@ -75,7 +75,13 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "substr_oracle",
         "text, from[, length]",
         "SUBSTR in Oracle's way: position 0 is 1.",
-        |t| t.string_of_first(t.chars(0), true),
+        |t| {
+            let chars = match t.literal_int(2) {
+                Some(n) => t.chars(0).min(n.max(0) as u64),
+                None => t.chars(0),
+            };
+            t.string_of_first(chars, true)
+        },
         substr_oracle,
     ),
     &Function::new(
@@ -192,7 +198,7 @@ fn format_type(t: &Typing<'_>) -> SqlResult<ExprType> {
     let n = shown_digits(&t.arg(0), places).max(1);
     Ok(ExprType::text(
         n + n / 3 + places + (places > 0) as u64 + 1,
-        true,
+        t.nullable(),
     ))
 }
 
@@ -280,7 +286,7 @@ fn format<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
             _ => shortest,
         }
     } else {
-        let d = to_decimal(c.v(0), &mut Warn(env)).round(digits as u8);
+        let d = to_decimal(c.number(0), &mut Warn(env)).round(digits as u8);
         d.to_string()
     };
     let (sign, s) = match s.strip_prefix('-') {
@@ -318,7 +324,7 @@ fn format<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
 }
 
 fn natural_type(t: &Typing<'_>) -> SqlResult<ExprType> {
-    t.string_of(0..1, t.chars(0) * 2 + 3, true)
+    t.string_of(0..1, (t.chars(0) * 3).div_ceil(2), t.nullable())
 }
 
 /// A key that sorts digits inside of text by their value: each number is preceded by its length.
@@ -343,17 +349,15 @@ fn natural_sort_key<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     c.string(out.into_bytes())
 }
 
-/// A length in as many digits as sort right.
+/// A length as digits that sort right: one digit, one behind one 9, one behind two; behind three the number with its own
+/// length in front.
 fn push_length(out: &mut String, n: usize) {
-    if n < 9 {
-        out.push((b'0' + n as u8) as char);
-    } else {
-        let t = (n - 9).to_string();
-        for _ in 0..t.len() {
-            out.push('9');
-        }
-        out.push_str(&t);
-    }
+    let (nines, rest) = match n {
+        ..27 => (n / 9, (n % 9).to_string()),
+        _ => (3, format!("{:02}{n}", n.ilog10())),
+    };
+    out.push_str(&"999"[..nines]);
+    out.push_str(&rest);
 }
 
 /// SUBSTR in Oracle's way: position 0 is 1.

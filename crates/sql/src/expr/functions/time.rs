@@ -11,7 +11,7 @@ use narwal_types::convert::{no_moment, number_parts, to_decimal};
 use narwal_types::errors::{abridged, codes};
 use narwal_types::temporal::{SECOND, TIME_MAX};
 use narwal_types::temporal_parse::{
-    DateRules, datetime_from_number, hms_from_number, parse_datetime, parse_time,
+    DateRules, datetime_from_number, hms_from_number, is_moment_text, parse_time,
 };
 use narwal_types::{DateTime, Decimal, Time, TypeKind};
 use narwal_types::{SqlResult, ValueRef};
@@ -62,7 +62,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "The time in seconds.",
         |t| match t.fraction(0) {
             0 => bigint_or_null(t),
-            f => Ok(ExprType::decimal(7, f.into(), true)),
+            f => Ok(ExprType::decimal(16, f.into(), true)),
         },
         time_to_sec,
     ),
@@ -107,7 +107,7 @@ fn text_fsp(micros: u64) -> u8 {
 
 /// True for a text that begins with a date, and not with a time or a number of days.
 pub(super) fn is_date_text(s: &[u8]) -> bool {
-    let s = s.trim_ascii_start();
+    let s = s.trim_ascii();
     let end = s.iter().position(|b| matches!(b, b' ' | b'T'));
     let head = &s[..end.unwrap_or(s.len())];
     let signless = !matches!(head.first(), Some(b'-' | b'+'));
@@ -119,6 +119,7 @@ pub(super) fn is_date_text(s: &[u8]) -> bool {
             None | Some(b'.') => digits >= 12 || end.is_some() && digits >= 6,
             // With a time behind it a date may be written so.
             Some(b':') => end.is_some() && colons == 2,
+            Some(b) if b.is_ascii_alphabetic() => false,
             _ => true,
         }
 }
@@ -208,9 +209,7 @@ fn add_time<'a>(c: &Call<'a, '_>, sign: i64) -> SqlResult<Val<'a>> {
     };
     let is_date = match c.v(0) {
         ValueRef::Date(_) | ValueRef::DateTime(_) => true,
-        ValueRef::Str(s) | ValueRef::Bytes(s) => {
-            parse_datetime(s, c.rules()).is_some() && s.contains(&b'-') && !s.starts_with(b"-")
-        }
+        ValueRef::Str(s) | ValueRef::Bytes(s) => is_moment_text(s),
         v => is_date_number(v),
     };
     let sum = if is_date {
@@ -275,7 +274,7 @@ pub(super) fn micros_of(d: &Decimal, env: &StatementEnv) -> Option<i64> {
 
 /// A time made of seconds: with as many digits of a second as these have, and all of them if they are a text.
 fn seconds_type(t: &Typing<'_>, seconds: usize) -> SqlResult<ExprType> {
-    let text = t.arg(seconds).is_string();
+    let text = t.arg(seconds).is_string() && !t.arg(seconds).bits;
     Ok(kind(TypeKind::Time(if text {
         6
     } else {
@@ -284,14 +283,14 @@ fn seconds_type(t: &Typing<'_>, seconds: usize) -> SqlResult<ExprType> {
 }
 
 fn sec_to_time<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
-    let d = to_decimal(c.v(0), &mut Warn(c.ctx.env));
+    let d = to_decimal(c.number(0), &mut Warn(c.ctx.env));
     let most = if d.is_negative() { i64::MIN } else { i64::MAX };
     clipped_time(c, micros_of(&d, c.ctx.env).unwrap_or(most))
 }
 
 fn maketime<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     let (h, m) = (c.int(0), c.int(1));
-    let seconds = to_decimal(c.v(2), &mut Warn(c.ctx.env));
+    let seconds = to_decimal(c.number(2), &mut Warn(c.ctx.env));
     let us = micros_of(&seconds, c.ctx.env).unwrap_or(-1);
     if !(0..60).contains(&m) || !(0..60 * SECOND).contains(&us) {
         return Ok(Val::NULL);
@@ -319,10 +318,17 @@ fn time_to_sec<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
 fn timediff<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     let is_date = |i: usize| match c.v(i) {
         ValueRef::DateTime(_) | ValueRef::Date(_) => true,
-        ValueRef::Str(s) => s.len() >= 10 && s.contains(&b'-') && s.first() != Some(&b'-'),
+        ValueRef::Str(s) | ValueRef::Bytes(s) => is_moment_text(s),
         v => is_date_number(v),
     };
     if is_date(0) != is_date(1) {
+        // They are read all the same, with the warnings of that.
+        for i in 0..2 {
+            match is_date(i) {
+                true => drop(c.datetime(i)),
+                false => drop(c.time(i)),
+            }
+        }
         return Ok(Val::NULL);
     }
     let us = if is_date(0) {

@@ -46,6 +46,10 @@ impl Typing<'_> {
         match self.args.get(i).map(|a| &a.kind) {
             Some(ExprKind::Literal(Value::Int(v))) => Some(*v),
             Some(ExprKind::Literal(Value::UInt(v))) => Some(i64::try_from(*v).unwrap_or(i64::MAX)),
+            // 0x41 and b'1' are numbers here.
+            Some(ExprKind::Literal(Value::Bytes(b))) if self.args[i].ty.bits && b.len() < 8 => {
+                Some(b.iter().fold(0, |n, b| n << 8 | i64::from(*b)))
+            }
             _ => None,
         }
     }
@@ -56,12 +60,14 @@ impl Typing<'_> {
         match t.ty.kind {
             // A literal shows how many digits it has.
             _ if let Some(ExprKind::Literal(Value::Str(s))) = self.args.get(i).map(|a| &a.kind) => {
-                s.rsplit_once('.').map_or(0, |(_, f)| f.len().min(6) as u8)
+                let digits = |f: &str| f.bytes().take_while(u8::is_ascii_digit).count();
+                s.rsplit_once('.')
+                    .map_or(0, |(_, f)| digits(f).min(6) as u8)
             }
             TypeKind::Time(f) | TypeKind::DateTime(f) | TypeKind::Timestamp(f) => f,
             TypeKind::Decimal(_, s) => s.min(6),
             TypeKind::Date => 0,
-            _ if t.ty.is_integer() => 0,
+            _ if t.ty.is_integer() || t.bits => 0,
             _ => 6,
         }
     }
@@ -86,6 +92,19 @@ impl Typing<'_> {
     /// A string of at most `chars` characters in the collation of all arguments.
     pub fn string_of_all(&self, chars: u64, nullable: bool) -> SqlResult<ExprType> {
         self.string_of(0..self.args.len(), chars, nullable)
+    }
+
+    /// The same where numbers stand between the texts.
+    pub fn string_of_both(
+        &self,
+        a: usize,
+        b: usize,
+        chars: u64,
+        nullable: bool,
+    ) -> SqlResult<ExprType> {
+        let types = [a, b].map(|i| self.args.get(i).map(|a| &a.ty));
+        let (c, k) = collation_of(types.into_iter().flatten(), self.name)?;
+        Ok(ExprType::string(chars, c, of_text(k), nullable))
     }
 
     /// A string of at most `chars` characters in the first argument's collation.
@@ -116,6 +135,11 @@ pub(super) fn int_not_null(_: &Typing<'_>) -> SqlResult<ExprType> {
 /// INT that may be NULL whatever the arguments are.
 pub(super) fn int_or_null(_: &Typing<'_>) -> SqlResult<ExprType> {
     Ok(ExprType::int(true))
+}
+
+/// BIGINT, NULL if an argument is.
+pub(super) fn bigint(t: &Typing<'_>) -> SqlResult<ExprType> {
+    Ok(ExprType::bigint(false, t.nullable()))
 }
 
 /// BIGINT that may be NULL.

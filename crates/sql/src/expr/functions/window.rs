@@ -170,7 +170,7 @@ pub fn name_of(func: WindowFunc) -> &'static str {
 }
 
 fn number(_: &Typing<'_>) -> SqlResult<ExprType> {
-    Ok(ExprType::bigint(false, false).with_width(BIGINT_CHARS))
+    Ok(ExprType::bigint(false, false).with_chars(BIGINT_CHARS, false))
 }
 
 /// A number with ten digits behind the point.

@@ -175,7 +175,7 @@ impl Parser<'_> {
     fn set_item(&mut self, sticky: &mut Scope) -> SqlResult<SetItem> {
         match self.peek() {
             Tok::UserVar => {
-                let name = self.at_name()?;
+                let name = self.named_at()?;
                 self.assign_sign()?;
                 // Only a column has a default.
                 if self.at(Kw::DEFAULT) && self.peek_at(1) != Tok::LParen {

@@ -333,18 +333,38 @@ impl Parser<'_> {
         if !self.eat_tok(Tok::LParen) {
             return Ok(());
         }
-        ty.length = Some(self.type_number()?);
         if both {
+            ty.length = Some(self.few_digits()?);
             self.expect_tok(Tok::Comma)?;
-            ty.scale = Some(self.type_number()?);
-        } else if self.eat_tok(Tok::Comma) {
-            ty.scale = Some(self.type_number()?);
+            ty.scale = Some(self.few_digits()?);
+        } else {
+            ty.length = Some(self.length_or_digits()?);
+            if self.eat_tok(Tok::Comma) {
+                ty.scale = Some(self.few_digits()?);
+            }
         }
         self.expect_tok(Tok::RParen)
     }
 
+    /// A length, or the number of digits before a comma.
+    pub(crate) fn length_or_digits(&mut self) -> SqlResult<u64> {
+        match self.peek_at(1) {
+            Tok::Comma => self.few_digits(),
+            _ => self.type_number(),
+        }
+    }
+
+    /// A number of digits of which there are two: it fits into 31 bits.
+    pub(crate) fn few_digits(&mut self) -> SqlResult<u64> {
+        let n = self.token_text(self.peek_token()).parse::<i32>();
+        match n {
+            Ok(_) if self.peek() == Tok::Int => self.type_number(),
+            _ => Err(self.error()),
+        }
+    }
+
     /// A length: one that no number holds is as good as the largest. What stands behind a point does not count.
-    fn type_number(&mut self) -> SqlResult<u64> {
+    pub(crate) fn type_number(&mut self) -> SqlResult<u64> {
         if !matches!(self.peek(), Tok::Int | Tok::Decimal) {
             return Err(self.error());
         }

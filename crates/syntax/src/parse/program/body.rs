@@ -318,7 +318,7 @@ impl Parser<'_> {
         let name = self.ident()?;
         self.expect(Kw::INTO)?;
         let into = self.comma_separated(|p| match p.peek() {
-            Tok::UserVar => Ok(format!("@{}", p.at_name()?)),
+            Tok::UserVar => Ok(format!("@{}", p.named_at()?)),
             _ => {
                 let mut name = p.ident()?;
                 if p.eat_tok(Tok::Dot) {

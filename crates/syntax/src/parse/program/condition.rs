@@ -99,7 +99,7 @@ impl Parser<'_> {
         let of_condition = condition.is_some();
         let items = self.comma_separated(|p| {
             let target = match p.peek() {
-                Tok::UserVar => format!("@{}", p.at_name()?),
+                Tok::UserVar => format!("@{}", p.named_at()?),
                 _ if p.in_program => p.ident()?,
                 _ => {
                     let name = p.ident()?;

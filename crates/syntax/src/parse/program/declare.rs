@@ -4,6 +4,7 @@ use crate::ast::program::{ConditionValue, Declaration, HandlerAction, VariableTy
 use crate::ast::{Select, TableName};
 use crate::keyword::Kw;
 use crate::parser::Parser;
+use crate::sql_mode::SqlMode;
 use crate::token::Tok;
 use narwal_types::{SqlError, SqlResult, errors};
 
@@ -76,6 +77,10 @@ impl Parser<'_> {
             Tok::Word(Kw::SQLWARNING) => {
                 self.bump();
                 Ok(ConditionValue::Warning)
+            }
+            Tok::Word(Kw::OTHERS) if self.mode.has(SqlMode::ORACLE) => {
+                self.bump();
+                Ok(ConditionValue::Others)
             }
             Tok::Word(Kw::SQLEXCEPTION) => {
                 self.bump();

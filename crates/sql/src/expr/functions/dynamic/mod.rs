@@ -12,7 +12,7 @@ mod data;
 mod get;
 mod packed;
 
-use super::typing::{bytes, int_or_null};
+use super::typing::{bytes, int, int_or_null};
 use crate::expr::node::{Call, Coercibility, ExprKind, ExprType, Function};
 use crate::expr::value::{Val, Warn};
 use arguments::{columns_of, name, wrong_format};
@@ -30,7 +30,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "column_check",
         "columns",
         "Whether it is a value with dynamic columns.",
-        int_or_null,
+        int,
         |c| {
             let b = c.bytes(0);
             let whole = Packed::read(&b).is_some_and(|p| {
@@ -116,7 +116,7 @@ fn long_bytes(_: &crate::expr::node::Typing<'_>) -> SqlResult<ExprType> {
 }
 
 fn long_text(_: &crate::expr::node::Typing<'_>) -> SqlResult<ExprType> {
-    let c = Collation::default();
+    let c = narwal_types::Charset::Utf8mb4.default_collation();
     Ok(ExprType::string(
         u32::MAX.into(),
         c,

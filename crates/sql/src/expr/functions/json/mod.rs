@@ -342,7 +342,8 @@ pub(super) static FUNCTIONS: &[&Function] = &[
 /// Room for all arguments, quoted and escaped where they are no JSON.
 fn all_args(t: &Typing<'_>) -> SqlResult<ExprType> {
     let chars = t.types().map(element_chars).sum::<u64>() + 2;
-    text_of(t, 0..t.args.len(), chars)
+    let ty = text_of(t, 0..t.args.len(), chars)?;
+    Ok(ty.with_nullable(t.nullable()))
 }
 
 /// Most characters that a value takes in a document with what stands around it.
@@ -417,7 +418,7 @@ fn binary_text(chars: u64) -> ExprType {
 }
 
 fn quote_type(t: &Typing<'_>) -> SqlResult<ExprType> {
-    Ok(binary_text(t.chars(0) * 12 + 2))
+    Ok(binary_text(t.chars(0) * 12 + 2).with_nullable(t.nullable()))
 }
 
 /// JSON_EXTRACT beside something else than JSON: a string is what stands in its quotes, and in a numeric place true is 1.

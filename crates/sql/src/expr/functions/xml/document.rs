@@ -261,6 +261,7 @@ impl Reader<'_> {
         }
         let parent = self.inside();
         let behind_name = name.end;
+        let tight = self.text.get(name.start.wrapping_sub(1)) == Some(&b'?');
         let element = self.push(Kind::Element, parent, name, begin..begin);
         self.open.push(element);
         let mut token = self.attributes(element, exclamation)?;
@@ -273,7 +274,14 @@ impl Reader<'_> {
                 return Err("unknown token unexpected (ident wanted)".into());
             }
         }
+        if exclamation && self.text.get(self.at) == Some(&b'[') {
+            token = self.behind_declarations();
+        }
         if question {
+            let other = token != Token::Mark(b'?') && token != Token::End;
+            if other && tight && self.skip_instruction() {
+                token = Token::Mark(b'?');
+            }
             if token != Token::Mark(b'?') {
                 return Err(format!("{} unexpected ('?' wanted)", token.shown()));
             }
@@ -288,6 +296,23 @@ impl Reader<'_> {
         }
         self.nodes[element].whole.end = self.at;
         Ok(())
+    }
+
+    /// `[ ... ]` of a DOCTYPE, which may have declarations in it; the token behind.
+    fn behind_declarations(&mut self) -> Token {
+        if let Some(end) = self.find(b"]", self.at) {
+            self.at = end + 1;
+        }
+        self.token()
+    }
+
+    /// What stands in a processing instruction is any text up to `?>`: false if there is no end.
+    fn skip_instruction(&mut self) -> bool {
+        let Some(end) = self.find(b"?>", self.at) else {
+            return false;
+        };
+        self.at = end + 1;
+        true
     }
 
     /// The attributes of an element, and the token behind them.

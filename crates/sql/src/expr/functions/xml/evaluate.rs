@@ -316,6 +316,8 @@ impl Evaluation<'_> {
             Func::Floor => rounded(f64::floor)?,
             Func::Ceiling => rounded(f64::ceil)?,
             Func::Round => rounded(f64::round_ties_even)?,
+            // The node at hand is counted as all that its step found, as in MariaDB.
+            Func::Count if args.first().is_some_and(XPath::is_self) => integer(at.last),
             Func::Count => match arg(0)? {
                 Found::Nodes(n) => integer(n.len()),
                 _ => Found::Null,

@@ -65,7 +65,7 @@ fn found<T>(
     let evaluation = Evaluation {
         document: &document,
         env: c.ctx.env,
-        collation: c.expr.ty.ty.collation,
+        collation: c.shared_collation_of(0, 1),
     };
     let at = At {
         node: 0,

@@ -132,6 +132,23 @@ pub(super) enum XPath {
 }
 
 impl XPath {
+    /// True for `.`.
+    pub(super) fn is_self(&self) -> bool {
+        let XPath::Path {
+            root: false,
+            from: None,
+            steps,
+        } = self
+        else {
+            return false;
+        };
+        match steps.as_slice() {
+            [] => true,
+            [s] => s.axis == Axis::Own && s.test == Test::Kind && s.predicates.is_empty(),
+            _ => false,
+        }
+    }
+
     /// True for what gives nodes.
     pub(super) fn is_nodes(&self) -> bool {
         matches!(self, XPath::Path { .. } | XPath::Union(..))
