@@ -230,7 +230,7 @@ fn like_escape(e: &Expr, env: &StatementEnv) -> SqlResult<Option<String>> {
 }
 
 /// True if the value is the same whenever the statement runs: made of literals alone.
-fn is_known(e: &Expr) -> bool {
+pub(crate) fn is_known(e: &Expr) -> bool {
     e.is_const()
         && !e.any(&|e| match &e.kind {
             ExprKind::Param(_)
