@@ -207,6 +207,41 @@ def test_chain_and_switch_over(own_narwal, own_replica):
     assert not compare(middle.port, last.port).differences
 
 
+def test_compressed_columns_and_keys_of_hashes(own_narwal, own_replica, own_narwal_replica):
+    """Values of COMPRESSED columns come as MariaDB has them, and rows without a primary key are found by the hashes of their long
+    unique keys. A Narwal behind that MariaDB has the same, and a restart of the source changes nothing."""
+    primary = own_narwal()
+    middle, last = own_replica(log=True), own_narwal_replica()
+    middle.follow(primary.port)
+    last.follow(middle.port)
+    with Client(primary) as c:
+        c.ok("CREATE DATABASE h")
+        c.ok("USE h")
+        c.ok("CREATE TABLE c (id INT, v VARCHAR(255) CHARACTER SET latin1 COMPRESSED, w VARBINARY(300) COMPRESSED, t TINYTEXT COMPRESSED, m MEDIUMBLOB COMPRESSED)")
+        c.ok("INSERT INTO c VALUES (1, 'a', 'b', '', NULL), (2, REPEAT('x', 255), REPEAT('y', 300), REPEAT('z', 254), REPEAT('m', 70000))")
+        c.ok("UPDATE c SET v = CONCAT('ä', SUBSTRING(v, 1, 9)), m = 'new' WHERE id = 2")
+        c.ok("ALTER TABLE c MODIFY v VARCHAR(255) CHARACTER SET latin1, ADD n TEXT COMPRESSED DEFAULT 'n'")
+        c.ok("INSERT INTO c (id, v) VALUES (3, 'plain')")
+        c.ok("DELETE FROM c WHERE id = 1")
+        c.ok("CREATE TABLE k (a INT, b TEXT CHARACTER SET utf8mb4, c BLOB, d VARCHAR(20) CHARACTER SET latin1, UNIQUE (b), UNIQUE (c, a), UNIQUE (d) USING HASH)")
+        c.ok("INSERT INTO k SELECT seq, CONCAT('Straße ', seq), REPEAT(CHAR(seq + 60), 40), CONCAT('Zähler', seq) FROM seq_1_to_40")
+        c.ok("INSERT INTO k VALUES (NULL, NULL, NULL, NULL), (NULL, 'nothing', NULL, NULL)")
+        c.ok("UPDATE k SET b = CONCAT(b, ' 😀'), a = a + 100 WHERE a % 3 = 0")
+        c.ok("DELETE FROM k WHERE a % 5 = 0 OR b = 'nothing'")
+        primary.kill()
+    primary.start()
+    with Client(primary) as c:
+        c.ok("USE h")
+        c.ok("UPDATE k SET d = UPPER(d) WHERE a < 20")
+        c.ok("ALTER TABLE k DROP INDEX c, ADD e DATE DEFAULT '2001-02-03', ADD UNIQUE (e, b)")
+        c.ok("DELETE FROM k WHERE a > 30")
+        c.ok("UPDATE c SET v = 'last', t = 'last'")
+        assert c.rows("SELECT a FROM k WHERE a > 1")
+    middle.same(primary.port)
+    last.catch_up(middle.port, 30)
+    assert not compare(primary.port, last.port).differences
+
+
 def test_until(followed):
     primary, replica = followed
     with Client(primary) as client:

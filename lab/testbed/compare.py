@@ -46,7 +46,7 @@ class _Side:
         return set(self.names("SHOW DATABASES")) - SYSTEM
 
     def definition(self, table: str) -> list[str]:
-        text = self.c.query(f"SHOW CREATE TABLE {table}").rows[0][1].decode()
+        text = self.c.query(f"SHOW CREATE TABLE {table}").rows[0][1].decode(errors="backslashreplace")
         if not self.engines:
             text = _OF_ENGINE.sub("", text)
         return re.sub(r" AUTO_INCREMENT=\d+", "", text).split("\n")

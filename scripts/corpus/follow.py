@@ -13,6 +13,7 @@ import shutil
 import time
 from pathlib import Path
 
+from narwal_lab.subjects import binary_of
 from testbed.compare import SYSTEM, compare
 from testbed.replica import MariaReplica, NarwalReplica, Replica, ReplicaFailed, gtid_position
 from testbed.wire import Connection, Lost, SqlError
@@ -84,8 +85,13 @@ class FollowedPlayer(Player):
 class Following:
     """A source and its replica. `source`: "narwal", which a MariaDB follows, or "mariadb", which a Narwal follows."""
 
-    def __init__(self, folder: Path, source: str, binary: Path):
+    def __init__(self, folder: Path, source: str, binary: Path, peer: str | None = None):
         self.folder, self.binary = folder, str(binary)
+        # The MariaDB that follows, if it is not this machine's own.
+        self.other: dict = {}
+        if peer:
+            program, loader = binary_of(peer, ("mariadbd",))
+            self.other = {"binary": str(program), "loader": loader}
         self.stops: collections.Counter = collections.Counter()
         self.examples: dict[str, str] = {}
         self.differing: list[str] = []
@@ -119,7 +125,7 @@ class Following:
             self.replica.kill()
             shutil.rmtree(self.folder / "replica", ignore_errors=True)
         if self.kind == "narwal":
-            self.replica = MariaReplica(self.folder / "replica", 101, OF_MARIADB)
+            self.replica = MariaReplica(self.folder / "replica", 101, OF_MARIADB, **self.other)
         else:
             self.replica = NarwalReplica(self.folder / "replica", 101, BOTH, binary=self.binary)
         self.replica.create()
@@ -193,9 +199,9 @@ class Following:
         return "\n".join(lines)
 
 
-def run(run_, source: str) -> int:
+def run(run_, source: str, peer: str | None = None) -> int:
     """All files of a run that are recorded. Files that were not recorded yet are left out, and named."""
-    following, left_out = Following(run_.folder, source, run_.binary), []
+    following, left_out = Following(run_.folder, source, run_.binary, peer), []
     try:
         while (file := run_.next_file()) is not None:
             record = run_.store.record(file)

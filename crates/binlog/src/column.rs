@@ -36,6 +36,9 @@ pub mod column_type {
     pub const GEOMETRY: u8 = 0xff;
 }
 
+/// What the names of columns begin with that hold hashes of long unique keys: MariaDB's rows have them, its tables do not.
+pub const HASH_COLUMN: &str = "DB_ROW_HASH_";
+
 /// One column of a table map: plain facts, in the words of the event.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ColumnMeta {

@@ -39,7 +39,7 @@ mod value;
 mod var_uint;
 mod xid;
 
-pub use column::{ColumnMeta, column_type};
+pub use column::{ColumnMeta, HASH_COLUMN, column_type};
 pub use compressed::{decompressed_body, uncompressed_type};
 pub use compressed_value::uncompressed;
 pub use content::{

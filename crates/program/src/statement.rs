@@ -146,6 +146,9 @@ impl Compiler<'_> {
                 let name = if a.function { "FUNCTION" } else { "PROCEDURE" };
                 return Err(errors::SP_NO_DROP_SP.with([&name]));
             }
+            Ddl::AlterDatabase(a) if a.upgrade => {
+                return Err(errors::SP_NO_DROP_SP.with([&"DATABASE"]));
+            }
             Ddl::CreateView(v) if v.creation == ViewCreation::Alter => {
                 return Err(errors::SP_BADSTATEMENT.with([&"ALTER VIEW"]));
             }

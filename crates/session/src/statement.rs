@@ -10,7 +10,7 @@ use crate::process::Stage;
 use crate::session::{ClientSession, is_virtual};
 use crate::status;
 use narwal_engine::Isolation;
-use narwal_sql::ast::{DdlStmt, ExplainForm};
+use narwal_sql::ast::{AlterAction, DdlStmt, ExplainForm};
 use narwal_sql::{
     Condition, Needs, Outcome, ParseOptions, Prepared, Privilege, Stmt, WarningLevel, view,
 };
@@ -20,7 +20,7 @@ use narwal_syntax::ast::SelectItem;
 use narwal_syntax::ast::program::{Body, Program};
 use narwal_types::errors::codes;
 use narwal_types::face::is_mysql;
-use narwal_types::{OkInfo, ResultSink, SqlError, SqlResult, Value, errors};
+use narwal_types::{OkInfo, ResultSink, SqlError, SqlResult, TypeKind, Value, errors};
 use std::borrow::Cow;
 use std::sync::atomic::Ordering;
 
@@ -815,7 +815,11 @@ impl ClientSession {
             true => Vec::new(),
             false => self.bring_out(ddl, &needs)?,
         };
-        let options = self.txn_options(self.settings.isolation, false);
+        let mut options = self.txn_options(self.settings.isolation, false);
+        if self.changes_timestamps(ddl) {
+            // What becomes of them depends on it.
+            options.time_zone = Some(self.session_text("time_zone").into());
+        }
         self.env.locking_reads =
             select.is_some() && self.settings.isolation == Isolation::Serializable;
         let outcome = narwal_sql::execute_ddl_with(
@@ -851,6 +855,27 @@ impl ClientSession {
 }
 
 impl ClientSession {
+    /// ALTER TABLE that gives a TIMESTAMP another type, or another column that one.
+    fn changes_timestamps(&self, ddl: &DdlStmt) -> bool {
+        let DdlStmt::AlterTable { table, actions, .. } = ddl else {
+            return false;
+        };
+        let catalog = self.instance.database().catalog();
+        let db = table.db.as_deref().or(self.env.db.as_deref());
+        let old = db.and_then(|db| catalog.table(db, &table.name));
+        let is = |kind: TypeKind| matches!(kind, TypeKind::Timestamp(_));
+        actions.iter().any(|a| match a {
+            AlterAction::Change {
+                column, elements, ..
+            } => {
+                let was = old.and_then(|t| Some(&t.columns()[t.column(column)?]));
+                was.is_some_and(|c| is(c.ty.kind))
+                    || elements.columns.iter().any(|c| is(c.def.ty.kind))
+            }
+            _ => false,
+        })
+    }
+
     /// Before CREATE and DROP TEMPORARY TABLE: an open transaction goes on, and lends its rows of temporary tables.
     fn enter_temporary(&mut self) -> SqlResult<()> {
         if self.tx.open.as_ref().is_some_and(|o| o.read_only) {

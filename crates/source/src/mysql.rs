@@ -4,7 +4,7 @@ use crate::rendered::Rendered;
 use crate::to_mysql::to_mysql;
 use narwal_binlog::{
     BinlogError, Event, EventHeader, EventReader, Gtid, GtidEvent, LogicalClock, MysqlGtid,
-    QueryEvent, RawEvent, event_type, gtid_flags, put_mysql_gtid, put_mysql_query,
+    QueryEvent, RawEvent, column_type, event_type, gtid_flags, put_mysql_gtid, put_mysql_query,
     put_query_for_mysql, put_rows_v2,
 };
 use narwal_syntax::{SqlMode, glance};
@@ -148,6 +148,7 @@ impl Translator {
                 return Ok(Rendered::Replaced);
             }
             event_type::GTID | event_type::QUERY => {}
+            event_type::TABLE_MAP => return table_map(event),
             event_type::ANNOTATE_ROWS | event_type::BINLOG_CHECKPOINT | event_type::GTID_LIST => {
                 return Ok(Rendered::LeftOut);
             }
@@ -234,6 +235,28 @@ impl Translator {
         }
         Ok(())
     }
+}
+
+/// A table's columns. MySQL has none that are COMPRESSED.
+fn table_map(event: &[u8]) -> Result<Rendered, BinlogError> {
+    let raw = EventReader::new(event)
+        .trusting_checksums()
+        .next()
+        .ok_or(BinlogError::Truncated("an event"))??;
+    if let Event::TableMap(map) = raw.decode()?
+        && (0..map.column_count()).any(|i| {
+            let code = map.column_type(i).0;
+            matches!(
+                code,
+                column_type::VARCHAR_COMPRESSED | column_type::BLOB_COMPRESSED
+            )
+        })
+    {
+        return Err(BinlogError::Invalid(
+            "rows of a table with COMPRESSED columns, which MySQL does not have",
+        ));
+    }
+    Ok(Rendered::AsIs)
 }
 
 /// Statements about accounts name password hashes and privileges that MySQL does not know: accounts are each server's own.

@@ -38,6 +38,22 @@ pub fn tables_behind(
         .collect()
 }
 
+/// Tables of MyISAM alone stand behind MERGE tables in MariaDB. Here any may, since a dump does not say the engine; but what
+/// MariaDB does not open it does not alter either, and replicas would stop.
+///
+/// # Errors
+/// 1168 for others, and those of [`tables_behind`].
+pub(crate) fn may_alter(table: &Table, catalog: &Catalog, env: &StatementEnv) -> SqlResult<()> {
+    let of_myisam = |t: &Arc<Table>| {
+        let engine = t.def.declared.as_deref();
+        engine.is_some_and(|e| e.eq_ignore_ascii_case("MyISAM"))
+    };
+    match tables_behind(table, catalog, env)?.iter().all(of_myisam) {
+        true => Ok(()),
+        false => Err(errors::WRONG_MRG_TABLE.plain()),
+    }
+}
+
 /// The table behind a MERGE table that new rows go to, out of those that [`tables_behind`] gave.
 ///
 /// # Errors
@@ -65,7 +81,7 @@ pub fn read_only(name: &str) -> SqlError {
 fn fits(merge: &Table, child: &Table) -> bool {
     let (columns, own) = (merge.columns(), child.columns());
     let alike = |(a, b): (&narwal_engine::ColumnDef, &narwal_engine::ColumnDef)| {
-        a.ty.binlog_type() == b.ty.binlog_type()
+        a.binlog_type() == b.binlog_type()
             && a.nullable == b.nullable
             && a.ty.has_charset() == b.ty.has_charset()
             && b.generated.is_none()

@@ -29,10 +29,11 @@ pub(crate) fn current_timestamp(digits: u8) -> String {
     }
 }
 
-/// The declared indexes in the order that MariaDB shows them: primary, unique, others.
+/// The declared indexes in the order that MariaDB shows them: primary, unique, others. Those of one kind stand as the definition
+/// has them.
 pub fn show_indexes(table: &Table) -> Vec<&IndexDef> {
     let mut v: Vec<&IndexDef> = table.def.indexes.iter().collect();
-    v.sort_by_key(|i| index_rank(i, &table.def.columns));
+    v.sort_by_key(|i| (i.name != "PRIMARY", !i.unique));
     v
 }
 
@@ -429,7 +430,7 @@ pub fn show_key(table: &Table, column: usize) -> &'static str {
     if !table.def.indexes.iter().any(|i| i.name == "PRIMARY")
         && let Some(i) = show_indexes(table).iter().find(|i| {
             let whole = i.columns.iter().all(|c| c.prefix.is_none());
-            whole && index_rank(i, &table.def.columns).0 == 1
+            whole && index_rank(i, |c| table.def.columns.get(c).is_none_or(|c| c.nullable)).0 == 1
         })
         && i.columns.iter().any(|c| c.column == column)
     {
@@ -472,8 +473,8 @@ fn extra_of_value(column: &ColumnDef) -> String {
 }
 
 /// The order in which MariaDB lists indexes: primary, unique without NULL, unique, unique by hashes, others; unique ones of
-/// whole columns before those that have a part of one.
-pub(crate) fn index_rank(i: &IndexDef, columns: &[ColumnDef]) -> (u8, bool) {
+/// whole columns before those that have a part of one. `nullable`: of a column.
+fn index_rank(i: &IndexDef, nullable: impl Fn(usize) -> bool) -> (u8, bool) {
     let part = i.columns.iter().any(|c| c.prefix.is_some());
     if i.name == "PRIMARY" {
         (0, false)
@@ -481,13 +482,30 @@ pub(crate) fn index_rank(i: &IndexDef, columns: &[ColumnDef]) -> (u8, bool) {
         (4, false)
     } else if i.method == Some(IndexMethod::Hash) {
         (3, false)
-    } else if i
-        .columns
-        .iter()
-        .all(|c| columns.get(c.column).is_some_and(|c| !c.nullable))
-    {
+    } else if i.columns.iter().all(|c| !nullable(c.column)) {
         (1, part)
     } else {
         (2, part)
     }
+}
+
+/// Puts the indexes of a new definition in order, or those of one that has new ones. A primary key makes columns NOT NULL for
+/// itself and for those that stand behind it: `before` are those that may have NULL without it.
+pub(crate) fn sort_indexes(
+    indexes: &mut Vec<IndexDef>,
+    columns: &[ColumnDef],
+    before: impl Fn(usize) -> bool,
+) {
+    let primary = indexes.iter().position(|i| i.name == "PRIMARY");
+    let mut ranked: Vec<_> = (indexes.drain(..).enumerate())
+        .map(|(n, i)| {
+            let rank = index_rank(&i, |c| match primary {
+                Some(p) if n < p => before(c),
+                _ => columns.get(c).is_none_or(|c| c.nullable),
+            });
+            (rank, i)
+        })
+        .collect();
+    ranked.sort_by_key(|(rank, _)| *rank);
+    indexes.extend(ranked.into_iter().map(|(_, i)| i));
 }

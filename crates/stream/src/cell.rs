@@ -1,6 +1,6 @@
 //! Column values of row images, taken apart.
 
-use narwal_binlog::{BinlogError, ColumnMeta, column_type as t, value_len};
+use narwal_binlog::{BinlogError, ColumnMeta, HASH_COLUMN, column_type as t, value_len};
 use narwal_types::{Date, DateTime, Decimal, Time};
 
 /// One column's value.
@@ -100,6 +100,24 @@ fn old_time(bytes: &[u8]) -> Option<Time> {
     })
 }
 
+/// Bytes of the length in front of a VARCHAR's value.
+fn varchar_prefix(a: u8, b: u8) -> usize {
+    if u16::from_le_bytes([a, b]) < 256 {
+        1
+    } else {
+        2
+    }
+}
+
+/// A COMPRESSED column's value. One that is compressed, as other servers' logs have it, stays as it is.
+fn headed<'a>(value: Option<&'a [u8]>, raw: Cell<'a>) -> Cell<'a> {
+    match value {
+        Some([]) => Cell::Bytes(&[]),
+        Some([0, value @ ..]) => Cell::Bytes(value),
+        _ => raw,
+    }
+}
+
 /// Takes the value at the front of `bytes` apart; gives it and its length. `meta` is the column's metadata.
 ///
 /// # Errors
@@ -134,14 +152,9 @@ pub fn cell<'a>(code: u8, meta: &[u8], bytes: &'a [u8]) -> Result<(Cell<'a>, usi
         t::BIT => Cell::Bit(v, u16::from(m(1)) * 8 + u16::from(m(0))),
         t::ENUM => Cell::Enum(little(v)),
         t::SET => Cell::Set(little(v), len as u8),
-        t::VARCHAR | t::VAR_STRING => {
-            let prefix = if u16::from_le_bytes([m(0), m(1)]) < 256 {
-                1
-            } else {
-                2
-            };
-            v.get(prefix..).map_or(raw, Cell::Bytes)
-        }
+        t::VARCHAR | t::VAR_STRING => v.get(varchar_prefix(m(0), m(1))..).map_or(raw, Cell::Bytes),
+        t::VARCHAR_COMPRESSED => headed(v.get(varchar_prefix(m(0), m(1))..), raw),
+        t::BLOB_COMPRESSED => headed(v.get(usize::from(m(0))..), raw),
         t::STRING => {
             let prefix = if string_len(meta) < 256 { 1 } else { 2 };
             v.get(prefix..).map_or(raw, Cell::Bytes)
@@ -151,6 +164,14 @@ pub fn cell<'a>(code: u8, meta: &[u8], bytes: &'a [u8]) -> Result<(Cell<'a>, usi
         _ => raw,
     };
     Ok((found, len))
+}
+
+/// How many of a table map's columns are the table's: hashes of long unique keys stand behind them.
+#[must_use]
+pub fn table_columns(columns: &[ColumnMeta]) -> usize {
+    let hashes = columns.iter().rev();
+    let hashes = hashes.take_while(|c| c.name.starts_with(HASH_COLUMN));
+    columns.len() - hashes.count()
 }
 
 /// Takes the row image at the front of `bytes` apart; gives its values and its length. `present` says which columns it
@@ -180,6 +201,7 @@ pub fn image<'a>(
         at += len;
         cells.push(Some(found));
     }
+    cells.truncate(table_columns(columns));
     Ok((cells, at))
 }
 

@@ -15,6 +15,8 @@
 //!
 //! CHAR is written without trailing spaces. MariaDB writes BINARY without its trailing zero bytes; Narwal keeps them (readers
 //! take both: they pad what is short), so that a value can be borrowed from the row.
+//!
+//! Values of COMPRESSED columns have a byte in front, which their length counts: 0, not compressed. An empty one has no such byte.
 
 use crate::decimal::Decimal;
 use crate::errors;
@@ -24,7 +26,15 @@ use crate::{
     ValueRef,
 };
 
+pub mod hash;
 pub mod partial;
+
+/// A key whose hash stands in a column of its own: columns, each with the characters that count.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HashedKey {
+    /// The columns.
+    pub parts: Vec<(usize, Option<u16>)>,
+}
 
 /// How a column's value is written.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -56,11 +66,24 @@ enum Enc {
         len: u8,
         strip: bool,
     },
+    /// A string of a COMPRESSED column: a byte that is 0 stands in front of it.
+    Headed {
+        len: u8,
+        of: Headed,
+    },
     Enum(Members),
     Set(Members),
     Bit(u8),
     /// Bytes behind one that tells how many; those missing at the end are zeros.
     Fixed(FixedKind),
+}
+
+/// What a COMPRESSED column holds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Headed {
+    Str,
+    Coded(Charset),
+    Bytes,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -80,6 +103,8 @@ struct Col {
 pub struct RowLayout {
     cols: Vec<Col>,
     types: Vec<ColumnType>,
+    /// Keys whose hashes stand in columns behind those of `types`.
+    hashed: Vec<HashedKey>,
     bitmap: usize,
     /// Number of columns with a known offset: the leading fixed-width ones and the one after them. At least 1 if there are columns.
     fixed_head: usize,
@@ -195,7 +220,10 @@ impl Col {
     #[inline]
     fn prefix_len(&self) -> usize {
         match self.enc {
-            Enc::Str { len, .. } | Enc::Bytes { len } | Enc::Coded { len, .. } => len as usize,
+            Enc::Str { len, .. }
+            | Enc::Bytes { len }
+            | Enc::Coded { len, .. }
+            | Enc::Headed { len, .. } => len as usize,
             Enc::Fixed(_) => 1,
             _ => 0,
         }
@@ -225,10 +253,19 @@ impl Col {
             }),
             Enc::Str { len, .. } => ValueRef::Str(b.get(len as usize..)?),
             Enc::Bytes { len } => ValueRef::Bytes(b.get(len as usize..)?),
-            Enc::Coded { set, len, .. } => match b.get(len as usize..)? {
-                s if set.keeps_ascii() && s.is_ascii() => ValueRef::Str(s),
-                s => ValueRef::Coded(set, s),
-            },
+            Enc::Coded { set, len, .. } => coded(set, b.get(len as usize..)?),
+            Enc::Headed { len, of } => {
+                let value = match b.get(len as usize..)? {
+                    [] => &[],
+                    [0, value @ ..] => value,
+                    _ => return None,
+                };
+                match of {
+                    Headed::Str => ValueRef::Str(value),
+                    Headed::Coded(set) => coded(set, value),
+                    Headed::Bytes => ValueRef::Bytes(value),
+                }
+            }
             Enc::Enum(m) => ValueRef::Member(Member::of_enum(m, read_le(b))?),
             Enc::Set(m) => ValueRef::Member(Member::of_set(m, read_le(b))?),
             Enc::Bit(width) => {
@@ -328,9 +365,58 @@ impl Col {
                 out.push(k.bytes() as u8);
                 out.extend_from_slice(f.bytes());
             }
+            (Enc::Headed { len, of }, v) => self.push_headed(i, (len, of), v, out)?,
             _ => return Err(mismatch(i, &self.ty)),
         }
         Ok(())
+    }
+
+    /// A COMPRESSED column's value, as the same column would have it without COMPRESSED, and then the byte in front.
+    fn push_headed(
+        &self,
+        i: usize,
+        (len, of): (u8, Headed),
+        v: ValueRef<'_>,
+        out: &mut Vec<u8>,
+    ) -> SqlResult<()> {
+        let strip = false;
+        let enc = match of {
+            Headed::Str => Enc::Str { len, strip },
+            Headed::Coded(set) => Enc::Coded { set, len, strip },
+            Headed::Bytes => Enc::Bytes { len },
+        };
+        let (at, n) = (out.len(), len as usize);
+        Col { enc, ..*self }.encode(i, v, out)?;
+        let bytes = out.len() - at - n;
+        if bytes > 0 {
+            out[at..at + n].copy_from_slice(&(bytes as u64 + 1).to_le_bytes()[..n]);
+            out.insert(at + n, 0);
+        }
+        Ok(())
+    }
+
+    /// The same column with COMPRESSED, if it is a string of variable length.
+    fn headed(self) -> Self {
+        let (len, of) = match self.enc {
+            Enc::Str { len, strip: false } => (len, Headed::Str),
+            Enc::Coded {
+                set,
+                len,
+                strip: false,
+            } => (len, Headed::Coded(set)),
+            Enc::Bytes { len } => (len, Headed::Bytes),
+            _ => return self,
+        };
+        let (len, max) = match self.ty.is_blob() {
+            // The byte takes one of those that the length can tell.
+            true => (len, self.max - 1),
+            false => (if self.max < 255 { 1 } else { 2 }, self.max),
+        };
+        Col {
+            enc: Enc::Headed { len, of },
+            max,
+            ..self
+        }
     }
 
     #[inline]
@@ -385,6 +471,14 @@ impl Col {
 }
 
 #[inline]
+fn coded(set: Charset, s: &[u8]) -> ValueRef<'_> {
+    match set.keeps_ascii() && s.is_ascii() {
+        true => ValueRef::Str(s),
+        false => ValueRef::Coded(set, s),
+    }
+}
+
+#[inline]
 fn read_le(b: &[u8]) -> u64 {
     b.iter().rev().fold(0, |a, x| a << 8 | *x as u64)
 }
@@ -401,8 +495,12 @@ fn read_len(b: &[u8]) -> usize {
 impl RowLayout {
     /// The layout of a table with these columns.
     pub fn new(types: &[ColumnType]) -> Self {
-        let bitmap = types.len().div_ceil(8);
-        let mut cols: Vec<Col> = types.iter().map(|t| Col::new(*t)).collect();
+        let cols = types.iter().map(|t| Col::new(*t)).collect();
+        Self::of(cols, types.to_vec(), Vec::new())
+    }
+
+    fn of(mut cols: Vec<Col>, types: Vec<ColumnType>, hashed: Vec<HashedKey>) -> Self {
+        let bitmap = cols.len().div_ceil(8);
         let mut offset = bitmap;
         let mut fixed_head = 0;
         for c in &mut cols {
@@ -415,10 +513,25 @@ impl RowLayout {
         }
         RowLayout {
             cols,
-            types: types.to_vec(),
+            types,
+            hashed,
             bitmap,
             fixed_head,
         }
+    }
+
+    /// The same with columns behind the others that hold hashes of keys. They are filled in by whatever makes a row, and no
+    /// value of theirs is given or taken.
+    pub fn with_hashed(self, keys: Vec<HashedKey>) -> Self {
+        let mut cols = self.cols;
+        let hash = Col::new(ColumnType::unsigned(TypeKind::BigInt));
+        cols.extend(keys.iter().map(|_| hash));
+        Self::of(cols, self.types, keys)
+    }
+
+    /// Columns with those of hashes.
+    pub fn stored_columns(&self) -> usize {
+        self.cols.len()
     }
 
     /// As [`RowLayout::new`], but all text is kept in UTF-8: for rows that are not stored in tables.
@@ -439,6 +552,16 @@ impl RowLayout {
         layout
     }
 
+    /// The same with columns that are COMPRESSED: `headed` says which.
+    pub fn with_headed(mut self, headed: impl Fn(usize) -> bool) -> Self {
+        for (i, c) in self.cols.iter_mut().enumerate() {
+            if headed(i) {
+                *c = c.headed();
+            }
+        }
+        self
+    }
+
     /// The columns' types.
     pub fn columns(&self) -> &[ColumnType] {
         &self.types
@@ -457,11 +580,11 @@ impl RowLayout {
     /// Appends the row image of `values`, one per column in order. Values must be in their column's domain (see
     /// [`crate::convert::store`]): anything else is an error, and `out` then holds a part of a row.
     pub fn encode(&self, values: &[ValueRef<'_>], out: &mut Vec<u8>) -> SqlResult<()> {
-        if values.len() != self.cols.len() {
+        if values.len() != self.types.len() {
             return Err(SqlError::unknown(format!(
                 "A row has {} values for {} columns",
                 values.len(),
-                self.cols.len()
+                self.types.len()
             )));
         }
         let start = out.len();
@@ -473,7 +596,10 @@ impl RowLayout {
             out[start + i / 8] &= !(1 << (i % 8));
             c.encode(i, *v, out)?;
         }
-        Ok(())
+        if self.hashed.is_empty() {
+            return Ok(());
+        }
+        self.push_hashes(start, out)
     }
 
     /// True if the bytes of a value in column `j` of `from` are those of the same value in column `i`.
@@ -689,7 +815,7 @@ impl RowLayout {
         if row.len() < pos {
             return Err(damaged());
         }
-        for (i, c) in self.cols.iter().enumerate() {
+        for (i, c) in self.cols[..self.types.len()].iter().enumerate() {
             if self.is_null(row, i) {
                 out.push(ValueRef::Null);
                 continue;
@@ -731,7 +857,7 @@ impl RowLayout {
         let mut pos = self.bitmap;
         // Bytes of `old` up to here are in `out`.
         let mut copied = pos;
-        for (i, c) in self.cols.iter().enumerate() {
+        for (i, c) in self.cols[..self.types.len()].iter().enumerate() {
             let end = if self.is_null(old, i) {
                 pos
             } else {
@@ -751,7 +877,13 @@ impl RowLayout {
             pos = end;
         }
         out.extend_from_slice(&old[copied..pos]);
-        Ok(())
+        if self.hashed.is_empty() {
+            return Ok(());
+        }
+        for i in self.types.len()..self.cols.len() {
+            out[start + i / 8] |= 1 << (i % 8);
+        }
+        self.push_hashes(start, out)
     }
 }
 
@@ -769,6 +901,46 @@ mod tests {
 
     fn dt(date: Date, (h, mi, s): (u64, u64, u64), us: u64, fsp: u8) -> DateTime {
         DateTime::new(date, ((h * 60 + mi) * 60 + s) * 1_000_000 + us, fsp)
+    }
+
+    // MariaDB 10.11: varchar(255), varchar(10), tinytext, varbinary(300), COMPRESSED, latin1.
+    #[test]
+    fn compressed_columns_have_a_byte_in_front_of_their_values() {
+        let latin1 = crate::Collation::from_id(8).unwrap();
+        let l = RowLayout::new(&[
+            ColumnType::text(TypeKind::VarChar(255), latin1),
+            ColumnType::text(TypeKind::VarChar(10), latin1),
+            ColumnType::text(TypeKind::Text(crate::BlobSize::Tiny), latin1),
+            ColumnType::new(TypeKind::VarBinary(300)),
+            ColumnType::int(),
+        ])
+        .with_headed(|_| true);
+        let values = [
+            Value::str("a"),
+            Value::str(""),
+            Value::str("tt"),
+            Value::Bytes(b"q".to_vec().into()),
+            Value::Int(7),
+        ];
+        let refs: Vec<ValueRef<'_>> = values.iter().map(Value::as_ref).collect();
+        let mut row = Vec::new();
+        l.encode(&refs, &mut row).unwrap();
+        assert_eq!(row, b"\xe0\x02\0\0a\0\x03\0tt\x02\0\0q\x07\0\0\0");
+        for (i, v) in refs.iter().enumerate() {
+            assert_eq!(l.column(&row, i).unwrap(), *v);
+        }
+        let long = "c".repeat(255);
+        let one = |n: usize| {
+            let mut row = Vec::new();
+            l.begin(&mut row);
+            l.put(2, ValueRef::Str(&long.as_bytes()[..n]), &mut row)
+        };
+        assert!(one(254).is_ok());
+        assert!(one(255).is_err());
+        // What another server has compressed is no value of ours.
+        row[3] = 0x89;
+        assert!(l.column(&row, 0).is_err());
+        assert!(l.column(&row, 2).is_ok());
     }
 
     #[test]

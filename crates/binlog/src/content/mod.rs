@@ -460,6 +460,14 @@ fn image<'a>(
             }
             _ => 0,
         };
+        if matches!(*code, t::VARCHAR_COMPRESSED | t::BLOB_COMPRESSED)
+            && let [0, plain @ ..] = &value[prefix.min(value.len())..]
+        {
+            // Not compressed: as a column that is not COMPRESSED has it.
+            hash_value(hash, plain);
+            at += len;
+            continue;
+        }
         // How long a length may be depends on the column; the value does not.
         let mut value = value.get(prefix..).unwrap_or_default();
         if *code == t::STRING && prefix > 0 {
@@ -467,11 +475,15 @@ fn image<'a>(
             let padding = |b: &u8| matches!(b, 0 | b' ');
             value = &value[..value.iter().rposition(|b| !padding(b)).map_or(0, |i| i + 1)];
         }
-        hash.update((value.len() as u32).to_le_bytes());
-        hash.update(value);
+        hash_value(hash, value);
         at += len;
     }
     Ok(&bytes[at..])
+}
+
+fn hash_value(hash: &mut Sha256, value: &[u8]) {
+    hash.update((value.len() as u32).to_le_bytes());
+    hash.update(value);
 }
 
 /// Bytes of the length before a CHAR's or VARCHAR's value.

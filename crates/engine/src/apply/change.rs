@@ -19,7 +19,7 @@ use narwal_types::convert::{
 };
 use narwal_types::errors;
 use narwal_types::errors::codes;
-use narwal_types::{DateTime, RowLayout, SqlResult, Value};
+use narwal_types::{DateTime, SqlResult, Value};
 use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -164,6 +164,9 @@ pub(crate) fn apply(
             Some(second) => {
                 let cells = mapped.own_cells(table, &old)?;
                 let new = build(&second, scratch, |i, row| {
+                    if i >= table.def.columns.len() {
+                        return Ok(table.layout.push_hash(i, 0, row)?);
+                    }
                     Ok(match cells.get(i) {
                         Some(Cell::Bytes(b)) => {
                             row.extend_from_slice(b);
@@ -252,12 +255,17 @@ fn replace(table: &Arc<Table>, txn: &mut Transaction, row: Vec<u8>) -> Result<()
 
 /// Appends the value of a column that an inserted row's image leaves out; false for NULL.
 fn default(table: &Table, i: usize, timestamp: u32, row: &mut Vec<u8>) -> Result<bool> {
+    if i >= table.def.columns.len() {
+        return Ok(table.layout.push_hash(i, 0, row)?);
+    }
     let value = default_value(table, i, timestamp)?;
     if value.is_null() {
         return Ok(false);
     }
     let mut one = Vec::new();
-    RowLayout::new(&[table.def.columns[i].ty]).encode(&[value.as_ref()], &mut one)?;
+    table.def.columns[i]
+        .layout()
+        .encode(&[value.as_ref()], &mut one)?;
     row.extend_from_slice(&one[1..]);
     Ok(true)
 }

@@ -6,6 +6,7 @@
 
 use crate::apply::cell::{Cell, not_text};
 use crate::apply::error::bad_event;
+use crate::catalog::def::ColumnDef;
 use crate::catalog::table::Table;
 use crate::{EngineError, Result};
 use narwal_binlog::{ColumnMeta, value_len};
@@ -83,12 +84,16 @@ pub(crate) enum Conversion {
         max: u64,
         text: bool,
     },
-    /// A string of a COMPRESSED column behind another length prefix.
+    /// A string of a column that is COMPRESSED there, or here, or both.
     Compressed {
         from: u8,
         to: u8,
         max: u64,
         text: bool,
+        /// The source's values have their head in front.
+        headed: bool,
+        /// Ours have.
+        head: bool,
     },
     /// The number of an ENUM's or SET's members, or bits: at most this.
     Limit { max: u64, big_endian: bool },
@@ -158,6 +163,24 @@ pub(crate) fn conversion(
     type_code: u8,
     meta: &[u8],
     info: &ColumnMeta,
+    column: &ColumnDef,
+    allowed: TypeConversions,
+) -> Option<Conversion> {
+    if let code::BLOB_COMPRESSED | code::VARCHAR_COMPRESSED = type_code {
+        return compressed(type_code, meta, column);
+    }
+    let plain = plain(type_code, meta, info, &column.ty, allowed)?;
+    match column.headed {
+        true => with_head(type_code, meta, plain, &column.ty),
+        false => Some(plain),
+    }
+}
+
+/// How values become ours where neither column is COMPRESSED.
+fn plain(
+    type_code: u8,
+    meta: &[u8],
+    info: &ColumnMeta,
     ty: &ColumnType,
     allowed: TypeConversions,
 ) -> Option<Conversion> {
@@ -165,9 +188,6 @@ pub(crate) fn conversion(
     let (own_code, own_meta) = ty.binlog_type();
     if type_code == code::JSON {
         return json(meta, ty);
-    }
-    if let code::BLOB_COMPRESSED | code::VARCHAR_COMPRESSED = type_code {
-        return compressed(type_code, meta, ty);
     }
     let exact = type_code == own_code && meta == &own_meta[..];
     if let Some((max, big_endian)) = limit(ty) {
@@ -242,24 +262,57 @@ pub(crate) fn conversion(
     permitted(lossy).then_some(Conversion::Cast(From::Value(from)))
 }
 
-/// A COMPRESSED column of the source. Here such a column's values are kept as they are.
-fn compressed(type_code: u8, meta: &[u8], ty: &ColumnType) -> Option<Conversion> {
-    let (from, to) = match (type_code, ty.kind) {
+/// Bytes of the length in front of a value of ours, whose column is COMPRESSED or not.
+fn own_prefix(ty: &ColumnType, head: bool) -> Option<u8> {
+    Some(match ty.kind {
+        TypeKind::Text(size) | TypeKind::Blob(size) => size as u8,
+        _ => prefix_of(ty.max_bytes()? + u64::from(head)),
+    })
+}
+
+/// The most bytes that a value of ours has, in a column that is COMPRESSED or not.
+fn own_max(ty: &ColumnType, head: bool) -> Option<u64> {
+    // No server gives a longer value than the largest `max_allowed_packet`, so what says so is no value.
+    let max = ty.max_bytes()?.min(1 << 30);
+    Some(max - u64::from(head && ty.is_blob()))
+}
+
+/// A COMPRESSED column of the source.
+fn compressed(type_code: u8, meta: &[u8], column: &ColumnDef) -> Option<Conversion> {
+    let ty = &column.ty;
+    let from = match (type_code, ty.kind) {
         (code::VARCHAR_COMPRESSED, TypeKind::VarChar(_) | TypeKind::VarBinary(_)) => {
-            let most = u16::from_le_bytes([*meta.first()?, *meta.get(1)?]);
-            (prefix_of(most.into()), prefix_of(ty.max_bytes()?))
+            prefix_of(u16::from_le_bytes([*meta.first()?, *meta.get(1)?]).into())
         }
-        (code::BLOB_COMPRESSED, TypeKind::Text(size) | TypeKind::Blob(size)) => {
-            (*meta.first()?, size as u8)
-        }
+        (code::BLOB_COMPRESSED, TypeKind::Text(_) | TypeKind::Blob(_)) => *meta.first()?,
         _ => return None,
     };
     Some(Conversion::Compressed {
         from,
-        to,
-        // No server gives a longer value than the largest `max_allowed_packet`, so what says so is no value.
-        max: ty.max_bytes()?.min(1 << 30),
+        to: own_prefix(ty, column.headed)?,
+        max: own_max(ty, column.headed)?,
         text: ty.is_character() && ty.collation.charset().stores_utf8(),
+        headed: true,
+        head: column.headed,
+    })
+}
+
+/// What becomes of values that would be ours by `plain`, if our column were not COMPRESSED.
+fn with_head(type_code: u8, meta: &[u8], plain: Conversion, ty: &ColumnType) -> Option<Conversion> {
+    Some(match plain {
+        Conversion::Same | Conversion::Text { .. } | Conversion::Prefix { .. } => {
+            Conversion::Compressed {
+                from: string_of(type_code, meta)?.1,
+                to: own_prefix(ty, true)?,
+                max: own_max(ty, true)?,
+                text: ty.is_character() && ty.collation.charset().stores_utf8(),
+                headed: false,
+                head: true,
+            }
+        }
+        // A cast writes what it has as our column has it.
+        Conversion::Cast(_) => plain,
+        _ => return None,
     })
 }
 
@@ -332,12 +385,7 @@ pub(crate) fn convert<'a>(
     value: &'a [u8],
     scratch: &mut Vec<u8>,
 ) -> Result<Cell<'a>> {
-    let too_long = || {
-        EngineError::Sql(errors::DATA_TOO_LONG.text(format!(
-            "Data too long for column '{}'",
-            table.def.columns[i].name
-        )))
-    };
+    let too_long = || too_long(table, i);
     Ok(match *conversion {
         Conversion::Same => Cell::Bytes(value),
         Conversion::Ignore => Cell::Absent,
@@ -383,20 +431,8 @@ pub(crate) fn convert<'a>(
             to,
             max,
             text,
-        }
-        | Conversion::Compressed {
-            from,
-            to,
-            max,
-            text,
         } => {
             let bytes = value.get(usize::from(from)..).unwrap_or_default();
-            let bytes = match conversion {
-                Conversion::Compressed { .. } => {
-                    &*narwal_binlog::uncompressed(bytes, max).map_err(|e| bad_event(table, e))?
-                }
-                _ => bytes,
-            };
             if bytes.len() as u64 > max {
                 return Err(too_long());
             }
@@ -408,12 +444,60 @@ pub(crate) fn convert<'a>(
             scratch.extend_from_slice(bytes);
             Cell::Scratch(start, scratch.len())
         }
+        Conversion::Compressed { .. } => {
+            return with_or_without_head(conversion, table, i, value, scratch);
+        }
         Conversion::Json { prefix, size } => {
             let value = value.get(usize::from(prefix)..).unwrap_or_default();
             return json_text(value, size, table, scratch)?.ok_or_else(too_long);
         }
         Conversion::Cast(from) => return cast(from, table, i, value, scratch),
     })
+}
+
+/// A string of a COMPRESSED column, there or here.
+fn with_or_without_head<'a>(
+    conversion: &Conversion,
+    table: &Table,
+    i: usize,
+    value: &[u8],
+    scratch: &mut Vec<u8>,
+) -> Result<Cell<'a>> {
+    let Conversion::Compressed {
+        from,
+        to,
+        max,
+        text,
+        headed,
+        head,
+    } = *conversion
+    else {
+        return Ok(Cell::Absent);
+    };
+    let bytes = value.get(usize::from(from)..).unwrap_or_default();
+    let bytes = match headed {
+        true => &*narwal_binlog::uncompressed(bytes, max).map_err(|e| bad_event(table, e))?,
+        false => bytes,
+    };
+    if bytes.len() as u64 > max {
+        return Err(too_long(table, i));
+    }
+    if text && std::str::from_utf8(bytes).is_err() {
+        return Err(not_text(table, i));
+    }
+    let (start, head) = (scratch.len(), head && !bytes.is_empty());
+    let len = bytes.len() as u64 + u64::from(head);
+    scratch.extend_from_slice(&len.to_le_bytes()[..usize::from(to)]);
+    if head {
+        scratch.push(0);
+    }
+    scratch.extend_from_slice(bytes);
+    Ok(Cell::Scratch(start, scratch.len()))
+}
+
+fn too_long(table: &Table, i: usize) -> EngineError {
+    let name = &table.def.columns[i].name;
+    EngineError::Sql(errors::DATA_TOO_LONG.text(format!("Data too long for column '{name}'")))
 }
 
 /// The text of MySQL's binary JSON; `None` if it is too long.
@@ -479,7 +563,7 @@ fn cast<'a>(
     };
     let stored = store(given, &target, 1, &StoreMode::default(), &mut NoWarnings)?;
     let mut one = Vec::new();
-    RowLayout::new(&[column.ty]).encode(&[stored.as_ref()], &mut one)?;
+    column.layout().encode(&[stored.as_ref()], &mut one)?;
     if one.first().is_none_or(|b| b & 1 != 0) {
         return Ok(Cell::Null);
     }
@@ -596,16 +680,83 @@ pub(crate) fn mismatch(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::catalog::def::DefaultDef;
     use narwal_types::ColumnType;
+    use smallvec::SmallVec;
+
+    fn column(ty: ColumnType, headed: bool) -> ColumnDef {
+        ColumnDef {
+            name: "c".into(),
+            ty,
+            nullable: true,
+            default: DefaultDef::None,
+            auto_increment: false,
+            on_update: None,
+            comment: String::new(),
+            display_width: None,
+            generated: None,
+            check: None,
+            invisible: false,
+            compressed: headed,
+            headed,
+        }
+    }
+
+    fn conversion_to(
+        code: u8,
+        meta: &[u8],
+        collation: Option<u16>,
+        column: &ColumnDef,
+    ) -> Option<Conversion> {
+        let info = ColumnMeta {
+            collation,
+            ..ColumnMeta::default()
+        };
+        super::conversion(code, meta, &info, column, TypeConversions::default())
+    }
+
+    /// A byte stands in front of values of COMPRESSED columns: there, here, or on both sides. A source that is older than the
+    /// byte has none in front of a column that is COMPRESSED here.
+    #[test]
+    fn compressed_columns_are_taken_with_and_without_their_head() {
+        let latin1 = Collation::from_id(8).unwrap();
+        let ty = ColumnType::text(TypeKind::VarChar(255), latin1);
+        let of =
+            |code, meta: &[u8], headed| conversion_to(code, meta, Some(8), &column(ty, headed));
+        let made = |from, to, headed, head| {
+            Some(Conversion::Compressed {
+                from,
+                to,
+                max: 255,
+                text: false,
+                headed,
+                head,
+            })
+        };
+        assert_eq!(of(0x8d, &[0, 1], false), made(2, 1, true, false));
+        assert_eq!(of(0x8d, &[0, 1], true), made(2, 2, true, true));
+        assert_eq!(of(0x0f, &[255, 0], true), made(1, 2, false, true));
+        assert_eq!(
+            column(ty, true).binlog_type(),
+            (0x8d, SmallVec::from_slice(&[0, 1]))
+        );
+        let text = column(
+            ColumnType::text(TypeKind::Text(BlobSize::Tiny), latin1),
+            true,
+        );
+        assert_eq!(text.binlog_type(), (0x8c, SmallVec::from_slice(&[1])));
+        let taken = conversion_to(0x8c, &[1], Some(8), &text);
+        // The byte takes one of the 255.
+        assert!(matches!(
+            taken,
+            Some(Conversion::Compressed { max: 254, .. })
+        ));
+    }
 
     #[test]
     fn columns_are_taken_only_where_the_bytes_mean_the_same() {
         let conversion = |code, meta: &[u8], collation, ty: &ColumnType| {
-            let info = ColumnMeta {
-                collation,
-                ..ColumnMeta::default()
-            };
-            super::conversion(code, meta, &info, ty, TypeConversions::default())
+            conversion_to(code, meta, collation, &column(*ty, false))
         };
         let varchar = ColumnType::varchar(20);
         let exact = conversion(0x0f, &[80, 0], None, &varchar);
@@ -659,7 +810,9 @@ mod tests {
                 from: 1,
                 to: 1,
                 max: 80,
-                text: true
+                text: true,
+                headed: true,
+                head: false,
             })
         ));
         assert_eq!(conversion(0x8c, &[2], None, &varchar), None);

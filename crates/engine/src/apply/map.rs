@@ -39,6 +39,8 @@ pub(crate) struct Mapped {
     pub(super) columns: Vec<Source>,
     /// The types of our stored rows, in the words of table maps.
     own: Vec<(u8, SmallVec<[u8; 2]>)>,
+    /// So many of them have values that a source may say; the others are hashes.
+    said: usize,
     /// Full images of the source are rows of ours.
     plain: bool,
 }
@@ -99,6 +101,7 @@ impl Maps {
             table: None,
             columns: Vec::new(),
             own: Vec::new(),
+            said: 0,
             plain: false,
         });
     }
@@ -120,7 +123,7 @@ impl Maps {
             let conversion = match table.def.columns.get(i) {
                 // The source has more columns than we have.
                 None => Conversion::Ignore,
-                Some(def) => convert::conversion(type_code, meta, info, &def.ty, self.conversions)
+                Some(def) => convert::conversion(type_code, meta, info, def, self.conversions)
                     .ok_or_else(|| convert::mismatch(&table, i, type_code, meta, info.collation))?,
             };
             columns.push(Source {
@@ -130,9 +133,10 @@ impl Maps {
                 fixed: convert::fixed_len(type_code, meta),
             });
         }
-        let own: Vec<_> = (table.def.columns.iter())
-            .map(|def| def.ty.binlog_type())
+        let own: Vec<_> = (table.log_columns().into_iter())
+            .map(|c| (c.type_code, c.meta))
             .collect();
+        let said = table.def.columns.len();
         let plain = count == own.len()
             && (columns.iter())
                 .all(|c| matches!(c.conversion, Conversion::Same | Conversion::Text { .. }));
@@ -143,6 +147,7 @@ impl Maps {
             table: Some(table),
             columns,
             own,
+            said,
             plain,
         });
         Ok(())
@@ -269,7 +274,11 @@ impl Mapped {
             nth += 1;
             if null {
                 if ours {
-                    cells.push(Cell::Null);
+                    cells.push(if i < self.said {
+                        Cell::Null
+                    } else {
+                        Cell::Absent
+                    });
                 }
                 continue;
             }

@@ -1,7 +1,10 @@
 //! Databases and tables as they are stored.
 
-use narwal_types::{Collation, ColumnType, TypeKind};
+use narwal_binlog::column_type;
+use narwal_types::row::HashedKey;
+use narwal_types::{Collation, ColumnType, RowLayout, TypeKind};
 use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
 
 /// A database (schema).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,9 +61,13 @@ pub struct ColumnDef {
     /// INVISIBLE: `*` does not mean it, and INSERT without names gives it no value.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub invisible: bool,
-    /// COMPRESSED: shown, no more. Rows are not compressed one by one.
+    /// COMPRESSED. Values are not compressed one by one.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub compressed: bool,
+    /// COMPRESSED columns have the byte in front of their values that MariaDB's row events have. Those that older versions made
+    /// do not.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub headed: bool,
 }
 
 /// How a generated column's value is made. Both kinds are stored with the row and stand in row events, but for virtual columns
@@ -125,6 +132,24 @@ pub struct ForeignKeyDef {
 pub const HIDDEN_COLUMN: &str = "!hidden!";
 
 impl ColumnDef {
+    /// The column's values in row images.
+    pub fn layout(&self) -> RowLayout {
+        RowLayout::new(&[self.ty]).with_headed(|_| self.headed)
+    }
+
+    /// Type code and metadata in a TABLE_MAP event.
+    pub fn binlog_type(&self) -> (u8, SmallVec<[u8; 2]>) {
+        let (code, meta) = self.ty.binlog_type();
+        match (self.headed, code, meta.as_slice()) {
+            (true, column_type::VARCHAR, &[a, b]) => {
+                let most = u16::from_le_bytes([a, b]).saturating_add(1).to_le_bytes();
+                (column_type::VARCHAR_COMPRESSED, SmallVec::from_slice(&most))
+            }
+            (true, column_type::BLOB, _) => (column_type::BLOB_COMPRESSED, meta),
+            _ => (code, meta),
+        }
+    }
+
     /// The type as SHOW COLUMNS prints it.
     pub fn type_name(&self) -> String {
         if narwal_types::face::is_mysql() {
@@ -198,6 +223,9 @@ pub struct IndexDef {
     /// Made for a foreign key that had no index: it goes when a declared index takes its place.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub implied: bool,
+    /// A UNIQUE index whose hash stands in rows, in a column behind those of the table: MariaDB's replicas look for rows by it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub hashed: bool,
     /// IGNORED: kept, and used for no query.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ignored: bool,
@@ -297,6 +325,16 @@ impl PeriodDef {
 }
 
 impl TableDef {
+    /// The keys whose hashes stand in rows, in columns behind those of the table.
+    pub fn hashed_keys(&self) -> Vec<HashedKey> {
+        let hashed = self.indexes.iter().filter(|i| i.hashed);
+        hashed
+            .map(|i| HashedKey {
+                parts: i.columns.iter().map(|c| (c.column, c.prefix)).collect(),
+            })
+            .collect()
+    }
+
     /// The CHECK that a period brings with it. It has the period's name, or that with a number if another one is called so.
     pub fn period_check(&self) -> Option<CheckDef> {
         let period = self.period.as_ref()?;

@@ -62,7 +62,8 @@ impl ImageColumns {
                         })
                 })
             })?;
-        let empty = Bitmap::from_elem(0, def.columns.len().div_ceil(8));
+        let (columns, hashes) = (def.columns.len(), def.hashed_keys().len());
+        let empty = Bitmap::from_elem(0, (columns + hashes).div_ceil(8));
         let (mut all, mut in_key, mut noblob) = (empty.clone(), empty.clone(), empty);
         for (i, c) in def.columns.iter().enumerate() {
             set_bit(&mut all, i);
@@ -71,6 +72,12 @@ impl ImageColumns {
                 set_bit(&mut noblob, i);
             } else if !matches!(c.ty.kind, TypeKind::Text(_) | TypeKind::Blob(_)) {
                 set_bit(&mut noblob, i);
+            }
+        }
+        // Rows are looked for by them.
+        for i in columns..columns + hashes {
+            for of in [&mut all, &mut in_key, &mut noblob] {
+                set_bit(of, i);
             }
         }
         Some(ImageColumns {

@@ -1,7 +1,7 @@
 //! Databases and tables: the persistent definitions, and the catalog as one immutable version.
 
 use crate::catalog::change::{CatalogChange, LoggedChange};
-use crate::catalog::def::{DatabaseDef, IndexDef, TableDef};
+use crate::catalog::def::{ColumnDef, DatabaseDef, IndexDef, TableDef};
 use crate::catalog::names::Catalog;
 use crate::catalog::table::Table;
 use crate::catalog::view::ViewDef;
@@ -44,7 +44,8 @@ pub fn same_rows(old: &TableDef, new: &TableDef) -> bool {
     };
     old.columns.len() == new.columns.len()
         && primary(old) == primary(new)
-        && (old.columns.iter().zip(&new.columns)).all(|(a, b)| same_values(&a.ty, &b.ty))
+        && old.hashed_keys() == new.hashed_keys()
+        && (old.columns.iter().zip(&new.columns)).all(|(a, b)| same_values(a, b))
         && new.indexes.iter().filter(|i| i.id != 0).all(|i| {
             i.columns.iter().all(|c| {
                 let (a, b) = (&old.columns[c.column], &new.columns[c.column]);
@@ -54,15 +55,20 @@ pub fn same_rows(old: &TableDef, new: &TableDef) -> bool {
 }
 
 /// Whether a column's values need not change, nor where they are in a row.
-fn same_values(old: &ColumnType, new: &ColumnType) -> bool {
+fn same_values(was: &ColumnDef, now: &ColumnDef) -> bool {
     use narwal_types::TypeKind::{VarBinary, VarChar};
+    let (old, new) = (&was.ty, &now.ty);
+    if was.headed != now.headed {
+        return false;
+    }
     if old.unsigned != new.unsigned || old.collation.charset() != new.collation.charset() {
         return false;
     }
     match (old.kind, new.kind) {
         (VarChar(a), VarChar(b)) | (VarBinary(a), VarBinary(b)) => {
             // The length in front of a value has one byte or two.
-            let short = |t: &ColumnType| t.max_bytes().is_some_and(|n| n < 256);
+            let most = if was.headed { 254 } else { 255 };
+            let short = |t: &ColumnType| t.max_bytes().is_some_and(|n| n <= most);
             a <= b && short(old) == short(new)
         }
         (a, b) => a == b,

@@ -6,11 +6,12 @@ use crate::catalog::image::ImageColumns;
 use crate::catalog::index::Index;
 use crate::catalog::sequence::SequenceRow;
 use crate::{EngineError, Result};
-use narwal_binlog::{ColumnMeta, RowMetadata, TableMapTemplate};
+use narwal_binlog::{ColumnMeta, HASH_COLUMN, RowMetadata, TableMapTemplate};
 use narwal_types::ValueRef;
 use narwal_types::errors;
 use narwal_types::key;
 use narwal_types::key::KeyPart;
+use narwal_types::row::HashedKey;
 use narwal_types::{Collation, ColumnType, RowLayout, TypeKind};
 use std::any::Any;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -105,10 +106,10 @@ impl NumberedIn {
 
 /// The columns as table maps tell them.
 fn log_columns(def: &TableDef) -> Vec<ColumnMeta> {
-    def.columns
-        .iter()
+    let hashed = def.hashed_keys().into_iter().enumerate();
+    (def.columns.iter())
         .map(|c| {
-            let (code, meta) = c.ty.binlog_type();
+            let (code, meta) = c.binlog_type();
             let mut m = ColumnMeta::new(&c.name, code, &meta);
             m.unsigned = c.ty.unsigned;
             m.numeric = c.ty.is_numeric() && !matches!(c.ty.kind, TypeKind::Bit(_));
@@ -125,7 +126,18 @@ fn log_columns(def: &TableDef) -> Vec<ColumnMeta> {
             }
             m
         })
+        .chain(hashed.map(|(n, key)| hash_column(def, n + 1, &key)))
         .collect()
+}
+
+/// The column of a key's hash, as MariaDB calls it.
+fn hash_column(def: &TableDef, n: usize, key: &HashedKey) -> ColumnMeta {
+    let (code, meta) = ColumnType::unsigned(TypeKind::BigInt).binlog_type();
+    let mut m = ColumnMeta::new(&format!("{HASH_COLUMN}{n}"), code, &meta);
+    m.unsigned = true;
+    m.numeric = true;
+    m.nullable = (key.parts.iter()).any(|(c, _)| def.columns.get(*c).is_some_and(|c| c.nullable));
+    m
 }
 
 impl Table {
@@ -223,7 +235,8 @@ impl Table {
         });
         Ok(Arc::new(Table {
             foreign: crate::catalog::foreign::of_table(&def, &indexes)?,
-            layout: RowLayout::new(&types),
+            layout: (RowLayout::new(&types).with_headed(|i| def.columns[i].headed))
+                .with_hashed(def.hashed_keys()),
             hidden_pk: pk.is_none(),
             temporary: crate::key::is_temporary(def.hidden_index_id),
             numbered_in: (def.columns.iter().position(|c| c.auto_increment))

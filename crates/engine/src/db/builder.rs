@@ -97,6 +97,7 @@ impl TableBuilder {
             check: None,
             invisible: false,
             compressed: false,
+            headed: false,
         });
         self
     }
@@ -125,6 +126,7 @@ impl TableBuilder {
             columns: parts,
             comment: String::new(),
             implied: false,
+            hashed: false,
             ignored: false,
             method: None,
             key_block_size: 0,

@@ -120,13 +120,11 @@ fn rows_event(
     row_ids: &mut dyn Iterator<Item = u64>,
     rows: &mut impl Rows,
 ) -> Result<()> {
-    if event.column_count != table.columns().len() {
+    let columns = table.layout.stored_columns();
+    if event.column_count != columns {
         return Err(EngineError::Corrupt(format!(
             "rows of {} columns for table {}.{} of {}",
-            event.column_count,
-            table.def.db,
-            table.def.name,
-            table.columns().len()
+            event.column_count, table.def.db, table.def.name, columns
         )));
     }
     let full = event.is_full_image();

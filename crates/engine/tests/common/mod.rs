@@ -38,6 +38,7 @@ pub fn column(name: &str, ty: ColumnType, nullable: bool) -> ColumnDef {
         check: None,
         invisible: false,
         compressed: false,
+        headed: false,
     }
 }
 
@@ -56,6 +57,7 @@ pub fn index(name: &str, unique: bool, columns: &[usize]) -> IndexDef {
             .collect(),
         comment: String::new(),
         implied: false,
+        hashed: false,
         ignored: false,
         method: None,
         key_block_size: 0,

@@ -10,6 +10,7 @@ use super::{Events, Output, Trouble};
 use crate::Failure;
 use narwal_binlog::{ColumnMeta, Event, RowsKind, column_type, event_flags, gtid_flags};
 use narwal_engine::GroupHead;
+use narwal_stream::cell::table_columns;
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 
@@ -87,7 +88,7 @@ fn whole<'a>(
         .map(|(i, c)| c.or_else(|| other.and_then(|o| o.get(i).copied())))
         .collect();
     match row {
-        Some(row) if row.len() == table.columns.len() => Ok(row),
+        Some(row) if row.len() == table_columns(&table.columns) => Ok(row),
         _ => Err(Failure::Run(format!(
             "can't make SQL of {}: a row image of {}.{} is not complete (binlog_row_image was not FULL)",
             head.gtid, table.db, table.table

@@ -54,6 +54,7 @@ pub(super) fn def(name: &str, ty: ColumnType, nullable: bool) -> ColumnDef {
         check: None,
         invisible: false,
         compressed: false,
+        headed: false,
     }
 }
 

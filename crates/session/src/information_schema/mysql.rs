@@ -107,6 +107,7 @@ fn index(i: &IndexSpec, columns: &[ColumnDef]) -> Option<IndexDef> {
         columns: parts.collect::<Option<_>>()?,
         comment: String::new(),
         implied: false,
+        hashed: false,
         ignored: false,
         method: None,
         key_block_size: 0,

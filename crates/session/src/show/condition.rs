@@ -158,6 +158,7 @@ fn column(name: &str, number: bool) -> ColumnDef {
         check: None,
         invisible: false,
         compressed: false,
+        headed: false,
     }
 }
 

@@ -11,6 +11,7 @@ use crate::expr::IntervalUnit;
 use crate::expr::fixed;
 use crate::expr::func::Func;
 use crate::expr::functions;
+use crate::expr::functions::regexp::check_pattern;
 use crate::expr::functions::{json, year_of};
 use crate::expr::literal::{negate_literal, number};
 use crate::expr::locale::Locale;
@@ -1715,6 +1716,7 @@ impl Binder<'_> {
             note_deprecated(func.name(), self.scope.env);
         }
         fixed::check_call(func, &args)?;
+        check_pattern(func, &args, self.scope.env)?;
         let args = match <[Expr; 2]>::try_from(args) {
             Ok([a, b]) if func == Func::Nullif && json::is_extract(&a) => {
                 return self.nullif_extract(a, b);

@@ -27,7 +27,7 @@ mod late;
 mod meet;
 pub mod operand;
 pub mod param;
-mod predicate;
+pub(crate) mod predicate;
 pub mod scope;
 pub mod subquery;
 pub mod table_rules;

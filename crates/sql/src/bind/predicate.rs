@@ -251,7 +251,7 @@ fn is_constant_at_run(e: &Expr) -> bool {
 }
 
 /// True if the value is the same whenever the statement runs: made of literals alone.
-fn is_known(e: &Expr) -> bool {
+pub(crate) fn is_known(e: &Expr) -> bool {
     e.is_const()
         && !e.any(&|e| match &e.kind {
             ExprKind::Param(_)

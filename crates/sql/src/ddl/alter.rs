@@ -17,8 +17,8 @@ use crate::ddl::constraint;
 use crate::ddl::engine_limits;
 use crate::ddl::functional;
 use crate::ddl::index::{
-    HOPELESS, Limit, MAX_KEYS, cant_drop, index_def, method_of_unique, note_twice, number_of_keys,
-    prefix_of,
+    HOPELESS, Limit, MAX_KEYS, cant_drop, fits_whole, index_def, kept_method, note_twice,
+    number_of_keys, prefix_of, settle_hashes,
 };
 use crate::ddl::merge;
 use crate::ddl::period;
@@ -32,8 +32,9 @@ use crate::ddl::whole;
 use crate::engine_name as names;
 use crate::env::VariableScope;
 use crate::exec::storer::duplicate_entry;
+use crate::merge_table::may_alter;
 use crate::quote::quote_ident;
-use crate::show::index_rank;
+use crate::show::sort_indexes;
 use crate::twice::first_twice;
 use crate::virtual_tables::INFORMATION_SCHEMA;
 use narwal_engine::{
@@ -477,22 +478,10 @@ impl Run<'_> {
             };
             return self.rename_tables(false, &[(from, to.clone())]);
         }
-        let about_rows = |a: &AlterAction| {
-            !matches!(
-                a,
-                AlterAction::Options(_)
-                    | AlterAction::RenameTo(_)
-                    | AlterAction::KeysNoOp
-                    | AlterAction::Algorithm(_)
-                    | AlterAction::Lock(_)
-            )
-        };
         if table.own_numbers().is_some() {
             return Err(SqlError::unsupported("ALTER TABLE of a temporary sequence"));
         }
-        if old.sequence && actions.iter().any(about_rows) {
-            return Err(super::sequence::wrong_structure(&table.def));
-        }
+        self.may_be_altered(table, actions)?;
         let actions = &*self.with_algorithm(actions)?;
         let draft = self.draft(old, actions)?;
         let asked = self.asked(old, actions)?;
@@ -547,7 +536,9 @@ impl Run<'_> {
         if copied && self.renames_keys(&draft) {
             return Err(copy_renames_keys());
         }
-        let in_place = !(temporary || ignore && leaves_out) && self.is_in_place(&draft, copied);
+        let forced = actions.iter().any(|a| matches!(a, AlterAction::Force));
+        let in_place = !(temporary || ignore && leaves_out || indexes_virtual(&draft.def, forced))
+            && self.is_in_place(&draft, copied);
         if asked.lock_none && (!in_place || gets_key(&draft.def)) {
             self.needs_no_rows(table)?;
         }
@@ -649,6 +640,18 @@ impl Run<'_> {
             }
         }
         Ok(asked)
+    }
+
+    /// What a sequence or a MERGE table is does not allow everything.
+    fn may_be_altered(&self, table: &Arc<Table>, actions: &[AlterAction]) -> SqlResult<()> {
+        if table.def.sequence && actions.iter().any(about_rows) {
+            return Err(super::sequence::wrong_structure(&table.def));
+        }
+        match table.def.merge {
+            // It is opened, whatever becomes of it.
+            Some(_) => may_alter(table, self.base, self.env),
+            None => Ok(()),
+        }
     }
 
     /// The rows can stay as they are.
@@ -825,6 +828,7 @@ impl Run<'_> {
         if d.def != *d.old {
             constraint::check_expressions(&mut d.def, self.env)?;
             follow_cascades(&mut d.def)?;
+            settle_hashes(&mut d.def);
         }
         // ENGINE and FORCE make the table anew, though they change nothing in its definition.
         let looks = |a: &AlterAction| {
@@ -1243,7 +1247,7 @@ impl Run<'_> {
                 one,
                 &d.def.checks,
                 columns,
-                &d.old.name,
+                (&d.old.db, &d.old.name),
                 self.env.collation.charset(),
             )?;
             d.def.checks.extend(made);
@@ -1327,10 +1331,15 @@ impl Run<'_> {
     fn indexes(&self, d: &mut Draft<'_>) -> SqlResult<()> {
         self.hidden(d)?;
         let mut kept = self.kept_indexes(d)?;
+        let nullable: Vec<bool> = d.columns.iter().map(|c| c.def.nullable).collect();
         let columns = key_columns(d, &kept)?;
+        let before = kept.len();
         self.added_indexes(d, &columns, &mut kept)?;
         number_of_keys(kept.len(), MAX_KEYS)?;
-        kept.sort_by_key(|i| index_rank(i, &columns));
+        // Those that stay keep their order, until there are new ones.
+        if kept.len() > before {
+            sort_indexes(&mut kept, &columns, |c| nullable[c]);
+        }
         d.def.columns = columns;
         d.def.indexes = kept;
         Ok(())
@@ -1416,14 +1425,10 @@ impl Run<'_> {
             if parts.is_empty() || (ix.without_overlaps && parts.len() == 2) {
                 continue;
             }
-            if ix.unique && ix.name != "PRIMARY" {
-                let defs: Vec<ColumnDef> = d.columns.iter().map(|c| c.def.clone()).collect();
-                // Hashes that were there because the keys were too long go when they are not any more.
-                let needed = method_of_unique(None, &ix.columns, &d.old.columns)?;
-                let said = ix.method.filter(|m| needed != Some(*m));
-                ix.method = method_of_unique(said, &parts, &defs)?;
-            }
             ix.columns = parts;
+            let defs: Vec<ColumnDef> = d.columns.iter().map(|c| c.def.clone()).collect();
+            ix.method = kept_method(&ix, &defs, d.old.declared.as_deref())?;
+            fits_whole(&ix, &defs)?;
             if let Some((_, to)) = d.renamed.iter().find(|(from, _)| same(from, &ix.name)) {
                 ix.name.clone_from(to);
             }
@@ -1670,6 +1675,26 @@ fn plain_spec(def: ColumnDef, default: Option<narwal_syntax::ast::Expr>) -> Colu
         member_bytes: Vec::new(),
         generated: None,
     }
+}
+
+/// An action that is about more than options and names.
+fn about_rows(a: &AlterAction) -> bool {
+    !matches!(
+        a,
+        AlterAction::Options(_)
+            | AlterAction::RenameTo(_)
+            | AlterAction::KeysNoOp
+            | AlterAction::Algorithm(_)
+            | AlterAction::Lock(_)
+    )
+}
+
+/// A new index has a virtual column, or any index where all are made anew: its values are computed as the session's modes want
+/// them.
+fn indexes_virtual(def: &TableDef, all: bool) -> bool {
+    let computed = |c: usize| def.columns[c].generated.as_ref().is_some_and(|g| !g.stored);
+    let new = def.indexes.iter().filter(|i| all || i.id == 0);
+    new.flat_map(|i| &i.columns).any(|p| computed(p.column))
 }
 
 /// Whether MariaDB copies the table for this change of a column: then it reports the number of rows.

@@ -4,6 +4,7 @@ use crate::ast::ColumnSpec;
 use crate::charset_words::CharsetWords;
 use crate::ddl::comment::{Commented, comment};
 use crate::ddl::constraint;
+use crate::ddl::unfit_default::{invalid_default, is_too_long, warn_of_default};
 use crate::engine_name;
 use narwal_types::errors;
 use narwal_types::errors::codes;
@@ -21,10 +22,6 @@ use narwal_types::{
     Zone,
 };
 use std::collections::HashMap;
-
-pub(super) fn invalid_default(column: &str) -> SqlError {
-    errors::INVALID_DEFAULT.with([&column])
-}
 
 /// What a column as it is says of its collation.
 pub(super) fn own_collation(def: &ColumnDef) -> CharsetWords {
@@ -143,13 +140,13 @@ pub(super) fn column_def(
     }
     let set = env.collation.charset();
     if let Some(e) = &spec.check {
-        def.check = Some(constraint::column_check(e, &def.name, table, set)?);
+        def.check = Some(constraint::column_check(e, &def.name, (db, table), set)?);
     } else if spec.json {
         def.check = Some(format!("json_valid({})", quote_ident(&def.name)));
     }
     if let Some((e, stored)) = &spec.generated {
         def.generated = Some(GeneratedDef {
-            expr: constraint::generated(e, &def.name, table, set)?,
+            expr: constraint::generated(e, &def.name, (db, table), set)?,
             stored: *stored,
             late: false,
         });
@@ -157,11 +154,13 @@ pub(super) fn column_def(
     def.comment = comment(&def.comment, Commented::Column, &def.name, env)?;
     settle_collation(&mut def, spec, table_collation, env)?;
     if let Some(e) = &spec.default {
-        def.default = match constraint::literal_default(e, &def.ty) {
+        // Texts without an end keep what is said.
+        let text = (!def.ty.is_blob()).then(|| constraint::literal_default(e, &def.ty));
+        def.default = match text.flatten() {
             Some(text) => DefaultDef::Text(text),
             None => {
                 let own = env.db.as_deref().unwrap_or(db);
-                DefaultDef::Expr(constraint::default(e, &def.name, table, (own, set))?)
+                DefaultDef::Expr(constraint::default(e, &def.name, (db, table), (own, set))?)
             }
         };
     }
@@ -243,6 +242,10 @@ pub(super) fn settle_default(
                     return Err(invalid_default(&def.name));
                 }
             }
+            if is_too_long(t, &def.ty) {
+                warn_of_default(def, t, codes::DATA_TOO_LONG, env);
+                return Err(invalid_default(&def.name));
+            }
             let v = store(
                 default_input(t, &def.ty),
                 &target,
@@ -276,25 +279,19 @@ fn char_text(text: String, ty: &narwal_types::ColumnType, env: &StatementEnv) ->
     }
 }
 
-/// What is told before error 1067: why the column can't keep the value.
-fn warn_of_default(def: &ColumnDef, given: &str, code: u16, env: &StatementEnv) {
-    let name = &def.name;
-    let zero_date = def.ty.kind == TypeKind::Date && given.starts_with("0000-00-00");
-    let beyond = code == codes::WARN_DATA_OUT_OF_RANGE;
-    if code == codes::TRUNCATED_WRONG_VALUE_FOR_FIELD && def.ty.is_numeric() {
-        let kind = match def.ty.is_integer() {
-            true => "integer",
-            false => "decimal",
-        };
-        let text = format!("Incorrect {kind} value: '{given}' for column ``.``.`{name}` at row 0");
-        env.warn(code, text);
-    } else if zero_date || beyond || def.ty.is_numeric() {
-        let text = format!("Out of range value for column '{name}' at row 0");
-        env.warn(codes::WARN_DATA_OUT_OF_RANGE, text);
-    } else {
-        let text = format!("Data truncated for column '{name}' at row 0");
-        env.warn(codes::WARN_DATA_TRUNCATED, text);
+/// Whether members have every byte but NUL: MariaDB's files need one that separates them.
+fn leave_no_separator(members: &[Box<str>], set: Charset) -> bool {
+    // Most have few bytes.
+    if members.iter().map(|m| m.len()).sum::<usize>() < 255 {
+        return false;
     }
+    let mut seen = [false; 256];
+    for m in members {
+        for b in set.encode(m.as_bytes()).iter() {
+            seen[usize::from(*b)] = true;
+        }
+    }
+    !seen[0] && seen[1..].iter().all(|s| *s)
 }
 
 /// Members that are bytes become text of the column's character set.
@@ -328,6 +325,9 @@ fn decode_members(def: &mut ColumnDef, of: Members, spec: &ColumnSpec) -> SqlRes
 /// Two members of an ENUM or SET that its collation holds equal: an error in strict mode, else a note.
 fn check_members(def: &ColumnDef, of: Members, env: &StatementEnv) -> SqlResult<()> {
     let list = of.list();
+    if leave_no_separator(list, def.ty.collation.charset()) {
+        return Err(errors::WRONG_FIELD_TERMINATORS.plain());
+    }
     let mut known: HashMap<Vec<u8>, usize> = HashMap::new();
     for (i, m) in list.iter().enumerate() {
         let mut key = Vec::new();
@@ -423,4 +423,30 @@ pub(super) fn check_row_size(columns: &[ColumnDef]) -> SqlResult<()> {
         return Err(errors::TOO_BIG_ROWSIZE.text("Row size too large. The maximum row size for the used table type, not counting BLOBs, is 65535. This includes storage overhead, check the manual. You have to change some columns to TEXT or BLOBs"));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // MariaDB 10.11 gives error 1083 to all bytes but NUL, in one member or in several.
+    #[test]
+    fn members_of_all_bytes_leave_no_separator() {
+        let latin1 = Charset::Latin1;
+        let text = |bytes: std::ops::RangeInclusive<u8>| -> Box<str> {
+            latin1
+                .decode(&bytes.collect::<Vec<u8>>())
+                .into_owned()
+                .into()
+        };
+        assert!(leave_no_separator(&[text(1..=255)], latin1));
+        assert!(leave_no_separator(
+            &[text(1..=127), text(128..=255)],
+            latin1
+        ));
+        assert!(!leave_no_separator(&[text(0..=255)], latin1));
+        assert!(!leave_no_separator(&[text(2..=255), text(2..=9)], latin1));
+        // UTF-8 never has 0xFF.
+        assert!(!leave_no_separator(&[text(1..=255)], Charset::Utf8mb4));
+    }
 }

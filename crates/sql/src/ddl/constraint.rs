@@ -3,18 +3,24 @@
 use crate::StatementEnv;
 use crate::ast::{CheckSpec, ForeignKeySpec};
 use crate::bind::table_rules::bind_text;
+use crate::ddl::unfit_default::{invalid_default, is_too_long, warn_of_default};
 use crate::ddl::{padding, rounding};
 use narwal_types::errors;
 use narwal_types::errors::codes;
 
+use crate::bind::predicate::is_known;
 use crate::expr::node::Steadiness;
-use crate::expr::node::{Expr, ExprKind};
-use crate::expr::{for_each_operand, name_charsets, name_sequences, print, unqualified};
+use crate::expr::node::{EvalCtx, Expr, ExprKind, NoRow};
+use crate::expr::{
+    for_each_operand, literal_bytes, name_charsets, name_sequences, print, unqualified,
+};
+use crate::plan::dml::{store_mode, store_target};
 use crate::quote::quote_ident;
 use narwal_engine::{CheckDef, ColumnDef, DefaultDef, Table, TableDef};
 use narwal_syntax::ast::Expr as AstExpr;
-use narwal_syntax::ast::{Expr as Ast, Literal};
-use narwal_types::{Charset, Collation, ColumnType, SqlError, SqlResult, TypeKind};
+use narwal_syntax::ast::Expr as Ast;
+use narwal_types::convert::{NoWarnings, store};
+use narwal_types::{Charset, ColumnType, SqlError, SqlResult, TypeKind};
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -36,6 +42,9 @@ impl Clause {
     }
 }
 
+/// A table by its database and its name.
+pub(super) type Named<'a> = (&'a str, &'a str);
+
 /// A name as names are compared.
 fn key(name: &str) -> String {
     name.to_ascii_lowercase()
@@ -47,7 +56,7 @@ pub(super) fn checks<'c>(
     specs: &[CheckSpec],
     taken: &[CheckDef],
     columns: impl Iterator<Item = &'c str>,
-    table: &str,
+    table: Named<'_>,
     set: Charset,
 ) -> SqlResult<Vec<CheckDef>> {
     let mut out: Vec<CheckDef> = Vec::with_capacity(specs.len());
@@ -63,7 +72,7 @@ pub(super) fn checks<'c>(
             Some(n) => n.clone(),
             None => loop {
                 let given = match narwal_types::face::is_mysql() {
-                    true => format!("{table}_chk_{number}"),
+                    true => format!("{}_chk_{number}", table.1),
                     false => format!("CONSTRAINT_{number}"),
                 };
                 let key = key(&given);
@@ -97,14 +106,19 @@ pub(super) fn checks<'c>(
 pub(super) fn column_check(
     e: &AstExpr,
     column: &str,
-    table: &str,
+    table: Named<'_>,
     set: Charset,
 ) -> SqlResult<String> {
     text(e, Clause::Check, column, table, set)
 }
 
 /// A generated column's expression as text.
-pub(super) fn generated(e: &AstExpr, column: &str, table: &str, set: Charset) -> SqlResult<String> {
+pub(super) fn generated(
+    e: &AstExpr,
+    column: &str,
+    table: Named<'_>,
+    set: Charset,
+) -> SqlResult<String> {
     text(e, Clause::Generated, column, table, set)
 }
 
@@ -112,7 +126,7 @@ pub(super) fn generated(e: &AstExpr, column: &str, table: &str, set: Charset) ->
 pub(super) fn default(
     e: &AstExpr,
     column: &str,
-    table: &str,
+    table: Named<'_>,
     (db, set): (&str, Charset),
 ) -> SqlResult<String> {
     match unfit(e, table) {
@@ -131,7 +145,13 @@ pub(super) fn default(
 }
 
 /// An expression's text. `set`: the connection's character set.
-fn text(e: &AstExpr, clause: Clause, name: &str, table: &str, set: Charset) -> SqlResult<String> {
+fn text(
+    e: &AstExpr,
+    clause: Clause,
+    name: &str,
+    table: Named<'_>,
+    set: Charset,
+) -> SqlResult<String> {
     Err(match (unfit(e, table), clause) {
         (None, _) => {
             let mut e = unqualified(e);
@@ -269,11 +289,11 @@ fn forbidden(what: &str, clause: Clause, name: &str) -> SqlError {
 }
 
 /// The first thing in a parsed expression that no definition can contain, whatever it is bound to.
-fn unfit(e: &Ast, table: &str) -> Option<Unfit> {
+fn unfit(e: &Ast, table: Named<'_>) -> Option<Unfit> {
     unfit_within(&mut e.clone(), table)
 }
 
-fn unfit_within(e: &mut Ast, table: &str) -> Option<Unfit> {
+fn unfit_within(e: &mut Ast, table: Named<'_>) -> Option<Unfit> {
     match e {
         Ast::Subquery(_) | Ast::Exists(_) | Ast::InQuery { .. } | Ast::Quantified { .. } => {
             Some(Unfit::Subquery)
@@ -281,7 +301,9 @@ fn unfit_within(e: &mut Ast, table: &str) -> Option<Unfit> {
         Ast::Values(_) => Some(Unfit::Name("value()".to_string())),
         Ast::UserVar(name) | Ast::Assign { name, .. } => Some(Unfit::Name(format!("@{name}"))),
         Ast::SystemVar(v) => Some(Unfit::Name(format!("@@{}", v.name))),
-        Ast::Qualified(q) if q.table == table => None,
+        Ast::Qualified(q) if q.table == table.1 && q.db.as_deref().is_none_or(|d| d == table.0) => {
+            None
+        }
         Ast::Qualified(q) => {
             let names = [q.db.as_deref(), Some(&q.table), Some(&q.column)];
             Some(Unfit::Name(
@@ -328,11 +350,11 @@ pub(super) fn check_expressions(def: &mut TableDef, env: &StatementEnv) -> SqlRe
     let checked = Checked { late, ..checked };
     for (i, c) in def.columns.iter().enumerate() {
         if let DefaultDef::Expr(text) = &c.default {
-            checked.expression(text, Clause::Default, &c.name, Some(i), false)?;
+            checked.expression(text, Clause::Default, &c.name, Some(i), false, env)?;
         }
         if let Some(g) = &c.generated {
             let kept = g.stored || is_indexed(def, i);
-            checked.expression(&g.expr, Clause::Generated, &c.name, Some(i), kept)?;
+            checked.expression(&g.expr, Clause::Generated, &c.name, Some(i), kept, env)?;
             // MySQL takes it.
             let lenient = env.of_mysql || narwal_types::face::is_mysql();
             if kept
@@ -350,11 +372,11 @@ pub(super) fn check_expressions(def: &mut TableDef, env: &StatementEnv) -> SqlRe
             }
         }
         if let Some(text) = &c.check {
-            checked.expression(text, Clause::Check, &c.name, None, true)?;
+            checked.expression(text, Clause::Check, &c.name, None, true, env)?;
         }
     }
     for c in &def.checks {
-        checked.expression(&c.expr, Clause::Check, &c.name, None, true)?;
+        checked.expression(&c.expr, Clause::Check, &c.name, None, true, env)?;
     }
     for (c, late) in def.columns.iter_mut().zip(checked.late) {
         if let Some(g) = &mut c.generated {
@@ -421,6 +443,7 @@ impl Checked {
         name: &str,
         column: Option<usize>,
         kept: bool,
+        env: &StatementEnv,
     ) -> SqlResult<()> {
         let table = &self.table;
         let e = bind_text(text, table).map_err(|e| {
@@ -445,11 +468,52 @@ impl Checked {
         if let Some(what) = not_allowed(&e, by_session) {
             return Err(forbidden(&what, clause, name));
         }
-        let random = |e: &Expr| matches!(&e.kind, ExprKind::Func { func, .. } if func.name() == "random_bytes");
-        if clause == Clause::Generated && e.any(&random) {
+        let calls = |e: &Expr, f: &str| {
+            e.any(&|e| matches!(&e.kind, ExprKind::Func { func, .. } if func.name() == f))
+        };
+        if clause == Clause::Generated && calls(&e, "random_bytes") {
             return Err(forbidden("random_bytes()", clause, name));
         }
+        // Its order may be another one in a later version.
+        if clause != Clause::Default && kept && calls(&e, "natural_sort_key") {
+            return Err(forbidden("natural_sort_key()", clause, name));
+        }
+        if clause == Clause::Default
+            && let Some(i) = column
+        {
+            self.constant_default(&e, i, env)?;
+        }
         self.columns_of(&e, clause, name, column, kept)
+    }
+
+    /// Error 1067 for a DEFAULT that is made of literals alone, and whose value the column can't have.
+    fn constant_default(&self, e: &Expr, column: usize, env: &StatementEnv) -> SqlResult<()> {
+        // A SET takes what it can.
+        if !is_known(e) || matches!(self.table.def.columns[column].ty.kind, TypeKind::Set(_)) {
+            return Ok(());
+        }
+        let c = &self.table.def.columns[column];
+        let Ok(value) = e.eval(&EvalCtx::new(env, &[]), &NoRow) else {
+            return Ok(());
+        };
+        if value.is_null() && (c.nullable || matches!(e.kind, ExprKind::Literal(_))) {
+            return Ok(());
+        }
+        let mut mode = store_mode(env, false, false);
+        mode.strict = true;
+        let target = store_target(&self.table, column);
+        let text = value.as_ref().to_text();
+        let stored = match is_too_long(&text, &c.ty) {
+            true => Err(errors::DATA_TOO_LONG.with([&c.name, &1])),
+            false => store(value.as_ref(), &target, 1, &mode, &mut NoWarnings),
+        };
+        match stored {
+            Ok(_) => Ok(()),
+            Err(e) => {
+                warn_of_default(c, &text, e.code, env);
+                Err(invalid_default(&c.name))
+            }
+        }
     }
 
     /// True for a virtual column that is made of an AUTO_INCREMENT column.
@@ -604,28 +668,17 @@ fn sequence_function(e: &Expr) -> Option<&'static str> {
     found
 }
 
-/// The value of a DEFAULT that is a hexadecimal or binary literal, as text: a number for numbers, characters of the column's set
-/// for strings. `None` if it stays an expression.
+/// The value of a DEFAULT that is a hexadecimal or binary literal, as text: a number for numbers, characters for strings, in
+/// the column's character set unless the literal says one.
 pub(super) fn literal_default(e: &AstExpr, ty: &ColumnType) -> Option<String> {
-    let Ast::Literal(l) = e else { return None };
-    let bytes = match l {
-        Literal::Hex(h) | Literal::HexText(h) => {
-            let h = if h.len() % 2 == 1 {
-                format!("0{h}")
-            } else {
-                h.clone()
-            };
-            (0..h.len() / 2)
-                .map(|i| u8::from_str_radix(h.get(2 * i..2 * i + 2)?, 16).ok())
-                .collect::<Option<Vec<u8>>>()?
-        }
-        Literal::Bit(b) => {
-            let n = u64::from_str_radix(b, 2).ok()?;
-            let bytes = n.to_be_bytes();
-            bytes[8 - b.len().div_ceil(8).min(8)..].to_vec()
+    let (l, set) = match e {
+        Ast::Literal(l) => (l, None),
+        Ast::Introduced { charset, value } if !ty.is_numeric() => {
+            (value, Some(Charset::from_name(charset)?))
         }
         _ => return None,
     };
+    let bytes = literal_bytes(l)?;
     if ty.is_numeric() {
         let mut n = 0u64;
         for b in bytes {
@@ -633,13 +686,9 @@ pub(super) fn literal_default(e: &AstExpr, ty: &ColumnType) -> Option<String> {
         }
         return Some(n.to_string());
     }
-    match ty.kind {
-        TypeKind::Char(_) | TypeKind::VarChar(_) | TypeKind::Enum(_) | TypeKind::Set(_)
-            if ty.collation != Collation::Binary =>
-        {
-            Some(text_of_literal(&bytes, ty.collation.charset()))
-        }
-        TypeKind::Text(_) | TypeKind::Blob(_) => None,
+    let own = ty.has_charset().then(|| ty.collation.charset());
+    match set.filter(|s| *s != Charset::Binary).or(own) {
+        Some(set) if !set.stores_utf8() => Some(text_of_literal(&bytes, set)),
         _ => String::from_utf8(bytes).ok(),
     }
 }

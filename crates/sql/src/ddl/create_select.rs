@@ -138,6 +138,7 @@ impl Run<'_> {
                     check: None,
                     invisible: false,
                     compressed: false,
+                    headed: false,
                 }
             }
         };

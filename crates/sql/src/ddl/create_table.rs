@@ -8,7 +8,9 @@ use crate::StatementEnv;
 use crate::ast::{CreateTable, SequenceOptions};
 use crate::ddl::comment::{Commented, comment};
 use crate::ddl::constraint;
-use crate::ddl::index::{HOPELESS, MAX_KEYS, index_def, note_twice, number_of_keys};
+use crate::ddl::index::{
+    HOPELESS, MAX_KEYS, index_def, kept_method, note_twice, number_of_keys, settle_hashes,
+};
 use crate::ddl::merge;
 use crate::ddl::period;
 use crate::ddl::run::engine_name;
@@ -17,7 +19,7 @@ use crate::ddl::table_options::{self, Fit};
 use crate::ddl::timestamp;
 use crate::ddl::whole;
 use crate::engine_name::{declared, is_merge};
-use crate::show::index_rank;
+use crate::show::sort_indexes;
 use crate::view_def::wrong_kind;
 use narwal_engine::{CatalogChange, CheckDef, ColumnDef, DefaultDef, FillRows, IndexDef, TableDef};
 use narwal_syntax::ast::TableName;
@@ -27,7 +29,7 @@ use narwal_types::face::is_mysql;
 use narwal_types::{Charset, Collation, SqlError, SqlResult};
 
 /// The CHECK constraints of a new table.
-fn checks_of(c: &CreateTable, table: &str, set: Charset) -> SqlResult<Vec<CheckDef>> {
+fn checks_of(c: &CreateTable, table: (&str, &str), set: Charset) -> SqlResult<Vec<CheckDef>> {
     let columns = c.elements.columns.iter();
     let with_own = columns.filter(|c| c.check.is_some());
     let names = with_own.map(|c| c.def.name.as_str());
@@ -141,7 +143,10 @@ impl Run<'_> {
         def.auto_increment_start = 0;
         def.created = u64::from(self.env.timestamp());
         def.foreign_keys.clear();
-        def.indexes.iter_mut().for_each(|i| i.implied = false);
+        for i in &mut def.indexes {
+            i.implied = false;
+            i.method = kept_method(i, &def.columns, def.declared.as_deref())?;
+        }
         if is_mysql() {
             // They are the new table's own.
             for (n, c) in def.checks.iter_mut().enumerate() {
@@ -149,6 +154,7 @@ impl Run<'_> {
             }
         }
         whole::check(&def, self.env)?;
+        settle_hashes(&mut def);
         Ok(def)
     }
 
@@ -197,7 +203,10 @@ impl Run<'_> {
             indexes.push(def);
         }
         number_of_keys(indexes.len(), MAX_KEYS)?;
-        indexes.sort_by_key(|i| index_rank(i, &columns));
+        let specs = &c.elements.columns;
+        sort_indexes(&mut indexes, &columns, |i| {
+            specs.get(i).is_some_and(|s| s.def.nullable)
+        });
         let said = c.options.engine.as_deref().or(env.default_engine);
         check_auto_increment(&columns, &indexes, said, &mut engine)?;
         check_row_size(&columns)?;
@@ -216,7 +225,7 @@ impl Run<'_> {
             auto_increment_start: c.options.auto_increment.unwrap_or(0),
             engine,
             created: u64::from(env.timestamp()),
-            checks: checks_of(c, name, self.env.collation.charset())?,
+            checks: checks_of(c, (db, name), self.env.collation.charset())?,
             foreign_keys: Vec::new(),
             sequence: false,
             merge,
@@ -237,6 +246,7 @@ impl Run<'_> {
         self.add_foreign_keys(&mut def, &c.elements.foreign_keys, &c.elements.indexes)?;
         whole::check(&def, env)?;
         self.fits_children(&def)?;
+        settle_hashes(&mut def);
         Ok(def)
     }
 

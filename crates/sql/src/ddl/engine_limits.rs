@@ -37,6 +37,12 @@ pub(super) fn check(said: Option<&str>, def: &mut TableDef, env: &StatementEnv) 
     if engine == "Aria" && indexes_virtual(def) {
         return Err(errors::KEY_BASED_ON_GENERATED_VIRTUAL_COLUMN.plain());
     }
+    if engine == "MEMORY" {
+        // Hashes, which it has unless others are asked for, have no order.
+        let hashes = (def.indexes.iter_mut()).filter(|i| i.method != Some(IndexMethod::BTree));
+        let parts = hashes.flat_map(|i| &mut i.columns);
+        parts.for_each(|p| p.desc = false);
+    }
     keys(engine, def, env)
 }
 

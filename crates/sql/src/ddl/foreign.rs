@@ -62,6 +62,18 @@ fn positions(def: &TableDef, names: &[String]) -> Option<Vec<usize>> {
         .collect()
 }
 
+/// Error 1905 for a foreign key that would change a column that is computed.
+fn changes_generated(s: &ForeignKeySpec, c: &ColumnDef) -> SqlResult<()> {
+    let clause = match (s.on_update, s.on_delete) {
+        _ if c.generated.is_none() => return Ok(()),
+        (ForeignAction::Cascade, _) => "ON UPDATE CASCADE",
+        (ForeignAction::SetNull, _) => "ON UPDATE SET NULL",
+        (_, ForeignAction::SetNull) => "ON DELETE SET NULL",
+        _ => return Ok(()),
+    };
+    Err(errors::WRONG_FK_OPTION_FOR_GENERATED_COLUMN.with([&clause]))
+}
+
 impl Run<'_> {
     /// Adds foreign keys to a definition that is otherwise complete, and the indexes that they need. `added`: the indexes that
     /// the statement itself adds.
@@ -106,6 +118,10 @@ impl Run<'_> {
             self.need_index(def, s, added, &mut made)?;
         }
         if def.declared.is_some() {
+            for s in specs {
+                let mut columns = s.columns.iter().filter_map(|c| column(def, c));
+                columns.try_for_each(|(_, c)| changes_generated(s, c))?;
+            }
             // MariaDB's other engines have indexes only.
             def.indexes.iter_mut().for_each(|i| i.implied = false);
             return Ok(());
@@ -217,15 +233,7 @@ impl Run<'_> {
             if sets_null && !c.nullable {
                 return Err(refused());
             }
-            let changes = s.on_update == ForeignAction::Cascade || sets_null;
-            if c.generated.is_some() && changes {
-                let clause = match (s.on_update, s.on_delete) {
-                    (ForeignAction::Cascade, _) => "ON UPDATE CASCADE",
-                    (ForeignAction::SetNull, _) => "ON UPDATE SET NULL",
-                    _ => "ON DELETE SET NULL",
-                };
-                return Err(errors::WRONG_FK_OPTION_FOR_GENERATED_COLUMN.with([&clause]));
-            }
+            changes_generated(s, c)?;
         }
         let own = key.parent_db == def.db && key.parent == def.name;
         let parent = match self.catalog.table(&key.parent_db, &key.parent) {

@@ -73,8 +73,13 @@ impl Run<'_> {
             }
             _ => {}
         }
-        let text = constraint::generated(e, &name, &table.name, self.env.collation.charset())
-            .map_err(|e| of_index(e, index))?;
+        let text = constraint::generated(
+            e,
+            &name,
+            (&table.db, &table.name),
+            self.env.collation.charset(),
+        )
+        .map_err(|e| of_index(e, index))?;
         let bound = self.bound(e, table).map_err(|e| of_index(e, index))?;
         let mut auto = false;
         bound.for_each_column(&mut |c| auto |= table.columns[c].auto_increment);
@@ -109,6 +114,7 @@ impl Run<'_> {
             check: None,
             invisible: true,
             compressed: false,
+            headed: false,
         })
     }
 

@@ -8,10 +8,11 @@ use crate::ddl::period;
 use crate::ddl::run::Run;
 use crate::env::StatementEnv;
 use crate::quote::quote_ident;
-use narwal_engine::{ColumnDef, IndexColumn, IndexDef, IndexMethod, PeriodDef};
+use narwal_engine::{ColumnDef, IndexColumn, IndexDef, IndexMethod, PeriodDef, TableDef};
 use narwal_syntax::ast::TableName;
 use narwal_types::errors;
 use narwal_types::errors::codes;
+use narwal_types::row::HashedKey;
 use narwal_types::{ColumnType, SqlResult, TypeKind};
 
 /// Longest key in bytes, as InnoDB's.
@@ -179,6 +180,7 @@ pub(super) fn index_def(
         columns: parts,
         comment,
         implied: false,
+        hashed: false,
         ignored: spec.ignored,
         method,
         key_block_size: spec.key_block_size,
@@ -226,6 +228,49 @@ impl Limit {
             (_, true) => Limit::Ignore,
             _ => Limit::Cut,
         }
+    }
+}
+
+/// How an index is kept that was there before, in a table of that engine: hashes of keys that are short enough without are said
+/// for one statement only, but where the engine has hashes itself.
+pub(super) fn kept_method(
+    i: &IndexDef,
+    columns: &[ColumnDef],
+    engine: Option<&str>,
+) -> SqlResult<Option<IndexMethod>> {
+    if !i.unique || i.name == "PRIMARY" || i.without_overlaps {
+        return Ok(i.method);
+    }
+    let own = engine.is_some_and(|e| e.eq_ignore_ascii_case("MEMORY"));
+    let said = i.method.filter(|m| own || *m != IndexMethod::Hash);
+    method_of_unique(said, &i.columns, columns)
+}
+
+/// Error 1071 for an index of several columns that are too long together, and that can't be one of hashes.
+pub(super) fn fits_whole(i: &IndexDef, columns: &[ColumnDef]) -> SqlResult<()> {
+    let of = |p: &IndexColumn| part_bytes(&columns[p.column].ty, p.prefix);
+    let hashed = i.unique && i.name != "PRIMARY";
+    match !hashed && i.columns.iter().map(of).sum::<u64>() > MAX_KEY_BYTES {
+        true => Err(errors::TOO_LONG_KEY.with([&MAX_KEY_BYTES])),
+        false => Ok(()),
+    }
+}
+
+/// Says of which unique keys the hashes stand in rows: of those that MariaDB's replicas find rows by, as far as its hashes are
+/// known.
+pub(super) fn settle_hashes(def: &mut TableDef) {
+    let memory = |e: &String| e.eq_ignore_ascii_case("MEMORY");
+    let apart = def.indexes.iter().any(|i| i.name == "PRIMARY")
+        || def.declared.as_ref().is_some_and(memory)
+        || def.merge.is_some();
+    let columns = &def.columns;
+    let known = |p: &IndexColumn| {
+        let c = &columns[p.column];
+        HashedKey::is_known(&c.ty) && !c.generated.as_ref().is_some_and(|g| g.late)
+    };
+    for i in &mut def.indexes {
+        let hash = i.unique && i.method == Some(IndexMethod::Hash) && !i.without_overlaps;
+        i.hashed = hash && !apart && i.columns.iter().all(known);
     }
 }
 

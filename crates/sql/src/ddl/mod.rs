@@ -25,6 +25,7 @@ mod sequence;
 mod table_options;
 mod temporary;
 mod timestamp;
+mod unfit_default;
 mod view;
 mod whole;
 

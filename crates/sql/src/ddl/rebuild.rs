@@ -2,10 +2,11 @@
 
 use crate::ast::Duplicates;
 use crate::bind::table_rules::{check_failed, rules};
+use crate::ddl::constraint::is_indexed;
 use crate::ddl::run::Run;
 use crate::exec::storer::{duplicate_entry, stored_now};
 use crate::expr::compare::dated;
-use crate::expr::node::{EvalCtx, RowAccess};
+use crate::expr::node::{EvalCtx, Expr, RowAccess};
 use crate::plan::dml::{store_mode, store_target};
 use narwal_engine::{
     CatalogChange, ColumnDef, DefaultDef, EngineError, FillRows, KeyRange, ReadView, Table,
@@ -370,16 +371,7 @@ impl<'a> Copy<'a> {
             if !matches!(self.makers[i], Maker::Later) {
                 continue;
             }
-            let v = e.eval(&ctx, &SoFar(cells))?;
-            cells[i] = Cell::Own(store(
-                v.as_ref(),
-                &store_target(&self.new, i),
-                self.rows,
-                &self.mode,
-                &mut WarnWith(|w| {
-                    self.run.env.warn(w.code, w.message);
-                }),
-            )?);
+            cells[i] = Cell::Own(self.computed(i, e, cells)?);
         }
         if self.asks_checks && self.run.env.check_constraints {
             for c in &rules.checks {
@@ -394,6 +386,31 @@ impl<'a> Copy<'a> {
             }
         }
         Ok(true)
+    }
+
+    /// The value of an expression for a column. What is wrong with it counts where it is kept: in rows, or in an index.
+    fn computed(&self, column: usize, e: &Expr, cells: &[Cell<'_>]) -> SqlResult<Value> {
+        let env = self.run.env;
+        let def = &self.new.def;
+        let kept = def.columns[column]
+            .generated
+            .as_ref()
+            .is_none_or(|g| g.stored)
+            || is_indexed(def, column);
+        let mode = StoreMode {
+            strict: self.mode.strict && kept,
+            ..self.mode
+        };
+        let run = || {
+            let v = e.eval(&EvalCtx::new(env, &[]), &SoFar(cells))?;
+            let mut warn = WarnWith(|w| env.warn(w.code, w.message));
+            let target = store_target(&self.new, column);
+            store(v.as_ref(), &target, self.rows, &mode, &mut warn)
+        };
+        match def.columns[column].generated.is_some() && kept && mode.strict {
+            true => env.strictly(run),
+            false => run(),
+        }
     }
 
     /// The next AUTO_INCREMENT value, for a column.

@@ -83,6 +83,7 @@ fn columns() -> Vec<ColumnDef> {
         check: None,
         invisible: false,
         compressed: false,
+        headed: false,
     };
     let big = |name, comment| column(name, TypeKind::BigInt, 21, false, comment);
     vec![

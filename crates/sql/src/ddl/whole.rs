@@ -5,21 +5,22 @@ use crate::ddl::column::{check_invisible, checked_default};
 use crate::ddl::key_part::part_bytes;
 use crate::quote::quote_ident;
 use narwal_engine::{ColumnDef, DefaultDef, IndexDef, IndexMethod, TableDef};
-use narwal_types::{SqlResult, errors};
+use narwal_types::{SqlResult, TypeKind, errors};
 
-/// Most bytes of all columns' comments together, as in MariaDB: two bytes say how many there are.
-const MAX_COMMENTS: usize = 65_535;
+/// Most bytes of a definition in MariaDB's files, and those that are none of columns, as tables of many sizes have shown.
+const MAX_DEFINITION: usize = 65_535;
+const HEAD: usize = 289;
 
 /// Checks a definition.
 ///
 /// # Errors
-/// 1117 for more comments than there is room for, 1826 for a CHECK that is called as another constraint, 4169 and 1901 for an AUTO_INCREMENT column in a unique key that is
+/// 1166 for columns that InnoDB has itself, 1117 for more of names, members, comments and expressions than there is room for, 1826 for a CHECK that is called as another constraint, 4169 and 1901 for an AUTO_INCREMENT column in a unique key that is
 /// kept as a hash, 4174 for a key that rows are found by and that is IGNORED, 4108 for an INVISIBLE column without a value,
 /// 1067 for a default that the `sql_mode` does not have, 1709 for a key that the row format has no place for.
 pub(super) fn check(def: &TableDef, env: &StatementEnv) -> SqlResult<()> {
     check_names(def)?;
-    let comments: usize = def.columns.iter().map(|c| c.comment.len()).sum();
-    if comments > MAX_COMMENTS {
+    check_columns(def)?;
+    if HEAD + def.columns.iter().map(room).sum::<usize>() > MAX_DEFINITION {
         return Err(errors::TOO_MANY_FIELDS.text("Table definition is too large"));
     }
     for index in &def.indexes {
@@ -32,6 +33,38 @@ pub(super) fn check(def: &TableDef, env: &StatementEnv) -> SqlResult<()> {
         check_zero_date(c, &def.db, &def.name, env)?;
     }
     Ok(())
+}
+
+/// Names that InnoDB has for columns of its own.
+const OF_INNODB: [&str; 3] = ["DB_ROW_ID", "DB_TRX_ID", "DB_ROLL_PTR"];
+
+/// Error 1166 for a column that is called as one of InnoDB's own.
+fn check_columns(def: &TableDef) -> SqlResult<()> {
+    let own = |n: &str| OF_INNODB.iter().any(|o| o.eq_ignore_ascii_case(n));
+    match def.columns.iter().find(|c| own(&c.name)) {
+        Some(c) if def.declared.is_none() && def.merge.is_none() => {
+            Err(errors::WRONG_COLUMN_NAME.with([&c.name]))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What a column takes of the bytes that a definition may have.
+fn room(c: &ColumnDef) -> usize {
+    let members = match c.ty.kind {
+        TypeKind::Enum(of) | TypeKind::Set(of) => of.list().iter().map(|m| m.len() + 1).sum(),
+        _ => 0,
+    };
+    let expressions = [
+        match &c.default {
+            DefaultDef::Expr(text) => Some(text),
+            _ => None,
+        },
+        c.generated.as_ref().map(|g| &g.expr),
+        c.check.as_ref(),
+    ];
+    let expressions = expressions.into_iter().flatten().map(String::len);
+    18 + c.name.len() + c.comment.len() + members + expressions.sum::<usize>()
 }
 
 /// Names of CHECKs are not those of columns that have one of their own, of unique keys, and of foreign keys.

@@ -57,6 +57,7 @@ pub use node::{
     AggFunc, Aggregate, ArithOp, CmpOp, Coercibility, EvalCtx, Expr, ExprKind, ExprType, ImageRow,
     ListOptions, NoRow, NoSubqueries, RowAccess, SubqueryExpr, SubqueryUse, SubqueryValues,
 };
+pub(crate) use print::literal_bytes;
 pub use print::{print, print_condition, print_default, print_mysql, print_with, quote};
 pub use value::{Val, push_warning};
 pub use walk::{

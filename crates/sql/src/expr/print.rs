@@ -179,6 +179,23 @@ fn value(l: &Literal) -> String {
     }
 }
 
+/// The bytes of a hexadecimal or bit literal.
+pub(crate) fn literal_bytes(l: &Literal) -> Option<Vec<u8>> {
+    let (digits, base, each) = match l {
+        Literal::Hex(h) | Literal::HexText(h) => (h, 16, 2),
+        Literal::Bit(b) => (b, 2, 8),
+        _ => return None,
+    };
+    // Zeros in front are left out.
+    let first = digits.len() % each;
+    let (head, rest) = digits.split_at_checked(first)?;
+    let rest = (0..rest.len()).step_by(each).map(|i| &rest[i..i + each]);
+    let head = (first > 0).then_some(head);
+    (head.into_iter().chain(rest))
+        .map(|d| u8::from_str_radix(d, base).ok())
+        .collect()
+}
+
 /// The text of a number, signs before it taken together.
 fn number(e: &Ast) -> Option<String> {
     match e {
@@ -1093,7 +1110,9 @@ impl Printer<'_> {
                 ..
             } => Printed::whole(value(&Literal::NullText)),
             Ast::Introduced { charset, value: v } => {
-                let v = value(v);
+                // Bytes are shown as the text that they are, where they are one.
+                let text = literal_bytes(v).and_then(|b| String::from_utf8(b).ok());
+                let v = text.map_or_else(|| value(v), |t| quote(&t));
                 // Digits would be part of the name.
                 let space = if v.starts_with(['\'', '"']) { "" } else { " " };
                 Printed::whole(format!("_{}{space}{v}", set_name(charset)))
@@ -1209,7 +1228,7 @@ pub fn print_default(e: &Ast) -> String {
                 .iter()
                 .any(|t| p.text.ends_with(t))
             || p.text.contains(" as datetime"));
-    if bare {
+    if bare || number(e).is_some() {
         p.text
     } else {
         format!("({})", p.text)

@@ -59,6 +59,7 @@ fn fixture() -> Fixture {
                 check: None,
                 invisible: false,
                 compressed: false,
+                headed: false,
             })
             .collect(),
         indexes: vec![],

@@ -34,6 +34,7 @@ pub fn made_column(name: String, ty: ColumnType, nullable: bool) -> ColumnDef {
         check: None,
         invisible: false,
         compressed: false,
+        headed: false,
     }
 }
 

@@ -122,6 +122,7 @@ fn of_expression(r: &ResultColumn) -> ColumnDef {
         check: None,
         invisible: false,
         compressed: false,
+        headed: false,
     }
 }
 

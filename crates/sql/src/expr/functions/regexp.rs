@@ -4,14 +4,14 @@
 use super::regexp_search::{Failed, Mode, Regex};
 use super::typing::int;
 use crate::env::StatementEnv;
-use crate::expr::node::{Call, ExprType, Function, Typing};
+use crate::expr::node::{Call, Expr, ExprKind, ExprType, Function, Typing};
 use crate::expr::types::{collation_of, compare_collation};
 use crate::expr::value::Val;
 use crate::expr::value::with_text;
 use narwal_types::errors;
 use narwal_types::errors::codes;
 use narwal_types::face::is_mysql;
-use narwal_types::{Collation, SqlResult, ValueRef};
+use narwal_types::{Collation, SqlResult, Value, ValueRef};
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -101,6 +101,21 @@ fn compile(pattern: &str, mode: Mode) -> SqlResult<Rc<Regex>> {
 }
 
 /// Looks for a match in `text` at or behind `from`. A search that the library gives up is a warning, and no match.
+/// Error 1139 for REGEXP and REGEXP_INSTR whose pattern is a literal and no expression: it is told before any row is read, and
+/// of definitions. The others tell it when they are run.
+pub(crate) fn check_pattern(func: &Function, args: &[Expr], env: &StatementEnv) -> SqlResult<()> {
+    let Some(pattern) = args.get(1) else {
+        return Ok(());
+    };
+    let ExprKind::Literal(Value::Str(s)) = &pattern.kind else {
+        return Ok(());
+    };
+    match func.name() {
+        "regexp" | "regexp_instr" => compile(s, mode_of(pattern.ty.ty.collation, env)).map(drop),
+        _ => Ok(()),
+    }
+}
+
 fn search(env: &StatementEnv, r: &Regex, text: &[u8], from: usize) -> SqlResult<bool> {
     let before = narwal_memory::held();
     let found = r.search(text, from);

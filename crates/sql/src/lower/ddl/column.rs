@@ -51,6 +51,7 @@ pub(super) fn column(c: Column, sql_mode: SqlMode, t: &mut TableElements) -> Sql
             check: None,
             invisible: false,
             compressed: ty.compressed,
+            headed: ty.compressed,
         },
         collation: CharsetWords::default(),
         length,
@@ -186,6 +187,7 @@ fn attribute(a: ColumnAttribute, spec: &mut ColumnSpec, keys: &mut Keys) -> SqlR
         ColumnAttribute::Compressed(method) => {
             types::compression(method.as_deref())?;
             def.compressed = true;
+            def.headed = true;
         }
         ColumnAttribute::Invisible => def.invisible = true,
         ColumnAttribute::Versioning(true) => return unsupported("column attribute WITH"),
@@ -226,6 +228,7 @@ fn now_digits(n: u64) -> SqlResult<u8> {
 fn default(d: ColumnDefault, kind: TypeKind) -> SqlResult<Default> {
     match (&d, kind) {
         (ColumnDefault::Expr(_), TypeKind::Bit(_)) => bit_default(d),
+        (ColumnDefault::Expr(_), TypeKind::Text(_) | TypeKind::Blob(_)) => long_default(d),
         // The number 0 is the year 0000, the text '0' the year 2000.
         (ColumnDefault::Expr(e), TypeKind::Year) if is_zero(&e.expr) => {
             Ok(Ok(DefaultDef::Text("0000".into())))
@@ -236,6 +239,26 @@ fn default(d: ColumnDefault, kind: TypeKind) -> SqlResult<Default> {
             Ok(Ok(DefaultDef::Text("0000-00-00 00:00:00".into())))
         }
         _ => plain_default(d),
+    }
+}
+
+/// The DEFAULT of a text or bytes without an end: a string, NULL, or what is said, as MariaDB keeps it.
+fn long_default(d: ColumnDefault) -> SqlResult<Default> {
+    let inner = |e: AstExpr| {
+        let mut e = e;
+        while let AstExpr::Nested(within) = e {
+            e = *within;
+        }
+        e
+    };
+    match d {
+        ColumnDefault::Now(_) => plain_default(d),
+        ColumnDefault::Expr(e) => Ok(match inner(e.expr) {
+            e @ AstExpr::Literal(Literal::String(_) | Literal::Null | Literal::NullText) => {
+                constant(e)
+            }
+            e => Err(e),
+        }),
     }
 }
 
