@@ -158,7 +158,9 @@ fn engine_option(name: &str, value: &OptionValue, t: &mut TableOptions) -> SqlRe
         "PAGE_COMPRESSED" => one_of(&["YES", "NO", "ON", "OFF", "0", "1"]),
         "PAGE_COMPRESSION_LEVEL" => matches!(said.parse(), Ok(1..=9)),
         "ENCRYPTED" if one_of(&["YES"]) => {
-            return unsupported("table option ENCRYPTED (narwal encrypt encrypts the whole folder)");
+            return unsupported(
+                "table option ENCRYPTED (narwal encrypt encrypts the whole folder)",
+            );
         }
         "ENCRYPTED" => one_of(&["NO", "DEFAULT"]),
         "ENCRYPTION_KEY_ID" if said != "1" => {
