@@ -220,7 +220,7 @@ fn what_a_user_without_privileges_is_told() {
             "SELECT command denied to user 'p2'@'localhost' for column 'i' in table 'z'"
         )
     );
-    assert_eq!(p2.code("update d2.z set i = 1 where i = 2").0, 1142);
+    assert_eq!(p2.code("update d2.z set i = 1 where i = 2").0, 1143);
     p2.run("update d2.z set i = abs(-1), i = @x");
     assert_eq!(p2.code("insert into d2.z select k from d.t").0, 1142);
 }
