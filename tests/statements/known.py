@@ -28,7 +28,6 @@ KNOWN = [
     known("remainder", r" % |\bmod\b", "other remainders that are zero"),
     known("convert to ascii", r"convert\(.* using", "`CONVERT('é' USING ascii)`"),
     known("round of nines", r"round\(.*, ?-\d", "`ROUND(d, -1)`"),
-    known("rpad of collations", r"\b[rl]pad\(", "`RPAD(a, n, b)`"),
     known("subquery of JSON", r"json_\w+\(.*\(select", "a scalar subquery whose value is JSON"),
     known("truth of json", r"json_(extract|query|value)\(", "truth of `JSON_EXTRACT("),
     known("bytes in json", r"json_\w+\(.*(unhex|x'|_binary|aes_|inet6|binary)", "a binary string as a value in JSON"),
