@@ -618,9 +618,11 @@ impl Applier {
                 interrupt: Some(self.interrupt.clone()),
                 ..TxnOptions::default()
             };
-            store_for_source(&self.db, map.table, timestamp, options)
+            let stored = store_for_source(&self.db, map.table, timestamp, options)
                 .map_err(|e| ApplyError::from(e).on(name.clone()))?;
-            self.catalog = self.db.catalog();
+            if stored {
+                self.catalog = self.db.catalog();
+            }
         }
         self.rows
             .table_map(&self.catalog, map, body)

@@ -680,25 +680,14 @@ pub(crate) fn mismatch(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalog::def::DefaultDef;
     use narwal_types::ColumnType;
     use smallvec::SmallVec;
 
     fn column(ty: ColumnType, headed: bool) -> ColumnDef {
         ColumnDef {
-            name: "c".into(),
-            ty,
-            nullable: true,
-            default: DefaultDef::None,
-            auto_increment: false,
-            on_update: None,
-            comment: String::new(),
-            display_width: None,
-            generated: None,
-            check: None,
-            invisible: false,
             compressed: headed,
             headed,
+            ..ColumnDef::new("c", ty, true)
         }
     }
 

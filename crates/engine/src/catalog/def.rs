@@ -132,6 +132,25 @@ pub struct ForeignKeyDef {
 pub const HIDDEN_COLUMN: &str = "!hidden!";
 
 impl ColumnDef {
+    /// A column of which nothing more is said: no default, no attributes.
+    pub fn new(name: impl Into<String>, ty: ColumnType, nullable: bool) -> Self {
+        ColumnDef {
+            name: name.into(),
+            ty,
+            nullable,
+            default: DefaultDef::None,
+            auto_increment: false,
+            on_update: None,
+            comment: String::new(),
+            display_width: None,
+            generated: None,
+            check: None,
+            invisible: false,
+            compressed: false,
+            headed: false,
+        }
+    }
+
     /// The column's values in row images.
     pub fn layout(&self) -> RowLayout {
         RowLayout::new(&[self.ty]).with_headed(|_| self.headed)

@@ -1,7 +1,7 @@
 //! For programs that embed the store: table definitions, rows and keys without SQL.
 
 use crate::catalog::change::{CatalogChange, Ddl};
-use crate::catalog::def::{ColumnDef, DatabaseDef, DefaultDef, IndexColumn, IndexDef, TableDef};
+use crate::catalog::def::{ColumnDef, DatabaseDef, IndexColumn, IndexDef, TableDef};
 use crate::catalog::table::Table;
 use crate::commit::reserved::CommitInfo;
 use crate::db::database::Database;
@@ -84,21 +84,7 @@ impl TableBuilder {
 
     /// Adds a column of any type.
     pub fn column_of_type(mut self, name: &str, ty: ColumnType, nullable: bool) -> Self {
-        self.def.columns.push(ColumnDef {
-            name: name.into(),
-            ty,
-            nullable,
-            default: DefaultDef::None,
-            auto_increment: false,
-            on_update: None,
-            comment: String::new(),
-            display_width: None,
-            generated: None,
-            check: None,
-            invisible: false,
-            compressed: false,
-            headed: false,
-        });
+        self.def.columns.push(ColumnDef::new(name, ty, nullable));
         self
     }
 

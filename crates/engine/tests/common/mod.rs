@@ -25,21 +25,7 @@ pub fn varchar(n: u16) -> ColumnType {
 }
 
 pub fn column(name: &str, ty: ColumnType, nullable: bool) -> ColumnDef {
-    ColumnDef {
-        name: name.into(),
-        ty,
-        nullable,
-        default: DefaultDef::None,
-        auto_increment: false,
-        on_update: None,
-        comment: String::new(),
-        display_width: None,
-        generated: None,
-        check: None,
-        invisible: false,
-        compressed: false,
-        headed: false,
-    }
+    ColumnDef::new(name, ty, nullable)
 }
 
 pub fn index(name: &str, unique: bool, columns: &[usize]) -> IndexDef {

@@ -1,6 +1,6 @@
 //! The columns of `information_schema`'s tables: MariaDB 10.11's, by name, order and type.
 
-use narwal_engine::{ColumnDef, DefaultDef};
+use narwal_engine::ColumnDef;
 use narwal_types::TypeKind::{BigInt, Int, TinyInt};
 use narwal_types::{BlobSize, Collation, ColumnType, TypeKind};
 
@@ -41,21 +41,7 @@ impl Column {
 
 /// A table's column.
 pub(super) fn def(name: &str, ty: ColumnType, nullable: bool) -> ColumnDef {
-    ColumnDef {
-        name: name.into(),
-        ty,
-        nullable,
-        default: DefaultDef::None,
-        auto_increment: false,
-        on_update: None,
-        comment: String::new(),
-        display_width: None,
-        generated: None,
-        check: None,
-        invisible: false,
-        compressed: false,
-        headed: false,
-    }
+    ColumnDef::new(name, ty, nullable)
 }
 
 /// Of all texts, as in MariaDB and MySQL. A union or a comparison with a column of utf8mb4 depends on it: that one's collation

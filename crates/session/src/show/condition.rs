@@ -5,7 +5,7 @@ use crate::admin::Operand;
 use crate::information_schema::InformationSchema;
 use crate::rows::Grid;
 use crate::session::ClientSession;
-use narwal_engine::{ColumnDef, DefaultDef, Table, TableDef};
+use narwal_engine::{ColumnDef, Table, TableDef};
 use narwal_sql::Prepared;
 use narwal_sql::ast::{Select, SelectItem};
 use narwal_sql::virtual_tables::{INFORMATION_SCHEMA, VirtualRows, VirtualTables};
@@ -142,24 +142,11 @@ fn as_table(grid: &Grid) -> SqlResult<(Arc<Table>, Rows)> {
 
 fn column(name: &str, number: bool) -> ColumnDef {
     let text = TypeKind::Text(BlobSize::Long);
-    ColumnDef {
-        name: name.into(),
-        ty: match number {
-            true => ColumnType::new(TypeKind::BigInt),
-            false => ColumnType::text(text, Collation::Utf8mb3GeneralCi),
-        },
-        nullable: true,
-        default: DefaultDef::None,
-        auto_increment: false,
-        on_update: None,
-        comment: String::new(),
-        display_width: None,
-        generated: None,
-        check: None,
-        invisible: false,
-        compressed: false,
-        headed: false,
-    }
+    let ty = match number {
+        true => ColumnType::new(TypeKind::BigInt),
+        false => ColumnType::text(text, Collation::Utf8mb3GeneralCi),
+    };
+    ColumnDef::new(name, ty, true)
 }
 
 /// The numbers that a SELECT gives.

@@ -6,7 +6,7 @@ use crate::bind::bind;
 use crate::bind::scope::{Scope, Source};
 use crate::env::StatementEnv;
 use crate::{NoVariables, parse_expression};
-use narwal_engine::{CatalogChange, ColumnDef, Database, Ddl, DefaultDef, TableDef};
+use narwal_engine::{CatalogChange, ColumnDef, Database, Ddl, TableDef};
 use narwal_syntax::ParseOptions;
 use narwal_types::temporal_parse::{DateRules, parse_datetime, parse_time};
 use narwal_types::{Collation, ColumnType, SqlResult, Value, ValueRef};
@@ -46,21 +46,7 @@ fn fixture() -> Fixture {
         columns: cols
             .iter()
             .enumerate()
-            .map(|(k, (name, ty))| ColumnDef {
-                name: name.to_string(),
-                ty: *ty,
-                nullable: k > 0,
-                default: DefaultDef::None,
-                auto_increment: false,
-                on_update: None,
-                comment: String::new(),
-                display_width: None,
-                generated: None,
-                check: None,
-                invisible: false,
-                compressed: false,
-                headed: false,
-            })
+            .map(|(k, (name, ty))| ColumnDef::new(*name, *ty, k > 0))
             .collect(),
         indexes: vec![],
         hidden_index_id: 0,

@@ -2,7 +2,7 @@
 
 use crate::bind::scope::Source;
 use crate::expr::node::{Coercibility, ExprType, NO_LENGTH};
-use narwal_engine::{ColumnDef, DefaultDef, Table, TableDef};
+use narwal_engine::{ColumnDef, Table, TableDef};
 use narwal_types::{
     BlobSize, Collation, ColumnType, NumberForm, ResultColumn, SqlResult, TypeKind, Value, ValueRef,
 };
@@ -21,21 +21,7 @@ pub fn made_table(
 
 /// A column of a made-up table.
 pub fn made_column(name: String, ty: ColumnType, nullable: bool) -> ColumnDef {
-    ColumnDef {
-        name,
-        ty,
-        nullable,
-        default: DefaultDef::None,
-        auto_increment: false,
-        on_update: None,
-        comment: String::new(),
-        display_width: None,
-        generated: None,
-        check: None,
-        invisible: false,
-        compressed: false,
-        headed: false,
-    }
+    ColumnDef::new(name, ty, nullable)
 }
 
 /// A made-up table of these columns.
