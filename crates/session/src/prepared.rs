@@ -3,7 +3,7 @@
 use crate::admin::Admin;
 use crate::lower::{self, Work};
 use crate::process::Command;
-use crate::session::ClientSession;
+use crate::session::{Away, ClientSession};
 use crate::slots::{Execution, RETYPED, Slot, SlotKind};
 use crate::statement::{Source, empty_query, keeps_diagnostics, table_changed, trim, utf8};
 use crate::status;
@@ -246,21 +246,17 @@ impl ClientSession {
         plan
     }
 
-    /// Plans a prepared statement anew, in the default database of its preparation.
+    /// Plans a prepared statement anew.
     pub(crate) fn plan_slot(&mut self, handle: u32, text: &str) -> SqlResult<Prepared> {
         let Some(Slot {
             kind: SlotKind::Sql { stmt, types, .. },
-            db,
             ..
         }) = self.prepared.get(handle)
         else {
             return Err(table_changed());
         };
         let (stmt, types) = (stmt.clone(), types.clone());
-        let current = std::mem::replace(&mut self.env.db, db.clone());
-        let fresh = self.plan_typed(&stmt, text, &types);
-        self.env.db = current;
-        fresh
+        self.plan_typed(&stmt, text, &types)
     }
 
     /// Runs a prepared statement with as many parameters as it has. `wire_types`: the protocol's types (MYSQL_TYPE_*) and
@@ -325,9 +321,24 @@ impl ClientSession {
             return self.fail(errors::PS_NO_RECURSION.plain());
         }
         self.executing.push(run.handle);
+        let away = self.go_to_db_of(run.handle);
         let r = self.run_slot(run);
+        if let Some(away) = away {
+            self.come_back(away);
+        }
         self.executing.pop();
         r
+    }
+
+    /// A prepared statement runs in the default database of its preparation, whatever USE has said since.
+    #[inline]
+    fn go_to_db_of(&mut self, handle: u32) -> Option<Away> {
+        let of = &self.prepared.get(handle)?.db;
+        if *of == self.env.db {
+            return None;
+        }
+        let of = of.clone();
+        Some(self.stand_in(of))
     }
 
     fn run_slot(&mut self, run: Execution<'_>) -> SqlResult<()> {

@@ -324,6 +324,29 @@ impl ClientSession {
         self.process.identity.lock().db = db;
     }
 
+    /// Takes another default database for a while: a program has its own, and so has a prepared statement.
+    /// [`Self::come_back`] ends it.
+    pub(crate) fn stand_in(&mut self, db: Option<Arc<str>>) -> Away {
+        *self.vars.db.lock() = db.clone();
+        Away {
+            db: std::mem::replace(&mut self.env.db, db),
+            catalog: self.instance.database().catalog_version(),
+        }
+    }
+
+    /// Takes the default database again that was there before [`Self::stand_in`], if it is still there.
+    pub(crate) fn come_back(&mut self, away: Away) {
+        let db = self.instance.database();
+        let catalog = db.catalog();
+        let gone = |name: &str| {
+            catalog.database(name).is_none() && crate::system_schemas::system_schema(&catalog, name).is_none()
+        };
+        let changed = db.catalog_version() != away.catalog;
+        let db = away.db.filter(|name| !changed || !gone(name));
+        (*self.vars.db.lock()).clone_from(&db);
+        self.env.db = db;
+    }
+
     /// USE.
     pub(crate) fn use_db(&mut self, db: &str) -> SqlResult<()> {
         if is_virtual(db) {
@@ -387,6 +410,13 @@ pub(crate) fn access_denied(client: &ConnectOptions, password: bool) -> SqlError
         &client.host,
         &(if password { "YES" } else { "NO" }),
     ])
+}
+
+/// The default database that a session has left for a while.
+pub(crate) struct Away {
+    db: Option<Arc<str>>,
+    /// The catalog's version when it left.
+    catalog: u64,
 }
 
 /// Error 1049.

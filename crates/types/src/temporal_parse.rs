@@ -190,7 +190,8 @@ pub fn parse_datetime(text: &[u8], rules: DateRules) -> Option<Parsed<DateTime>>
     }
     if year_digits == 2 {
         parts[0] = two_digit_year(parts[0]);
-        if parts[..3] == [2000, 0, 0] {
+        // Zero is no year of this century, unless there is a time behind it.
+        if parts == [2000, 0, 0, 0, 0, 0] {
             parts[0] = 0;
         }
     }
@@ -264,7 +265,31 @@ fn parse_compact(s: &[u8], digits: usize, rules: DateRules) -> Option<Parsed<Dat
 /// Can this be a datetime where a time is expected? Only if space or a T is between date and time, or if it is digits from start
 /// to end: `01:02:03.123456` is a time with a fraction, though punctuation in its places could make it a datetime.
 fn may_be_moment(s: &[u8]) -> bool {
-    (s.len() >= 12 || s.contains(&b'-')) && datetime_shape(s)
+    (s.len() >= 12 || s.contains(&b'-')) && datetime_shape(s) || is_date_and_more(s)
+}
+
+/// Three numbers with a sign of punctuation between each two, a space or a T, and a digit: `10:10:10 9` is nine o'clock.
+fn is_date_and_more(s: &[u8]) -> bool {
+    let mut rest = s;
+    for part in 0..3 {
+        let n = rest.iter().take_while(|b| b.is_ascii_digit()).count();
+        let Some(sep) = rest.get(n).filter(|_| n > 0) else {
+            return false;
+        };
+        if part < 2 && !sep.is_ascii_punctuation() {
+            return false;
+        }
+        rest = &rest[n..];
+        if part < 2 {
+            rest = &rest[1..];
+        }
+    }
+    let behind = match rest {
+        [b'T' | b't', behind @ ..] => behind,
+        [b, ..] if b.is_ascii_whitespace() => trim_start(rest),
+        _ => return false,
+    };
+    behind.first().is_some_and(u8::is_ascii_digit)
 }
 
 /// True for a text that is read as a date with its time where a time is wanted.
@@ -358,6 +383,9 @@ fn time_of_day(text: &[u8], rounds: bool, allow_invalid: bool) -> Option<Parsed<
             });
         }
     }
+    if neg && is_date_and_more(s) {
+        return None;
+    }
     if !neg && may_be_moment(s) {
         let any = DateRules {
             rounds,
@@ -377,7 +405,7 @@ fn time_of_day(text: &[u8], rounds: bool, allow_invalid: bool) -> Option<Parsed<
                 });
             }
             // Not the year's hours.
-            None if begins_with_date(s) => return None,
+            None if begins_with_date(s) || is_date_and_more(s) => return None,
             _ => {}
         }
     }
@@ -391,7 +419,9 @@ fn time_of_day(text: &[u8], rounds: bool, allow_invalid: bool) -> Option<Parsed<
     let mut rest = &s[n..];
     let spaces = rest.iter().take_while(|b| b.is_ascii_whitespace()).count();
     let mut colons = false;
-    if n > 0 && spaces > 0 && rest.get(spaces).is_some_and(u8::is_ascii_digit) {
+    // Hours behind days have more than one character behind them.
+    let more = rest.trim_ascii_end().len() > spaces + 1;
+    if n > 0 && spaces > 0 && more && rest.get(spaces).is_some_and(u8::is_ascii_digit) {
         days = number(head);
         rest = &rest[spaces..];
         let n = take(rest);

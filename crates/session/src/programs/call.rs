@@ -6,11 +6,10 @@ use super::rights;
 use super::sinks::{Forward, Taken};
 use crate::acl::Account;
 use crate::process::Command;
-use crate::session::ClientSession;
+use crate::session::{Away, ClientSession};
 use crate::set_statement::Before;
 use crate::statement::{Source, keeps_diagnostics};
 use crate::status;
-use crate::system_schemas::system_schema;
 use crate::variables::VarValue;
 use narwal_engine::Table;
 use narwal_program::{Head, Host, Kind, PackageValues, Program, Rows, SqlStep, compile};
@@ -42,9 +41,8 @@ impl<'a> AtSession<'a> {
 
 /// What a procedure's surroundings were before it.
 struct Around {
-    db: Option<Arc<str>>,
-    /// The catalog's version: a later one may have no such database.
-    catalog: u64,
+    /// The default database.
+    away: Away,
     /// `sql_select_limit`, which is for a client's own statements.
     select_limit: u64,
     mode: SqlMode,
@@ -111,6 +109,7 @@ impl ClientSession {
             }
         };
         let counter = status::counter(counter);
+        let row_count = self.env.row_count;
         self.begin_statement(counter, keeps);
         let diagnostics = matches!(p, ast::Program::GetDiagnostics(_));
         let is_set = matches!(&p, ast::Program::Compound(ast::Body::Statement(s, _)) if matches!(**s, Statement::Admin(_)));
@@ -150,7 +149,14 @@ impl ClientSession {
             };
         }
         match done {
-            Ok(()) => self.finish_ok(affected, 0, String::new(), out, more),
+            Ok(()) => {
+                let done = self.finish_ok(affected, 0, String::new(), out, more);
+                if diagnostics {
+                    // It asks for the number, and leaves it for whoever asks next.
+                    self.env.row_count = row_count;
+                }
+                done
+            }
             Err(e) => {
                 if diagnostics {
                     // Its error joins the conditions that it asked about.
@@ -251,33 +257,14 @@ impl ClientSession {
     /// Goes into a procedure: its database, its modes, its account.
     fn enter_program(&mut self, unit: &Unit) -> SqlResult<Around> {
         let def = &unit.def;
-        let mut around = Around {
-            db: self.env.db.clone(),
-            catalog: self.instance.database().catalog_version(),
+        let account = self.become_definer(def)?;
+        let around = Around {
+            away: self.stand_in(Some(def.db.as_str().into())),
             select_limit: self.settings.select_limit,
             mode: self.env.sql_mode,
             collation: self.env.collation,
-            account: None,
+            account,
         };
-        if !def.invoker && !self.internal && !self.is_definer(def) {
-            let Some(account) = rights::account_of(&self.programs.store, def, &self.env)? else {
-                return Err(rights::no_definer(def));
-            };
-            around.account = Some(Rights {
-                user: (
-                    self.client.account_user.clone(),
-                    self.client.account_host.clone(),
-                ),
-                account: self.account(),
-                current_user: self.env.current_user.clone(),
-                role: self.rights.role.clone(),
-            });
-            self.client.account_user.clone_from(&account.user);
-            self.client.account_host.clone_from(&account.host);
-            (self.env.current_user, self.rights.role) = definer_names(&def.definer);
-            self.env.current_role = self.rights.role.clone();
-            self.rights.account = account;
-        }
         self.limit_selects(u64::MAX);
         self.env.caller_mode = self.env.sql_mode;
         if self.env.sql_mode != def.mode() {
@@ -286,8 +273,32 @@ impl ClientSession {
         if let Some(c) = Collation::from_name(&def.charset.1) {
             self.env.collation = c;
         }
-        self.stand_in(Some(def.db.as_str().into()));
         Ok(around)
+    }
+
+    /// Takes a program's definer for the account that statements run with, and gives the one that was. `None`: it stays.
+    fn become_definer(&mut self, def: &Definition) -> SqlResult<Option<Rights>> {
+        if def.invoker || self.internal || self.is_definer(def) {
+            return Ok(None);
+        }
+        let Some(account) = rights::account_of(&self.programs.store, def, &self.env)? else {
+            return Err(rights::no_definer(def));
+        };
+        let before = Rights {
+            user: (
+                self.client.account_user.clone(),
+                self.client.account_host.clone(),
+            ),
+            account: self.account(),
+            current_user: self.env.current_user.clone(),
+            role: self.rights.role.clone(),
+        };
+        self.client.account_user.clone_from(&account.user);
+        self.client.account_host.clone_from(&account.host);
+        (self.env.current_user, self.rights.role) = definer_names(&def.definer);
+        self.env.current_role = self.rights.role.clone();
+        self.rights.account = account;
+        Ok(Some(before))
     }
 
     fn leave_program(&mut self, around: Around) {
@@ -296,14 +307,7 @@ impl ClientSession {
             self.change_mode(around.mode);
         }
         self.limit_selects(around.select_limit);
-        let db = self.instance.database();
-        let catalog = db.catalog();
-        let gone = |name: &str| {
-            catalog.database(name).is_none() && system_schema(&catalog, name).is_none()
-        };
-        let changed = db.catalog_version() != around.catalog;
-        let db = around.db.filter(|name| !changed || !gone(name));
-        self.stand_in(db);
+        self.come_back(around.away);
         self.env.collation = around.collation;
         if let Some(before) = around.account {
             (self.client.account_user, self.client.account_host) = before.user;
@@ -326,11 +330,6 @@ impl ClientSession {
             (self.vars).set_by_name("sql_select_limit", VarValue::UInt(rows));
             self.refresh_settings();
         }
-    }
-
-    fn stand_in(&mut self, db: Option<Arc<str>>) {
-        *self.vars.db.lock() = db.clone();
-        self.env.db = db;
     }
 
     fn change_mode(&mut self, mode: SqlMode) {

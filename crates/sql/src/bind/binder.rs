@@ -2175,9 +2175,12 @@ pub(super) fn as_operand(e: Expr) -> Expr {
         ExprKind::DateAdd { .. } if e.ty.is_string() => {
             let digits = (e.ty.chars().saturating_sub(20)).min(6) as u32;
             let ty = ExprType::decimal(14, digits, true);
-            let func = &functions::date::MOMENT_NUMBER;
-            let args = vec![e];
-            make(ExprKind::Func { func, args }, ty)
+            moment_number(e, ty)
+        }
+        ExprKind::Func { func, .. }
+            if e.ty.is_string() && ["addtime", "subtime"].contains(&func.name()) =>
+        {
+            moment_number(e, ExprType::decimal(14, 6, true)).coerce(&ExprType::double(true))
         }
         // Where a number is wanted GREATEST and LEAST compare texts as numbers.
         ExprKind::Func { func, .. }
@@ -2194,6 +2197,13 @@ pub(super) fn as_operand(e: Expr) -> Expr {
         }
         _ => json::as_scalar(e, true),
     }
+}
+
+/// The number that a moment's text counts as.
+fn moment_number(e: Expr, ty: ExprType) -> Expr {
+    let func = &functions::date::MOMENT_NUMBER;
+    let args = vec![e];
+    make(ExprKind::Func { func, args }, ty)
 }
 
 /// A YEAR computes as an integer without a sign.

@@ -10,7 +10,7 @@ use crate::expr::escape_json;
 use crate::expr::functions::json::document::append_value as append_json;
 use crate::expr::node::{AggFunc, Aggregate, Expr, RowAccess};
 use narwal_types::charset::Charset;
-use narwal_types::convert::{NoWarnings, to_decimal, to_f64, to_u64};
+use narwal_types::convert::{NoWarnings, to_decimal, to_f64, to_i64, to_u64};
 use narwal_types::errors;
 use narwal_types::errors::codes;
 use narwal_types::{Collation, Decimal, SqlError, SqlResult, TypeKind, Value, ValueRef};
@@ -202,6 +202,18 @@ pub(super) struct All {
     pub(super) held: u64,
     /// The key of the current row.
     key: Vec<u8>,
+}
+
+/// The bits of a value in BIT_AND and its like.
+pub(super) fn bits_of(a: &Aggregate, v: ValueRef<'_>) -> u64 {
+    let unsigned = a.args.first().is_some_and(|e| e.ty.ty.unsigned);
+    match v {
+        // What is no integer counts as one with a sign.
+        ValueRef::Decimal(_) | ValueRef::Double(_) | ValueRef::Float(_) if !unsigned => {
+            to_i64(v, &mut NoWarnings) as u64
+        }
+        v => to_u64(v, &mut NoWarnings),
+    }
 }
 
 impl Acc {
@@ -423,7 +435,7 @@ impl Acc {
             }
             State::Spread(s) => s.add(to_f64(v, &mut NoWarnings), self.count + 1),
             State::Bits(bits) => {
-                let v = to_u64(v, &mut NoWarnings);
+                let v = bits_of(a, v);
                 match a.func {
                     AggFunc::BitAnd => *bits &= v,
                     AggFunc::BitOr => *bits |= v,

@@ -319,12 +319,33 @@ impl<'a> Storer<'a> {
         patched(&self.table.layout, &image, &changes)
     }
 
-    /// As `finish`; what strict modes refuse in generated columns is a warning. As MariaDB does for an
-    /// INSERT without a list of columns.
-    pub(super) fn finish_leniently(&self, image: Vec<u8>) -> SqlResult<Vec<u8>> {
+    /// Gives a row the values of its generated columns and checks its constraints.
+    pub(super) fn finish(&self, image: Vec<u8>) -> SqlResult<Vec<u8>> {
+        self.complete(image, false, true)
+    }
+
+    /// As [`Self::finish`]. `lenient`: as MariaDB, generated columns of an INSERT without a list of columns take what does not
+    /// fit, with a warning. `check`: not if its constraints have been checked.
+    pub(super) fn complete(&self, image: Vec<u8>, lenient: bool, check: bool) -> SqlResult<Vec<u8>> {
         let Some(rules) = rules(self.table)? else {
             return Ok(image);
         };
+        let image = match lenient {
+            true => self.generate_leniently(rules, image)?,
+            false => self.generate(rules, image)?,
+        };
+        if check {
+            self.check(rules, &image)?;
+        }
+        Ok(image)
+    }
+
+    /// The table has constraints that rows are checked for.
+    pub(super) fn has_checks(&self) -> SqlResult<bool> {
+        Ok(self.ctx.env.check_constraints && rules(self.table)?.is_some_and(|r| !r.checks.is_empty()))
+    }
+
+    fn generate_leniently(&self, rules: &Rules, image: Vec<u8>) -> SqlResult<Vec<u8>> {
         let env = self.ctx.env;
         let lenient = Storer {
             mode: StoreMode {
@@ -336,15 +357,7 @@ impl<'a> Storer<'a> {
         let strict = env.strict_expressions.replace(false);
         let made = lenient.generate(rules, image);
         env.strict_expressions.set(strict);
-        self.check(rules, made?)
-    }
-
-    /// Gives a row the values of its generated columns and checks its constraints.
-    pub(super) fn finish(&self, image: Vec<u8>) -> SqlResult<Vec<u8>> {
-        let Some(rules) = rules(self.table)? else {
-            return Ok(image);
-        };
-        self.check(rules, self.generate(rules, image)?)
+        made
     }
 
     /// Gives a row the values of its generated columns.
@@ -367,11 +380,11 @@ impl<'a> Storer<'a> {
     }
 
     /// Checks a row's constraints.
-    fn check(&self, rules: &Rules, image: Vec<u8>) -> SqlResult<Vec<u8>> {
+    fn check(&self, rules: &Rules, image: &[u8]) -> SqlResult<()> {
         if self.ctx.env.check_constraints {
             let row = ImageRow {
                 layout: &self.table.layout,
-                row: &image,
+                row: image,
             };
             for c in &rules.checks {
                 if c.expr.eval_bool(self.ctx, &row)? == Some(false) {
@@ -379,7 +392,7 @@ impl<'a> Storer<'a> {
                 }
             }
         }
-        Ok(image)
+        Ok(())
     }
 
     /// The image of `old` after SET. Later assignments see earlier ones.

@@ -86,6 +86,8 @@ pub struct InsertPlan {
     pub check: Option<ViewCheck>,
     /// RETURNING.
     pub returning: Option<ReturningPlan>,
+    /// The view that is its target does not show the AUTO_INCREMENT column: LAST_INSERT_ID() stays what it is.
+    pub number_unseen: bool,
     /// The other tables behind a MERGE table, whose AUTO_INCREMENT values are not given again.
     pub numbered_with: Vec<Arc<Table>>,
     /// Subqueries of its expressions.

@@ -421,6 +421,7 @@ impl Resolver<'_> {
             on_update,
             row_wise: on_duplicate_runs || values_run,
             subqueries: subqueries.into_plans(),
+            number_unseen: table.auto_increment.is_some_and(|c| !written.shows(c)),
             numbered_with: match table.auto_increment {
                 Some(_) => written.others,
                 None => Vec::new(),

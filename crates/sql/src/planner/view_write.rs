@@ -185,14 +185,18 @@ impl Written {
         Ok(columns)
     }
 
+    /// Whether a column of the table can be seen: not if it is written through a view that leaves it out.
+    pub fn shows(&self, column: usize) -> bool {
+        self.view().is_none_or(|v| {
+            let mut columns = v.columns.iter().filter_map(Expr::as_column);
+            columns.any(|(_, c)| c == column)
+        })
+    }
+
     /// Error 1423 for a column that the view does not show and that has no default.
     pub fn hidden_without_default(&self, missing: impl Fn(usize) -> bool) -> SqlResult<()> {
         let Some(v) = self.view() else { return Ok(()) };
-        let shown = |c: usize| {
-            let mut columns = v.columns.iter().filter_map(Expr::as_column);
-            columns.any(|(_, x)| x == c)
-        };
-        match (0..self.table().columns().len()).find(|c| !shown(*c) && missing(*c)) {
+        match (0..self.table().columns().len()).find(|c| !self.shows(*c) && missing(*c)) {
             None => Ok(()),
             Some(_) => Err(errors::NO_DEFAULT_FOR_VIEW_FIELD.with([&v.def.db, &v.def.name])),
         }

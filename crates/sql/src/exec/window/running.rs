@@ -1,10 +1,10 @@
 //! Aggregates of frames: rows come in at a frame's end and go out at its start.
 
-use crate::exec::aggregate::{Acc, Spread};
+use crate::exec::aggregate::{Acc, Spread, bits_of};
 use crate::exec::context::RunCtx;
 use crate::exec::order::compare;
 use crate::expr::node::{AggFunc, Aggregate, NoRow};
-use narwal_types::convert::{NoWarnings, to_f64, to_u64};
+use narwal_types::convert::{NoWarnings, to_f64};
 use narwal_types::{SqlResult, Value, ValueRef};
 use std::cmp::Ordering;
 use std::collections::VecDeque;
@@ -76,7 +76,7 @@ impl Running {
             }
             Running::Bits { count, ones } => {
                 *count += 1;
-                each_bit(to_u64(v, &mut NoWarnings), |b| ones[b] += 1);
+                each_bit(bits_of(a, v), |b| ones[b] += 1);
             }
             Running::Spread(s) => s.push(to_f64(v, &mut NoWarnings)),
         }
@@ -100,7 +100,7 @@ impl Running {
             (_, Some(ValueRef::Null) | None) => {}
             (Running::Bits { count, ones }, Some(v)) => {
                 *count -= 1;
-                each_bit(to_u64(v, &mut NoWarnings), |b| ones[b] -= 1);
+                each_bit(bits_of(a, v), |b| ones[b] -= 1);
             }
             (Running::Spread(s), Some(_)) => s.pop(),
         }

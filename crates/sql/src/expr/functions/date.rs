@@ -32,8 +32,9 @@ pub(crate) static MOMENT_NUMBER: Function = Function::new(
     |c| {
         let text = c.text(0);
         let digits: String = text
-            .chars()
-            .filter(|c| c.is_ascii_digit() || *c == '.')
+            .char_indices()
+            .filter(|(at, c)| c.is_ascii_digit() || *c == '.' || (*at, *c) == (0, '-'))
+            .map(|(_, c)| c)
             .collect();
         let number = to_decimal(ValueRef::Str(digits.as_bytes()), &mut NoWarnings);
         Ok(Val::Ref(ValueRef::Decimal(number)))

@@ -7,7 +7,7 @@ use crate::expr::node::{Call, Expr, ExprKind, ExprType, Function, NOT_FIXED, Typ
 use crate::expr::types::Class;
 use crate::expr::value::Val;
 use crate::seeded::Seeded;
-use narwal_types::decimal::MAX_SCALE;
+use narwal_types::decimal::{MAX_PRECISION, MAX_SCALE};
 use narwal_types::errors;
 use narwal_types::{ColumnType, DateTime, Decimal, Time, TypeKind};
 use narwal_types::{SqlResult, ValueRef};
@@ -438,7 +438,11 @@ fn rounded<'a>(c: &Call<'a, '_>, way: Rounding) -> SqlResult<Val<'a>> {
             let r = d.round_places(places, cut);
             // More places than it has are zeros.
             let scale = match c.expr.ty.ty.kind {
-                TypeKind::Decimal(_, s) => s.max(r.scale()),
+                // Where there is room for them.
+                TypeKind::Decimal(_, s) => {
+                    let room = MAX_PRECISION.saturating_sub(r.int_digits());
+                    s.min(room).max(r.scale())
+                }
                 _ => r.scale(),
             };
             Ok(Val::Ref(ValueRef::Decimal(r.round(scale))))

@@ -668,18 +668,20 @@ fn quote<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     if !c.may_be(text_bytes(c, 0) + 2)? {
         return Ok(Val::NULL);
     }
-    let mut out = String::from("'");
-    for ch in c.text(0).chars() {
-        match ch {
-            '\'' => out.push_str("\\'"),
-            '\\' => out.push_str("\\\\"),
-            '\0' => out.push_str("\\0"),
-            '\u{1a}' => out.push_str("\\Z"),
-            ch => out.push(ch),
+    let text = c.bytes(0);
+    let mut out = Vec::with_capacity(text.len() + 2);
+    out.push(b'\'');
+    for b in text.iter() {
+        match b {
+            b'\'' => out.extend_from_slice(b"\\'"),
+            b'\\' => out.extend_from_slice(b"\\\\"),
+            0 => out.extend_from_slice(b"\\0"),
+            0x1a => out.extend_from_slice(b"\\Z"),
+            b => out.push(*b),
         }
     }
-    out.push('\'');
-    c.string(out.into_bytes())
+    out.push(b'\'');
+    c.string(out)
 }
 
 fn repeated<'a>(c: &Call<'a, '_>, text: &[u8], n: i64) -> SqlResult<Val<'a>> {
