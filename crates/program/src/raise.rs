@@ -11,7 +11,7 @@ fn fit(
     wanted: Wanted,
     code: u16,
     state: &[u8; 5],
-    warning: bool,
+    level: WarningLevel,
     own: Option<usize>,
 ) -> Option<u8> {
     let class = &state[..2];
@@ -19,23 +19,29 @@ fn fit(
     match wanted {
         Wanted::Code(n) => fits(n == code, 0),
         Wanted::State(s) => fits(&s == state, 1),
-        Wanted::Warning => fits(class == b"01" || (warning && class != b"02"), 2),
+        Wanted::Warning => {
+            let warning = level == WarningLevel::Warning;
+            fits(class == b"01" || (warning && class != b"02"), 2)
+        }
         Wanted::NotFound => fits(class == b"02", 2),
         Wanted::Own(n) => fits(own == Some(n), 0),
-        Wanted::Others => fits(true, 3),
-        Wanted::Exception => fits(!warning && class != b"01" && class != b"02", 2),
+        Wanted::Others => fits(level != WarningLevel::Note, 3),
+        Wanted::Exception => {
+            let error = level == WarningLevel::Error;
+            fits(error && class != b"01" && class != b"02", 2)
+        }
     }
 }
 
 impl<'p> Run<'p, '_> {
     /// The handler for a condition: that of the innermost block that has one, and there the one that fits best. With the
     /// block's place.
-    fn handler(&self, e: &SqlError, warning: bool) -> Option<(usize, &'p Handler)> {
+    fn handler(&self, e: &SqlError, level: WarningLevel) -> Option<(usize, &'p Handler)> {
         for (at, block) in self.handlers.iter().enumerate().rev() {
             let mut best: Option<(u8, &'p Handler)> = None;
             for h in &block.handlers {
                 for w in &h.wanted {
-                    if let Some(rank) = fit(*w, e.code, &e.sqlstate, warning, self.own)
+                    if let Some(rank) = fit(*w, e.code, &e.sqlstate, level, self.own)
                         && best.is_none_or(|(r, _)| rank < r)
                     {
                         best = Some((rank, h));
@@ -54,7 +60,7 @@ impl<'p> Run<'p, '_> {
         if is_fatal(e.code) {
             return Err(e);
         }
-        let Some((at, handler)) = self.handler(&e, false) else {
+        let Some((at, handler)) = self.handler(&e, WarningLevel::Error) else {
             return Err(e);
         };
         let env = self.host.env();
@@ -121,29 +127,29 @@ impl<'p> Run<'p, '_> {
     /// Raises a warning, or that there are no rows.
     pub(crate) fn warn(&mut self, w: &SqlError) -> SqlResult<Flow> {
         self.host.env().warn(w.code, w.message.clone());
-        match self.handler(w, true) {
+        match self.handler(w, WarningLevel::Warning) {
             Some((at, h)) => self.deal(at, h, w.clone(), WarningLevel::Warning),
             None => Ok(Flow::Next),
         }
     }
 
-    /// Behind a statement: a handler for its last warning runs.
+    /// Behind a statement: a handler runs for the last of its warnings and notes that there is one for.
     pub(crate) fn after_warnings(&mut self) -> SqlResult<Flow> {
         let env = self.host.env();
         if env.warning_count() == 0 || self.handlers.is_empty() {
             return Ok(Flow::Next);
         }
-        let last = {
+        let found = {
             let all = env.conditions();
-            let warning = all.iter().rev().find(|c| c.level == WarningLevel::Warning);
-            warning.map(|c| (c.code, c.message.clone()))
+            let mut warnings = all.iter().rev().filter(|c| c.level != WarningLevel::Error);
+            warnings.find_map(|c| {
+                let w = SqlError::new(c.code, errors::sqlstate(c.code), c.message.clone());
+                let (at, h) = self.handler(&w, c.level)?;
+                Some((at, h, w, c.level))
+            })
         };
-        let Some((code, message)) = last else {
-            return Ok(Flow::Next);
-        };
-        let w = SqlError::new(code, errors::sqlstate(code), message);
-        match self.handler(&w, true) {
-            Some((at, h)) if !self.is_dealt_with(&w) => self.deal(at, h, w, WarningLevel::Warning),
+        match found {
+            Some((at, h, w, level)) if !self.is_dealt_with(&w) => self.deal(at, h, w, level),
             _ => Ok(Flow::Next),
         }
     }

@@ -655,13 +655,12 @@ fn select(
     if rows == 0 {
         sink.begin_plan_rows(&s.columns)?;
     }
+    // Those that OFFSET has passed over count, but for a UNION ALL, whose rows go out as they come, and the one row that
+    // there is without a table.
+    let sent_alone = !s.calc_found_rows && (s.appends() || s.table.is_none());
     Ok(Outcome::Rows {
         rows: sent.rows,
-        found_rows: if s.calc_found_rows {
-            sent.found
-        } else {
-            sent.rows
-        },
+        found_rows: if sent_alone { sent.rows } else { sent.found },
     })
 }
 

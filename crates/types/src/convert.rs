@@ -346,6 +346,10 @@ impl Store<'_> {
             // Numbers take their number, everything else their text.
             ValueRef::Member(m) if self.t.ty.is_numeric() => ValueRef::UInt(m.number),
             ValueRef::Member(m) => {
+                // What is no member of one list is none of another, even of one that has an empty text.
+                if let (TypeKind::Enum(of), 0, false) = (self.t.ty.kind, m.number, m.set) {
+                    return Ok(Value::Member(Member { of, ..m }));
+                }
                 text = m.text();
                 ValueRef::Str(text.as_bytes())
             }

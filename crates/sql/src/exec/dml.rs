@@ -732,7 +732,10 @@ impl InsertPlan {
             true => 0,
             false => ins.reserved.first,
         };
-        if ins.changed && ins.reserved.first == 0 {
+        // What the client alone is told.
+        if self.number_unseen && ins.reserved.first != 0 {
+            env.explicit_insert_id.set(ins.reserved.first);
+        } else if ins.changed && ins.reserved.first == 0 {
             env.explicit_insert_id.set(ins.last_explicit);
         }
         if let Some(rows) = ins.returned {

@@ -572,6 +572,7 @@ pub(super) fn ignorable(e: &SqlError) -> bool {
             | codes::WRONG_VALUE_FOR_TYPE
             | codes::ROW_IS_REFERENCED_2
             | codes::NO_REFERENCED_ROW_2
+            | codes::AUTOINC_ERANGE
             | codes::NO_PARTITION_FOR_GIVEN_VALUE
             | codes::CONSTRAINT_FAILED
             | codes::CHECK_CONSTRAINT_VIOLATED

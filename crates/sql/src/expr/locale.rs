@@ -38,8 +38,12 @@ impl Locale {
         }
     }
 
-    /// The language of a name, whatever its case.
+    /// The language of a name, whatever its case. `sr_YU` is what `sr_RS` was called.
     pub fn named(name: &str) -> Option<&'static Locale> {
+        let name = match name.eq_ignore_ascii_case("sr_YU") {
+            true => "sr_RS",
+            false => name,
+        };
         all().iter().find(|l| l.name.eq_ignore_ascii_case(name))
     }
 

@@ -770,6 +770,12 @@ impl SelectPlan {
         }
     }
 
+    /// It hands on the rows of a UNION ALL.
+    pub fn appends(&self) -> bool {
+        let rows = self.table.as_ref().map(|t| &t.rows);
+        matches!(rows, Some(Rows::Set(s)) if s.appends())
+    }
+
     /// True if it has values over several rows: aggregates, or window functions.
     pub fn has_values_over_rows(&self) -> bool {
         let aggregates = |g: &GroupPlan| !g.aggregates.is_empty();

@@ -347,7 +347,7 @@ impl Resolver<'_> {
         let unknown = |name: &str| unknown_column(name, "INSERT INTO");
         let mut columns = written.inserted(listed, unknown)?;
         self.note_inserted(i, listed, &written, &columns);
-        let defaults = self.insert_defaults(&table)?;
+        let mut defaults = self.insert_defaults(&table)?;
         if self.env.sql_mode.strict() && !i.ignore {
             let missing = |c: usize| matches!(defaults[c], DefaultValue::Missing(_));
             written.hidden_without_default(missing)?;
@@ -404,6 +404,12 @@ impl Resolver<'_> {
             &subqueries,
         )?;
         let on_update = Self::on_update(&table, &on_duplicate);
+        for set in &on_duplicate {
+            // As MariaDB: a column that ON DUPLICATE KEY UPDATE sets needs no default.
+            if let (None, DefaultValue::Missing(v)) = (given[set.column], &defaults[set.column]) {
+                defaults[set.column] = DefaultValue::Const(v.clone());
+            }
+        }
         let on_duplicate_runs = on_duplicate.iter().any(|s| runs_each_row(&s.value));
         let values_run =
             matches!(&rows, RowSource::Values(v) if v.iter().flatten().any(runs_each_row));

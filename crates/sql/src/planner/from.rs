@@ -207,7 +207,11 @@ impl Resolver<'_> {
             }
             JoinOn::Using(names) => {
                 shared.clone_from(names);
-                self.using(names, sources, [&left_shown, &right_shown], join.kind)?
+                let sides = [
+                    with_invisible(names, sources, first..middle, &left_shown),
+                    with_invisible(names, sources, middle..sources.len(), &right_shown),
+                ];
+                self.using(names, sources, [&sides[0], &sides[1]], join.kind)?
             }
             JoinOn::Natural => {
                 shared = common_columns(sources, &left_shown, &right_shown);
@@ -623,6 +627,30 @@ impl Planner<'_> {
             }
         }
     }
+}
+
+/// The columns that USING may name: those that are shown, and where a name is not among them, invisible ones.
+fn with_invisible(
+    names: &[String],
+    sources: &[Source],
+    side: std::ops::Range<usize>,
+    shown: &[At],
+) -> Vec<At> {
+    let called = |(s, c): &At, name: &str| {
+        let columns = sources[*s].table.columns();
+        columns[*c].name.eq_ignore_ascii_case(name)
+    };
+    let mut all = shown.to_vec();
+    for name in names {
+        if !shown.iter().any(|at| called(at, name)) {
+            let columns = side.clone().flat_map(|s| {
+                let columns = sources[s].table.columns().iter().enumerate();
+                columns.filter(|(_, c)| c.invisible).map(move |(c, _)| (s, c))
+            });
+            all.extend(columns.filter(|at| called(at, name)));
+        }
+    }
+    all
 }
 
 /// Names of the columns that both sides have, in the order of the left one.

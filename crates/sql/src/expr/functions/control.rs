@@ -223,9 +223,8 @@ fn extreme_type(t: &Typing<'_>) -> SqlResult<ExprType> {
     let has_number = t.types().any(|t| t.ty.is_numeric());
     // Beside a temporal value everything is temporal.
     if t.types().any(|t| temporal(&t)) {
-        // What is none may be among the others, and a date may be one that the session's mode refuses.
-        let time = |t: &ExprType| matches!(t.ty.kind, TypeKind::Time(_));
-        let nullable = t.nullable() || !t.types().all(time);
+        // What is none may be among the others.
+        let nullable = t.nullable() || !t.types().all(|t| temporal(&t));
         let mut ty = types::unify(t.types().filter(temporal), t.name)?.with_nullable(nullable);
         // The others bring their digits along.
         let said = (0..t.args.len()).filter(|i| !t.arg(*i).null);

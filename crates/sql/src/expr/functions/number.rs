@@ -352,7 +352,11 @@ fn places_type(t: &Typing<'_>, carries: bool) -> SqlResult<ExprType> {
             };
             // Only what cuts digits off can carry into one more.
             let more = u32::from(carries && scale < arg.scale());
-            ExprType::decimal(arg.int_digits() + more, scale, nullable).with_sign_of(&arg)
+            let digits = arg.int_digits() + more;
+            // More places than it has are zeros, where there is room for them.
+            let room = u32::from(MAX_PRECISION).saturating_sub(digits);
+            let scale = scale.min(room.max(arg.scale()));
+            ExprType::decimal(digits, scale, nullable).with_sign_of(&arg)
         }
     })
 }
@@ -436,9 +440,8 @@ fn rounded<'a>(c: &Call<'a, '_>, way: Rounding) -> SqlResult<Val<'a>> {
         }
         Num::Dec(d) => {
             let r = d.round_places(places, cut);
-            // More places than it has are zeros.
+            // More places than it has are zeros, where there is room for them.
             let scale = match c.expr.ty.ty.kind {
-                // Where there is room for them.
                 TypeKind::Decimal(_, s) => {
                     let room = MAX_PRECISION.saturating_sub(r.int_digits());
                     s.min(room).max(r.scale())
