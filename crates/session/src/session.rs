@@ -339,7 +339,8 @@ impl ClientSession {
         let db = self.instance.database();
         let catalog = db.catalog();
         let gone = |name: &str| {
-            catalog.database(name).is_none() && crate::system_schemas::system_schema(&catalog, name).is_none()
+            catalog.database(name).is_none()
+                && crate::system_schemas::system_schema(&catalog, name).is_none()
         };
         let changed = db.catalog_version() != away.catalog;
         let db = away.db.filter(|name| !changed || !gone(name));

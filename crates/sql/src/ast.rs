@@ -483,8 +483,8 @@ pub enum AlterAction {
     Options(TableOptions),
     /// CONVERT TO CHARACTER SET.
     ConvertTo(CharsetWords),
-    /// ORDER BY: without effect, as in InnoDB. The columns, with dots behind what stands before their names.
-    OrderBy(Vec<String>),
+    /// ORDER BY. The columns, with dots behind what stands before their names, and whether it is DESC.
+    OrderBy(Vec<(String, bool)>),
     /// FORCE.
     Force,
     /// DISABLE KEYS / ENABLE KEYS: notes only, as InnoDB does.

@@ -33,6 +33,7 @@ use crate::engine_name as names;
 use crate::env::VariableScope;
 use crate::exec::storer::duplicate_entry;
 use crate::merge_table::may_alter;
+use crate::plan::query::SortKey;
 use crate::quote::quote_ident;
 use crate::show::sort_indexes;
 use crate::twice::first_twice;
@@ -115,6 +116,17 @@ struct Asked {
     no_copy: bool,
     /// LOCK=NONE.
     lock_none: bool,
+}
+
+/// How a table is made anew.
+#[derive(Clone, Copy)]
+struct Way<'a> {
+    /// IGNORE.
+    ignore: bool,
+    /// MariaDB copies the rows as well.
+    copied: bool,
+    /// By what the rows are sorted.
+    order: &'a [SortKey],
 }
 
 impl Asked {
@@ -542,11 +554,17 @@ impl Run<'_> {
         if asked.lock_none && (!in_place || gets_key(&draft.def)) {
             self.needs_no_rows(table)?;
         }
-        if in_place {
+        let order = self.row_order(table, actions)?;
+        if in_place && order.is_empty() {
             let told = copied || elsewhere;
             return self.alter_in_place(table, draft, asked.auto_increment, told);
         }
-        let told = self.alter_by_copy(table, draft, asked.auto_increment, (ignore, copied))?;
+        let way = Way {
+            ignore,
+            copied,
+            order: &order,
+        };
+        let told = self.alter_by_copy(table, draft, asked.auto_increment, way)?;
         Ok(if elsewhere { told.0 } else { told.1 })
     }
 
@@ -563,13 +581,13 @@ impl Run<'_> {
     }
 
     /// Makes the table anew. Gives the number of its rows, and of those that MariaDB tells of for its own store. `next`: the
-    /// AUTO_INCREMENT that is asked for; `copied`: MariaDB copies the rows as well.
+    /// AUTO_INCREMENT that is asked for.
     fn alter_by_copy(
         &self,
         table: &Arc<Table>,
         draft: Draft<'_>,
         next: Option<u64>,
-        (ignore, copied): (bool, bool),
+        way: Way<'_>,
     ) -> SqlResult<(u64, u64)> {
         let mut def = draft.def;
         if draft.columns.iter().any(|c| c.def.auto_increment) {
@@ -581,10 +599,12 @@ impl Run<'_> {
         let verify = self.env.foreign_key_checks && !draft.foreign.is_empty();
         let looks = Looks {
             parents: verify,
-            checks: copied || verify || draft.columns.iter().any(computed_anew),
+            checks: way.copied || verify || draft.columns.iter().any(computed_anew),
+            order: way.order,
         };
-        let rows = self.rebuild(table, (def, draft.followers), &sources, ignore, looks)?;
-        Ok((rows, if copied || verify { rows } else { 0 }))
+        let changes = (def, draft.followers);
+        let rows = self.rebuild(table, changes, &sources, way.ignore, looks)?;
+        Ok((rows, if way.copied || verify { rows } else { 0 }))
     }
 
     /// The statement as the log has it.
@@ -617,25 +637,6 @@ impl Run<'_> {
                         old.engine, old.db, old.name
                     ),
                 ),
-                AlterAction::OrderBy(_) if has_primary_key(old) => {
-                    self.env.warn(
-                        codes::UNKNOWN_ERROR,
-                        format!(
-                            "ORDER BY ignored as there is a user-defined clustered index in the table '{}'",
-                            old.name
-                        ),
-                    );
-                }
-                AlterAction::OrderBy(columns) => {
-                    let known = |c: &&String| {
-                        let (of, column) = c.rsplit_once('.').unwrap_or((&old.name, c));
-                        same(of.rsplit('.').next().unwrap_or(of), &old.name)
-                            && column_at(old, column).is_some()
-                    };
-                    if let Some(c) = columns.iter().find(|c| !known(c)) {
-                        return Err(errors::BAD_FIELD_ERROR.with([c, &"ORDER BY"]));
-                    }
-                }
                 _ => {}
             }
         }

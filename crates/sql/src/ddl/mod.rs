@@ -20,6 +20,7 @@ mod period;
 mod rebuild;
 mod rename;
 mod rounding;
+mod row_order;
 mod run;
 mod sequence;
 mod table_options;

@@ -4,10 +4,12 @@ use crate::ast::Duplicates;
 use crate::bind::table_rules::{check_failed, rules};
 use crate::ddl::constraint::is_indexed;
 use crate::ddl::run::Run;
+use crate::exec::order::SortBuffer;
 use crate::exec::storer::{duplicate_entry, stored_now};
 use crate::expr::compare::dated;
-use crate::expr::node::{EvalCtx, Expr, RowAccess};
+use crate::expr::node::{EvalCtx, Expr, ImageRow, RowAccess};
 use crate::plan::dml::{store_mode, store_target};
+use crate::plan::query::SortKey;
 use narwal_engine::{
     CatalogChange, ColumnDef, DefaultDef, EngineError, FillRows, KeyRange, ReadView, Table,
     TableDef, TableFill, Transaction, auto_number,
@@ -77,11 +79,13 @@ pub(super) struct Copy<'a> {
 
 /// What is looked at while rows are copied.
 #[derive(Clone, Copy)]
-pub(super) struct Looks {
+pub(super) struct Looks<'a> {
     /// The rows that new foreign keys want.
     pub(super) parents: bool,
     /// CHECK constraints.
     pub(super) checks: bool,
+    /// By what the old rows are sorted: nothing leaves them as they lie.
+    pub(super) order: &'a [SortKey],
 }
 
 impl Run<'_> {
@@ -93,7 +97,7 @@ impl Run<'_> {
         (def, mut changes): (TableDef, Vec<CatalogChange>),
         sources: &[Option<usize>],
         ignore: bool,
-        looks: Looks,
+        looks: Looks<'_>,
     ) -> SqlResult<u64> {
         let from = self.copied_from(table, &def)?;
         let mut verifier = (looks.parents).then(|| self.db.begin(self.options.clone()));
@@ -111,10 +115,15 @@ impl Run<'_> {
             let mut copy = Copy::new(self, &old, fill.new_table(&db, &name)?, sources, ignore)?;
             copy.verifier = verifier.as_mut();
             copy.asks_checks = looks.checks;
-            for source in &from {
-                fill.each_row(source, &mut |fill, row| {
-                    copy.row(fill, &|i| old.layout.column(row, i))
-                })?;
+            match looks.order {
+                [] => {
+                    for source in &from {
+                        fill.each_row(source, &mut |fill, row| {
+                            copy.row(fill, &|i| old.layout.column(row, i))
+                        })?;
+                    }
+                }
+                order => copy.sorted(fill, &from, order, &old)?,
             }
             let had = copy.rows - copy.skipped;
             (rows, duplicates) = (had - copy.duplicates, copy.duplicates);
@@ -156,6 +165,30 @@ fn looked_into(table: &Table) -> std::ops::Range<usize> {
 }
 
 impl<'a> Copy<'a> {
+    /// Copies the rows of the tables in an order.
+    fn sorted(
+        &mut self,
+        fill: &mut TableFill<'_>,
+        from: &[Arc<Table>],
+        order: &[SortKey],
+        old: &Table,
+    ) -> Result<(), EngineError> {
+        let ctx = EvalCtx::new(self.run.env, &[]);
+        let layout = &old.layout;
+        let mut rows = SortBuffer::new(order, usize::MAX / 16, self.run.env);
+        for source in from {
+            fill.each_row(source, &mut |_, row| {
+                let pushed = rows.push(&[], row, &ImageRow { layout, row }, &ctx);
+                pushed.map_err(EngineError::Sql)
+            })?;
+        }
+        let copied = rows.drain(&ctx, &mut |_, row, _| {
+            self.row(fill, &|i| layout.column(row, i))?;
+            Ok(true)
+        });
+        copied.map_err(EngineError::Sql)
+    }
+
     fn new(
         run: &'a Run<'a>,
         old: &'a Table,

@@ -326,7 +326,12 @@ impl<'a> Storer<'a> {
 
     /// As [`Self::finish`]. `lenient`: as MariaDB, generated columns of an INSERT without a list of columns take what does not
     /// fit, with a warning. `check`: not if its constraints have been checked.
-    pub(super) fn complete(&self, image: Vec<u8>, lenient: bool, check: bool) -> SqlResult<Vec<u8>> {
+    pub(super) fn complete(
+        &self,
+        image: Vec<u8>,
+        lenient: bool,
+        check: bool,
+    ) -> SqlResult<Vec<u8>> {
         let Some(rules) = rules(self.table)? else {
             return Ok(image);
         };
@@ -342,7 +347,8 @@ impl<'a> Storer<'a> {
 
     /// The table has constraints that rows are checked for.
     pub(super) fn has_checks(&self) -> SqlResult<bool> {
-        Ok(self.ctx.env.check_constraints && rules(self.table)?.is_some_and(|r| !r.checks.is_empty()))
+        Ok(self.ctx.env.check_constraints
+            && rules(self.table)?.is_some_and(|r| !r.checks.is_empty()))
     }
 
     fn generate_leniently(&self, rules: &Rules, image: Vec<u8>) -> SqlResult<Vec<u8>> {

@@ -645,7 +645,9 @@ fn with_invisible(
         if !shown.iter().any(|at| called(at, name)) {
             let columns = side.clone().flat_map(|s| {
                 let columns = sources[s].table.columns().iter().enumerate();
-                columns.filter(|(_, c)| c.invisible).map(move |(c, _)| (s, c))
+                columns
+                    .filter(|(_, c)| c.invisible)
+                    .map(move |(c, _)| (s, c))
             });
             all.extend(columns.filter(|at| called(at, name)));
         }

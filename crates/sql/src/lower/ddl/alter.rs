@@ -117,9 +117,7 @@ fn action(a: syntax::AlterAction, sql_mode: SqlMode) -> SqlResult<Option<AlterAc
             words if words.is_empty() => return Ok(None),
             words => AlterAction::ConvertTo(words),
         },
-        A::OrderBy(columns) => {
-            AlterAction::OrderBy(columns.into_iter().map(|(column, _)| column).collect())
-        }
+        A::OrderBy(columns) => AlterAction::OrderBy(columns),
         A::Force => AlterAction::Force,
         A::DisableKeys(_) => AlterAction::KeysNoOp,
         A::DiscardTablespace(true) => return unsupported("ALTER TABLE ... DISCARD"),
