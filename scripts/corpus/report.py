@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import json
 
+from corpus.explained import KINDS as EXPLAINED, Explained
 from corpus.families import FAMILIES, family
 from corpus.judge import KINDS, WRONG
 
@@ -68,6 +69,27 @@ def details(results: dict[str, dict], kinds: set[str], limit: int, cause: str = 
             if len(lines) > 4 * limit:
                 return "\n".join(lines)
     return "\n".join(lines)
+
+
+def unexplained(results: dict[str, dict], limit: int) -> str:
+    """Rows that differ with nothing refused before in the file: how many each cause explains, and the others."""
+    known = Explained()
+    found: collections.Counter = collections.Counter()
+    others: list[str] = []
+    for name, verdicts in results.items():
+        for v in verdicts["verdicts"]:
+            if v["kind"] == "refused":
+                break
+            if v["kind"] not in EXPLAINED:
+                continue
+            if cause := known.cause(name, v.get("line")):
+                found[cause] += 1
+                continue
+            others.append(f"-- {name}:{v.get('line')} {v['kind']}\n   " + v.get("text", "")[:300].replace("\n", "\n   ")
+                          + f"\n   MariaDB: {short(v.get('right'))}\n   Narwal:  {short(v.get('got'))}")  # fmt: skip
+    lines = [f"{n:6d}  {cause}" for cause, n in found.most_common()]
+    lines.append(f"explained: {found.total()}; unexplained: {len(others)}")
+    return "\n".join(lines + others[:limit])
 
 
 def short(answer: dict | None) -> str:

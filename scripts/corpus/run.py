@@ -58,6 +58,8 @@ def options() -> argparse.Namespace:
     p.add_argument("--changed", metavar="BINARY", help="compare with another binary's kept verdicts: a path, or its hash; 'last': the one before")
     p.add_argument("--family", help="only files of this family")
     p.add_argument("--show", metavar="KINDS", help="print statements of these kinds (rows,accepted,...; 'wrong' for all wrong answers)")
+    p.add_argument("--unexplained", action="store_true",
+                   help="print rows that differ, with nothing refused before, by the causes that docs/differences.md has, and those without one")
     p.add_argument("--cause", default="", help="with --show: only with this in their cause")
     p.add_argument("--limit", type=int, default=40, help="rows of causes and of statements (%(default)s)")
     p.add_argument("--out", help="folder for what is kept (default target/corpus)")
@@ -233,6 +235,8 @@ def print_tables(run: Run, results: dict[str, dict]) -> None:
         elif Path(other).is_file():
             other = content(Path(other))
         print(report.changed(run.kept(other), results, o.limit))
+    elif o.unexplained:
+        print(report.unexplained(results, o.limit))
     elif o.show:
         kinds = {k for name in o.show.split(",") for k in (WRONG if name == "wrong" else {name})}
         print(report.details(results, kinds, o.limit, o.cause))

@@ -206,6 +206,29 @@ fn file_charset(name: Option<&str>) -> SqlResult<Option<Charset>> {
     }
 }
 
+/// A text as a file has it, in the set that was said for the file (`to`) or in its column's `own`; nothing for other values.
+fn in_file<'v>(v: &ValueRef<'v>, to: Option<Charset>, own: Charset) -> Cow<'v, [u8]> {
+    let set = to.unwrap_or(own);
+    let encoded = |text: &str| Cow::Owned(set.to_client(text.as_bytes()).into_owned());
+    match v {
+        ValueRef::Str(s) => set.to_client(s),
+        ValueRef::Coded(of, bytes) if *of == set => Cow::Borrowed(*bytes),
+        ValueRef::Coded(of, bytes) => encoded(&of.decode(bytes)),
+        ValueRef::Member(m) => encoded(&m.text()),
+        // Bytes that are none of the file's set.
+        ValueRef::Bytes(bytes) if to.is_some_and(Charset::stores_utf8) => {
+            let mut out = Vec::with_capacity(bytes.len());
+            for chunk in bytes.utf8_chunks() {
+                out.extend_from_slice(chunk.valid().as_bytes());
+                out.resize(out.len() + chunk.invalid().len(), b'?');
+            }
+            Cow::Owned(out)
+        }
+        ValueRef::Bytes(bytes) => Cow::Borrowed(*bytes),
+        _ => Cow::Borrowed(&[]),
+    }
+}
+
 fn write_error(e: &std::io::Error) -> SqlError {
     io_error(3, "Error writing file".to_string(), e)
 }
@@ -257,16 +280,16 @@ impl ResultSink for IntoSink {
                 let texts: Vec<Cow<'_, [u8]>> = values
                     .iter()
                     .zip(of_columns.iter())
-                    .map(|(v, (_, own))| match v {
-                        ValueRef::Str(s) => to.unwrap_or(*own).to_client(s),
-                        _ => Cow::Borrowed(&[][..]),
-                    })
+                    .map(|(v, (_, own))| in_file(v, *to, *own))
                     .collect();
                 let written: Vec<ValueRef<'_>> = values
                     .iter()
                     .zip(&texts)
                     .map(|(v, text)| match v {
-                        ValueRef::Str(_) => ValueRef::Bytes(text),
+                        ValueRef::Str(_)
+                        | ValueRef::Coded(..)
+                        | ValueRef::Member(_)
+                        | ValueRef::Bytes(_) => ValueRef::Bytes(text),
                         v => *v,
                     })
                     .collect();
@@ -280,8 +303,10 @@ impl ResultSink for IntoSink {
                 }
                 self.line.clear();
                 for v in values {
-                    if !v.is_null() {
-                        v.write_text(&mut self.line);
+                    match v {
+                        ValueRef::Null => {}
+                        ValueRef::Coded(_, bytes) => self.line.extend_from_slice(bytes),
+                        v => v.write_text(&mut self.line),
                     }
                 }
                 f.write_all(&self.line).map_err(|e| write_error(&e))

@@ -338,6 +338,13 @@ impl ClientSession {
             return None;
         }
         let of = of.clone();
+        let database = self.instance.database();
+        let catalog = database.catalog();
+        // One that is gone is none.
+        let of = of.filter(|db| {
+            catalog.database(db).is_some()
+                || crate::system_schemas::system_schema(&catalog, db).is_some()
+        });
         Some(self.stand_in(of))
     }
 

@@ -550,7 +550,12 @@ impl Binder<'_> {
             Special::Trim { .. } => self.trim(s)?,
             Special::Extract(u, e) => {
                 let e = self.expr(e)?;
-                self.call(Func::Extract, vec![number(unit(*u)?.number()), e])?
+                let unit = unit(*u)?;
+                let func = match unit {
+                    IntervalUnit::Week => Func::ExtractWeek,
+                    _ => Func::Extract,
+                };
+                self.call(func, vec![number(unit.number()), e])?
             }
             Special::Char(codes, charset) => {
                 let mut args = vec![self.value(&Literal::String(charset.to_ascii_lowercase()))?];

@@ -7,7 +7,7 @@ use narwal_engine::DefaultDef;
 use narwal_syntax::ast::Expr as Ast;
 use narwal_types::convert::{NoWarnings, StoreMode, StoreTarget, default_input, store};
 use narwal_types::errors;
-use narwal_types::{SqlResult, TypeKind, Value};
+use narwal_types::{ColumnType, DateTime, SqlResult, Time, TypeKind, Value};
 
 impl Binder<'_> {
     /// The default of a column, of the column's type. Error 1364 if it has none.
@@ -59,7 +59,7 @@ impl Binder<'_> {
                 };
                 let input = default_input(text, &c.ty);
                 let value = store(input, &target, 1, &StoreMode::default(), &mut NoWarnings)?;
-                make(ExprKind::Literal(value), e.ty)
+                make(ExprKind::Literal(with_digits_of(value, &c.ty)), e.ty)
             }
             DefaultDef::Expr(_) => {
                 // Not by the table's rules: those may be what is being bound.
@@ -70,5 +70,14 @@ impl Binder<'_> {
                 made
             }
         })
+    }
+}
+
+/// A moment with all the digits behind the point that its column shows.
+fn with_digits_of(value: Value, ty: &ColumnType) -> Value {
+    match (value, ty.kind) {
+        (Value::DateTime(t), TypeKind::DateTime(fsp)) => Value::DateTime(DateTime { fsp, ..t }),
+        (Value::Time(t), TypeKind::Time(fsp)) => Value::Time(Time { fsp, ..t }),
+        (value, _) => value,
     }
 }

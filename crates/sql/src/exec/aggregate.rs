@@ -141,10 +141,14 @@ impl Spread {
             return Value::Null;
         }
         let variance = self.squares / n as f64;
+        let is_root = matches!(func, AggFunc::StdPop | AggFunc::StdSamp);
+        if is_root && variance.is_nan() {
+            return Value::Null;
+        }
         Value::Double(match func {
             // Values far apart have squares beyond all doubles: the largest stands for their root, as for MariaDB.
-            AggFunc::StdPop | AggFunc::StdSamp if !variance.is_finite() => f64::MAX,
-            AggFunc::StdPop | AggFunc::StdSamp => variance.sqrt(),
+            _ if is_root && !variance.is_finite() => f64::MAX,
+            _ if is_root => variance.sqrt(),
             _ if variance.is_nan() => f64::INFINITY,
             _ => variance,
         })

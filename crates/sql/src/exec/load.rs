@@ -110,8 +110,13 @@ impl Reader<'_> {
 }
 
 impl LoadPlan {
-    fn value(&self, bytes: Vec<u8>) -> Value {
-        if self.binary {
+    /// A field's value, for a column if it goes into one. Columns of bytes get those of the file.
+    fn value(&self, bytes: Vec<u8>, column: Option<usize>) -> Value {
+        let ty = column.map(|c| self.insert.table.def.columns[c].ty);
+        if let Some(ty) = ty.filter(|ty| self.binary && ty.is_member()) {
+            return Value::str(&*ty.collation.charset().decode(&bytes));
+        }
+        if self.binary || ty.is_some_and(|ty| ty.is_binary_string()) {
             return Value::Bytes(bytes.into());
         }
         if let Some(set) = self.set {
@@ -193,12 +198,12 @@ impl LoadPlan {
                 let given = fields.next();
                 match f {
                     Field::Value { column, .. } => values.push(match given {
-                        Some(Some(bytes)) => self.value(bytes),
+                        Some(Some(bytes)) => self.value(bytes, Some(*column)),
                         Some(None) => Value::Null,
                         None => loaded.missing(*column),
                     }),
                     Field::Variable(name) => {
-                        let v = given.flatten().map_or(Value::Null, |b| self.value(b));
+                        let v = given.flatten().map_or(Value::Null, |b| self.value(b, None));
                         env.variables.set_user(name, v);
                     }
                 }

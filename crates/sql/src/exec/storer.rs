@@ -397,6 +397,8 @@ impl<'a> Storer<'a> {
                     return Err(check_failed(self.table, &c.name));
                 }
             }
+            // What a strict mode refuses in them is refused now.
+            self.ctx.env.check_refused()?;
         }
         Ok(())
     }

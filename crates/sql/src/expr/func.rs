@@ -12,6 +12,7 @@ impl Func {
     pub const Ceiling: &'static Function = &number::CEILING;
     pub const Concat: &'static Function = &string::CONCAT;
     pub const Extract: &'static Function = &date::EXTRACT;
+    pub const ExtractWeek: &'static Function = &date::EXTRACT_WEEK;
     pub const Floor: &'static Function = &number::FLOOR;
     pub const Greatest: &'static Function = &control::GREATEST;
     pub const Least: &'static Function = &control::LEAST;

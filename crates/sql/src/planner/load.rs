@@ -1,12 +1,13 @@
 //! Planning LOAD DATA.
 
+use crate::env::VariableScope;
 use crate::file_format::FileFormat;
 use crate::lower::null;
 use crate::plan::dml::{Field, LoadPlan};
 use crate::planner::resolve::Resolver;
 use narwal_syntax::ast::{Assignment, Insert, InsertSource, LoadData, LoadField, SetValue};
 use narwal_types::errors::codes;
-use narwal_types::{Charset, SqlError, SqlResult};
+use narwal_types::{Charset, SqlError, SqlResult, Value};
 
 /// The name of a row's element: ROWS IDENTIFIED BY '<name>'.
 fn row_element(tag: Option<&str>) -> Vec<u8> {
@@ -23,7 +24,9 @@ impl Resolver<'_> {
                 "LOAD DATA with fields of fixed width",
             ));
         }
+        // Without a word of the statement it is that of the default database.
         let charset = l.charset.as_deref().map(str::to_ascii_lowercase);
+        let charset = charset.or_else(|| self.charset_of_database());
         match charset.as_deref() {
             None | Some("binary") => {}
             Some(other) => {
@@ -103,5 +106,16 @@ impl Resolver<'_> {
             binary: charset.as_deref() == Some("binary"),
             ignore,
         })
+    }
+
+    fn charset_of_database(&self) -> Option<String> {
+        let name = "character_set_database";
+        match self.env.system_variable(VariableScope::Session, name) {
+            // One that no client speaks is none of files either.
+            Ok(Value::Str(set)) => Charset::from_name(&set)
+                .filter(|set| set.for_clients())
+                .map(|set| set.name().to_string()),
+            _ => None,
+        }
     }
 }

@@ -23,6 +23,16 @@ pub(in crate::expr) static EXTRACT: Function = Function::new(
     extract,
 );
 
+/// EXTRACT(WEEK FROM moment), by the session's `default_week_format`.
+pub(in crate::expr) static EXTRACT_WEEK: Function = Function::new(
+    " extract",
+    "unit, moment",
+    "EXTRACT(WEEK FROM moment).",
+    extract_type,
+    extract,
+)
+.of_session();
+
 /// What a moment that is a text counts as in arithmetic: the number of its digits.
 pub(crate) static MOMENT_NUMBER: Function = Function::new(
     " moment_number",
@@ -285,9 +295,14 @@ fn of_time<'a>(c: &Call<'a, '_>, part: impl Fn(i64) -> i64) -> SqlResult<Val<'a>
 
 /// The mode of WEEK and YEARWEEK, 0 where it is NULL.
 fn week_mode(c: &Call<'_, '_>) -> u64 {
-    if c.args.len() > 1 {
-        return c.int(1) as u64 & 7;
+    match c.args.len() {
+        0 | 1 => default_week_mode(c),
+        _ => c.int(1) as u64 & 7,
     }
+}
+
+/// The session's `default_week_format`.
+fn default_week_mode(c: &Call<'_, '_>) -> u64 {
     let variables = &c.ctx.env.variables;
     match variables.system(VariableScope::Session, "default_week_format") {
         Ok(Value::Int(n)) => n as u64 & 7,
@@ -406,6 +421,10 @@ fn extract<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     }
     if !of_time {
         let day = c.day(1);
+        if unit == IntervalUnit::Week {
+            let mode = default_week_mode(c);
+            return Call::opt_int(day.map(|d| date::week(&d, mode).0 as i64));
+        }
         return Call::opt_int(day.map(|d| date::extract(unit, &d, 0)));
     }
     if text.is_some() && convert::to_datetime(c.v(1), c.rules()).is_none() {

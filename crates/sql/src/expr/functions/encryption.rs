@@ -26,21 +26,24 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "What AES_ENCRYPT made of a text.",
         |t| Ok(bytes(t.bytes(0), true)),
         aes_decrypt,
-    ),
+    )
+    .takes_texts(),
     &Function::new(
         "aes_encrypt",
         "text, key",
         "The text encrypted by AES-128 in ECB mode.",
         |t| Ok(bytes((t.bytes(0) / 16 + 1) * 16, t.nullable())),
         aes_encrypt,
-    ),
+    )
+    .takes_texts(),
     &Function::new(
         "compress",
         "text",
         "The text compressed by zlib.",
         |t| Ok(bytes(t.bytes(0) * 120 / 100 + 12, t.nullable())),
         compress,
-    ),
+    )
+    .takes_texts(),
     &Function::new(
         "crc32",
         "[start, ]text",
@@ -61,28 +64,32 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "The CRC-32C checksum, going on from another one.",
         checksum_type,
         |c| checksum(c, crc32c::crc32c_append),
-    ),
+    )
+    .takes_texts(),
     &Function::new(
         "decode",
         "bytes, password",
         "What ENCODE made of a text.",
         |t| Ok(bytes(t.bytes(0), t.nullable())),
         |c| Ok(coded(c, Table::decode)),
-    ),
+    )
+    .takes_texts(),
     &Function::new(
         "encode",
         "text, password",
         "The text hidden by a password. This is no encryption that holds.",
         |t| Ok(bytes(t.bytes(0), t.nullable())),
         |c| Ok(coded(c, Table::encode)),
-    ),
+    )
+    .takes_texts(),
     &Function::new(
         "from_base64",
         "text",
         "The bytes that a base-64 text stands for.",
         |t| Ok(bytes(t.bytes(0).div_ceil(4) * 3, true)),
         from_base64,
-    ),
+    )
+    .takes_texts(),
     &Function::new(
         "md5",
         "text",
@@ -97,7 +104,8 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "The hash of passwords before 4.1.",
         |t| Ok(ExprType::text(16, t.nullable())),
         old_password,
-    ),
+    )
+    .takes_texts(),
     &Function::new(
         "password",
         "text",
@@ -105,6 +113,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         |t| Ok(ExprType::text(41, t.nullable())),
         password,
     )
+    .takes_texts()
     .takes_null(),
     &Function::new(
         "random_bytes",
@@ -130,6 +139,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         sha2_type,
         sha2,
     )
+    .takes_texts()
     .takes_null(),
     &Function::new(
         "to_base64",
@@ -137,7 +147,8 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "The text in base 64, in lines of 76 characters.",
         to_base64_type,
         to_base64,
-    ),
+    )
+    .takes_texts(),
     &Function::new(
         "uncompress",
         "bytes",

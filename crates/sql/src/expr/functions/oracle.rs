@@ -43,7 +43,8 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "LPAD in Oracle's way: an empty result is NULL.",
         |t| t.string_of_first(wanted_chars(t), true),
         |c| pad(c, true).map(null_if_empty),
-    ),
+    )
+    .takes_texts(),
     &Function::new(
         "ltrim_oracle",
         "text",
@@ -66,6 +67,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         |t| t.string_of(0..3, 1 << 24, true),
         super::regexp::replace_by_null,
     )
+    .takes_texts()
     .takes_null(),
     &Function::new(
         "replace_oracle",
@@ -82,7 +84,8 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "RPAD in Oracle's way: an empty result is NULL.",
         |t| t.string_of_first(wanted_chars(t), true),
         |c| pad(c, false).map(null_if_empty),
-    ),
+    )
+    .takes_texts(),
     &Function::new(
         "rtrim_oracle",
         "text",

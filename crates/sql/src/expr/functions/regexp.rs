@@ -36,14 +36,14 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "Where an expression first matches, counted from 1; 0 if nowhere. More than two arguments are MySQL's.",
         instr_type,
         |c| of_row(c, instr(c)),
-    ),
+    ).takes_texts(),
     &Function::new(
         "regexp_like",
         "text, pattern[, how]",
         "Whether an expression matches a part of the text; `i` and `c` say how case counts, `m` and `n` what ends a line. MySQL's.",
         int,
         |c| of_row(c, like(c)),
-    ),
+    ).takes_texts(),
     &Function::new(
         "regexp_replace",
         "text, pattern, new[, from, occurrence, how]",
@@ -53,7 +53,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
             t.string_of(0..3, 1 << 24, t.nullable())
         },
         |c| of_row(c, replace(c)),
-    ),
+    ).takes_texts(),
     &Function::new(
         "regexp_substr",
         "text, pattern[, from, occurrence, how]",
@@ -63,7 +63,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
             t.string_of(0..2, t.chars(0), t.nullable())
         },
         |c| of_row(c, substr(c)),
-    ),
+    ).takes_texts(),
 ];
 
 fn mode_of(c: Collation, env: &StatementEnv) -> Mode {

@@ -29,6 +29,7 @@ pub(in crate::expr) static LOCATE: Function = Function::new(
     int,
     locate,
 )
+.takes_texts()
 .or(&["position"]);
 
 pub(in crate::expr) static SUBSTRING: Function = Function::new(
@@ -38,6 +39,7 @@ pub(in crate::expr) static SUBSTRING: Function = Function::new(
     part_type,
     substring,
 )
+.takes_texts()
 .or(&["substring", "mid"]);
 
 pub(in crate::expr) static TRIM: Function = Function::new(
@@ -105,7 +107,8 @@ pub(super) static FUNCTIONS: &[&Function] = &[
             let first = c.with_bytes(0, |s| s.first().copied());
             Ok(Val::int(i64::from(first.unwrap_or(0))))
         },
-    ),
+    )
+    .takes_texts(),
     &Function::new("bit_length", "text", "The length in bits.", bigint, |c| {
         Ok(Val::int(c.byte_length(0) * 8))
     })
@@ -143,6 +146,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         },
         elt,
     )
+    .takes_texts()
     .takes_null(),
     &Function::new(
         "field",
@@ -165,21 +169,24 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "Which of the texts between commas it is, 0 if none.",
         int,
         find_in_set,
-    ),
+    )
+    .takes_texts(),
     &Function::new(
         "insert",
         "text, from, length, new",
         "The text with another one in place of some characters.",
         |t| t.string_of_both(0, 3, t.chars(0) + t.chars(3), t.nullable()),
         insert,
-    ),
+    )
+    .takes_texts(),
     &Function::new(
         "instr",
         "text, part",
         "Where a part first stands in a text, counted from 1; 0 if nowhere.",
         int,
         |c| c.locate(1, 0, 0),
-    ),
+    )
+    .takes_texts(),
     &Function::new(
         "lcase",
         "text",
@@ -209,7 +216,8 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "The text made n characters long by a filling in front.",
         |t| t.string_of_both(0, 2, wanted_chars(t), may_not_fill(t)),
         |c| pad(c, true),
-    ),
+    )
+    .takes_texts(),
     &Function::new(
         "ltrim",
         "text",
@@ -234,7 +242,8 @@ pub(super) static FUNCTIONS: &[&Function] = &[
             let number = bytes.iter().fold(0i64, |a, b| a << 8 | i64::from(*b));
             Ok(Val::int(number))
         },
-    ),
+    )
+    .takes_texts(),
     &Function::new(
         "quote",
         "text",
@@ -264,7 +273,8 @@ pub(super) static FUNCTIONS: &[&Function] = &[
             c.v(0).write_text(&mut text);
             repeated(c, &text, c.int(1))
         },
-    ),
+    )
+    .takes_texts(),
     &Function::new(
         "replace",
         "text, part, new",
@@ -300,7 +310,8 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "The text made n characters long by a filling behind.",
         |t| t.string_of_both(0, 2, wanted_chars(t), may_not_fill(t)),
         |c| pad(c, false),
-    ),
+    )
+    .takes_texts(),
     &Function::new(
         "rtrim",
         "text",
@@ -329,7 +340,8 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "-1, 0 or 1: how two texts compare.",
         int,
         strcmp,
-    ),
+    )
+    .takes_texts(),
     &SUBSTRING,
     &Function::new(
         "substring_index",
@@ -337,7 +349,8 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "What stands before the n-th separator; counted from the end if negative.",
         like_first,
         substring_index,
-    ),
+    )
+    .takes_texts(),
     &TRIM,
     &Function::new(
         "ucase",

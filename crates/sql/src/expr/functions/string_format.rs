@@ -21,7 +21,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "A text for each bit, from the lowest one.",
         export_set_type,
         export_set,
-    ),
+    ).takes_texts(),
     &Function::new(
         "format",
         "n, digits[, locale]",
@@ -32,7 +32,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
     .takes_null(),
     &Function::new("lengthb", "text", "The length in bytes.", int, |c| {
         Ok(Val::int(c.byte_length(0)))
-    }),
+    }).takes_texts(),
     &Function::new(
         "load_file",
         "path",
@@ -48,7 +48,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "The texts whose bits are 1, with commas between them.",
         make_set_type,
         make_set,
-    )
+    ).takes_texts()
     .takes_null(),
     &Function::new(
         "natural_sort_key",
@@ -56,7 +56,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "A text that sorts numbers inside of texts by their values.",
         natural_type,
         natural_sort_key,
-    ),
+    ).takes_texts(),
     &Function::new(
         "sformat",
         "format[, value, ...]",
@@ -70,7 +70,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "How the text sounds in English: a letter and digits.",
         soundex_type,
         |c| c.string(soundex(&c.text(0)).into_bytes()),
-    ),
+    ).takes_texts(),
     &Function::new(
         "substr_oracle",
         "text, from[, length]",
@@ -83,7 +83,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
             t.string_of_first(chars, true)
         },
         substr_oracle,
-    ),
+    ).takes_texts(),
     &Function::new(
         "to_char",
         "moment[, format]",
