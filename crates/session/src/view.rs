@@ -26,6 +26,21 @@ pub(crate) struct View {
     pub snapshot: Option<u64>,
 }
 
+impl View {
+    /// What another account sees, by its name and host; that of one that is gone stays.
+    pub(crate) fn of(self, (user, host): &(String, String)) -> View {
+        let Some(account) = self.acl.definer(user, host) else {
+            return self;
+        };
+        View {
+            account,
+            user: user.clone(),
+            role: host.is_empty().then(|| user.as_str().into()),
+            ..self
+        }
+    }
+}
+
 impl ClientSession {
     /// What virtual tables show to this session.
     pub(crate) fn view(&self) -> View {

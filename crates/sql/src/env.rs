@@ -544,6 +544,9 @@ pub struct StatementEnv {
     pub input: RefCell<Option<Box<dyn std::io::BufRead + Send>>>,
     /// Sequences that expressions bound since the last plan use, as privileges needed.
     pub(crate) sequences_used: RefCell<Vec<Needs>>,
+    /// While the SELECT of a view is planned: the account that it reads with, by name and host. `None`: the session's. A role
+    /// has no host.
+    pub(crate) reads_as: RefCell<Option<(String, String)>>,
     /// The statement had literals that are no texts, and stand in it as bytes.
     pub raw_literals: Cell<bool>,
     /// Texts in slots were bound beside a character set that may not have their characters: the plan is for ASCII alone.
@@ -677,6 +680,7 @@ impl StatementEnv {
             unrepeatable: Cell::new(None),
             input: RefCell::default(),
             sequences_used: RefCell::default(),
+            reads_as: RefCell::default(),
             raw_literals: Cell::new(false),
             ascii_slots: Cell::new(false),
             strict_expressions: Cell::new(false),

@@ -37,4 +37,14 @@ pub type VirtualRows =
 pub trait VirtualTables {
     /// The table's definition and how to make its rows, or `None` if there is no such virtual table.
     fn table(&self, db: &str, name: &str) -> Option<(Arc<Table>, VirtualRows)>;
+
+    /// The same with the rows that an account sees, by its name and host: the definer of a view.
+    fn table_read_by(
+        &self,
+        db: &str,
+        name: &str,
+        _account: &(String, String),
+    ) -> Option<(Arc<Table>, VirtualRows)> {
+        self.table(db, name)
+    }
 }

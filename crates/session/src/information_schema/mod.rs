@@ -131,6 +131,16 @@ impl VirtualTables for InformationSchema<'_> {
         let catalog = self.0.instance.database().catalog();
         table_of(db, name, &catalog, &|| self.0.view())
     }
+
+    fn table_read_by(
+        &self,
+        db: &str,
+        name: &str,
+        account: &(String, String),
+    ) -> Option<(Arc<Table>, VirtualRows)> {
+        let catalog = self.0.instance.database().catalog();
+        table_of(db, name, &catalog, &|| self.0.view().of(account))
+    }
 }
 
 /// The virtual tables as functions and triggers see them: with the rows that their account may see.
@@ -140,6 +150,16 @@ impl VirtualTables for OfProgram {
     fn table(&self, db: &str, name: &str) -> Option<(Arc<Table>, VirtualRows)> {
         let catalog = self.0.instance.database().catalog();
         table_of(db, name, &catalog, &|| self.0.clone())
+    }
+
+    fn table_read_by(
+        &self,
+        db: &str,
+        name: &str,
+        account: &(String, String),
+    ) -> Option<(Arc<Table>, VirtualRows)> {
+        let catalog = self.0.instance.database().catalog();
+        table_of(db, name, &catalog, &|| self.0.clone().of(account))
     }
 }
 

@@ -311,6 +311,19 @@ pub(crate) fn column_privileges(account: &Account, t: &Table, column: &str) -> S
         .join(",")
 }
 
+/// Whether an account may do anything with a column: MariaDB does not tell others of the indexes that it is in.
+pub(crate) fn sees_column(account: &Account, t: &Table, column: &str) -> bool {
+    let may = PrivilegeSet::SELECT
+        .with(PrivilegeSet::INSERT)
+        .with(PrivilegeSet::UPDATE)
+        .with(PrivilegeSet::REFERENCES);
+    let (db, table) = (&t.def.db, &t.def.name);
+    is_mysql()
+        || db == INFORMATION_SCHEMA
+        || account.on_table(db, table).has_any(may)
+        || account.on_column(db, table, column).has_any(may)
+}
+
 /// A column's DEFAULT as an expression, as MariaDB's COLUMN_DEFAULT has it: the text NULL where NULL is the default,
 /// strings in quotes.
 pub(crate) fn default_expression(c: &ColumnDef) -> Value {
@@ -465,7 +478,9 @@ pub(super) fn statistics(view: &View, _: &StatementEnv, wanted: &Wanted) -> SqlR
     let mut rows = Vec::new();
     for t in asked(view, wanted, 1, 2) {
         for ix in show::show_indexes(&t) {
-            for n in 0..ix.columns.len() {
+            let seen =
+                |p: &IndexColumn| sees_column(&view.account, &t, &t.columns()[p.column].name);
+            for n in (0..ix.columns.len()).filter(|n| seen(&ix.columns[*n])) {
                 let mut row = vec![
                     text("def"),
                     text(&t.def.db),
@@ -485,7 +500,7 @@ pub(super) fn statistics(view: &View, _: &StatementEnv, wanted: &Wanted) -> SqlR
     Ok(rows)
 }
 
-/// Tables whose constraints an account sees: SELECT alone does not show them.
+/// Tables whose keys and checks an account sees: SELECT alone does not show them.
 fn constrained(view: &View, wanted: &Wanted, schema: usize, table: usize) -> Vec<Arc<Table>> {
     let mut tables = asked(view, wanted, schema, table);
     tables.retain(|t| {
@@ -493,6 +508,23 @@ fn constrained(view: &View, wanted: &Wanted, schema: usize, table: usize) -> Vec
         !have.without(PrivilegeSet::SELECT).is_empty()
     });
     tables
+}
+
+/// Tables whose constraints' names it sees: a privilege on a column does as well.
+fn with_named_constraints(
+    view: &View,
+    wanted: &Wanted,
+    schema: usize,
+    table: usize,
+) -> Vec<Arc<Table>> {
+    let mut tables = asked(view, wanted, schema, table);
+    tables.retain(|t| sees_constraints(view, &t.def.db, &t.def.name));
+    tables
+}
+
+fn sees_constraints(view: &View, db: &str, table: &str) -> bool {
+    let have = view.account.about_table(db, table);
+    !have.without(PrivilegeSet::SELECT).is_empty()
 }
 
 pub(super) fn key_column_usage(view: &View, _: &StatementEnv, wanted: &Wanted) -> SqlResult<Rows> {
@@ -571,8 +603,12 @@ pub(super) fn referential_constraints(
     wanted: &Wanted,
 ) -> SqlResult<Rows> {
     let mut rows = Vec::new();
-    for t in constrained(view, wanted, 1, 9) {
+    for t in with_named_constraints(view, wanted, 1, 9) {
         for key in &t.def.foreign_keys {
+            let parent = match sees_constraints(view, &key.parent_db, &key.parent) {
+                true => text(&key.parent),
+                false => Value::Null,
+            };
             rows.push(vec![
                 text("def"),
                 text(&t.def.db),
@@ -584,7 +620,7 @@ pub(super) fn referential_constraints(
                 text(action_name(key.on_update)),
                 text(action_name(key.on_delete)),
                 text(&t.def.name),
-                text(&key.parent),
+                parent,
             ]);
         }
     }
@@ -621,7 +657,7 @@ pub(super) fn check_constraints(view: &View, _: &StatementEnv, wanted: &Wanted) 
 
 pub(super) fn table_constraints(view: &View, _: &StatementEnv, wanted: &Wanted) -> SqlResult<Rows> {
     let mut rows = Vec::new();
-    for t in constrained(view, wanted, 3, 4) {
+    for t in with_named_constraints(view, wanted, 3, 4) {
         for ix in show::show_indexes(&t).into_iter().filter(|i| i.unique) {
             rows.push(vec![
                 text("def"),

@@ -12,6 +12,7 @@ use crate::session::ClientSession;
 use crate::view::View;
 use narwal_sql::StatementEnv;
 use narwal_types::errors;
+use narwal_types::face::is_mysql;
 use narwal_types::{BlobSize, ColumnType, DateTime, SqlResult, TypeKind, Value, Zone};
 
 /// Rows of a virtual table.
@@ -58,6 +59,15 @@ fn sees(account: &Account, def: &Definition) -> bool {
         .iter()
         .any(|p| rights::may(account, def, *p)),
     }
+}
+
+/// What a trigger does and who made it, for an account that has the privilege; `None` if it does not even see the table.
+fn told_of(account: &Account, def: &Definition, table: &str) -> Option<(Value, Value)> {
+    if sees(account, def) {
+        return Some((text(&def.body), text(&def.definer_text())));
+    }
+    let may_see_table = !account.about_table(&def.db, table).is_empty();
+    (may_see_table && !is_mysql()).then_some((Value::Null, Value::Null))
 }
 
 /// The account may see what it does: it is its own, or the account sees `mysql.proc`.
@@ -229,30 +239,33 @@ impl ClientSession {
         g.text("Trigger", 64)
             .text("Event", 6)
             .text("Table", 64)
-            .any("Statement", TypeKind::Text(BlobSize::Medium), false)
+            .any("Statement", TypeKind::Text(BlobSize::Medium), true)
             .text("Timing", 6)
             .any("Created", TypeKind::DateTime(2), true)
             .text("sql_mode", 8192)
-            .text("Definer", 384)
+            .text_null("Definer", 384)
             .text("character_set_client", 32)
             .text("collation_connection", 64)
             .text("Database Collation", 64);
         let zone = self.env.time_zone;
         for def in sorted_triggers(definition::all(&catalog, Stored::Trigger)) {
             let Some(t) = &def.trigger else { continue };
-            if def.db != db || !sees(&account, &def) || !filter.may_match(&t.table) {
+            if def.db != db || !filter.may_match(&t.table) {
                 continue;
             }
+            let Some((body, definer)) = told_of(&account, &def, &t.table) else {
+                continue;
+            };
             let [a, b, c] = def.charsets();
             g.row(vec![
                 text(&def.name),
                 text(&t.event),
                 text(&t.table),
-                text(&def.body),
+                body,
                 text(t.timing()),
                 time(def.created, 2, zone),
                 text(&def.mode().names()),
-                text(&def.definer_text()),
+                definer,
                 a,
                 b,
                 c,
@@ -291,9 +304,9 @@ pub(crate) fn triggers(view: &View, env: &StatementEnv) -> SqlResult<Rows> {
     let mut rows = Rows::new();
     for def in sorted_triggers(definition::all(&catalog, Stored::Trigger)) {
         let Some(t) = &def.trigger else { continue };
-        if !sees(&view.account, &def) {
+        let Some((body, definer)) = told_of(&view.account, &def, &t.table) else {
             continue;
-        }
+        };
         let [a, b, c] = def.charsets();
         rows.push(vec![
             text("def"),
@@ -305,7 +318,7 @@ pub(crate) fn triggers(view: &View, env: &StatementEnv) -> SqlResult<Rows> {
             text(&t.table),
             Value::Int(i64::from(t.order)),
             Value::Null,
-            text(&def.body),
+            body,
             text("ROW"),
             text(t.timing()),
             Value::Null,
@@ -314,7 +327,7 @@ pub(crate) fn triggers(view: &View, env: &StatementEnv) -> SqlResult<Rows> {
             text("NEW"),
             time(def.created, 2, env.time_zone),
             text(&def.mode().names()),
-            text(&def.definer_text()),
+            definer,
             a,
             b,
             c,

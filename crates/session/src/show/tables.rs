@@ -3,8 +3,8 @@
 use crate::acl;
 use crate::admin::{Filter, TableRef};
 use crate::information_schema::tables::{
-    column_privileges, default_expression, index_part, table_status, table_type, view_status,
-    visible_and_expression, visible_databases, visible_tables, visible_views,
+    column_privileges, default_expression, index_part, sees_column, table_status, table_type,
+    view_status, visible_and_expression, visible_databases, visible_tables, visible_views,
 };
 use crate::information_schema::{self, InformationSchema, definition};
 use crate::privileges::PrivilegeSet;
@@ -345,8 +345,12 @@ impl ClientSession {
             true => g.text("Visible", 3).text_null("Expression", 1024),
             false => g.text("Ignored", 3),
         };
+        let account = self.account();
+        let own = self.env.temporary_table(&t.def.db, &t.def.name).is_some();
         for ix in &t.def.indexes {
-            for n in 0..ix.columns.len() {
+            let column = |n: usize| t.columns()[ix.columns[n].column].name.as_str();
+            let seen = |n: &usize| own || sees_column(&account, &t, column(*n));
+            for n in (0..ix.columns.len()).filter(seen) {
                 let mut row = vec![
                     Value::str(t.def.name.as_str()),
                     Value::Int(i64::from(!ix.unique)),

@@ -10,7 +10,9 @@ use crate::planner::sequence_table::sequence_table;
 use crate::privilege::Through;
 use crate::privilege::{Needs, Privilege};
 use crate::view_def::wrong_kind;
-use crate::virtual_tables::{INFORMATION_SCHEMA, PERFORMANCE_SCHEMA, VirtualTables, Wanted};
+use crate::virtual_tables::{
+    INFORMATION_SCHEMA, PERFORMANCE_SCHEMA, VirtualRows, VirtualTables, Wanted,
+};
 use narwal_engine::{Catalog, Database, Table};
 use narwal_syntax::ast::Cte;
 use narwal_syntax::ast::{TableName, TableRef};
@@ -89,13 +91,21 @@ impl<'a> Resolver<'a> {
         }
     }
 
+    /// A virtual table, as the definer of the view sees it that names it.
+    fn virtual_table(&self, db: &str, name: &str) -> Option<(Arc<Table>, VirtualRows)> {
+        let tables = self.virtual_tables?;
+        match &*self.env.reads_as.borrow() {
+            Some(account) => tables.table_read_by(db, name, account),
+            None => tables.table(db, name),
+        }
+    }
+
     /// A table for reading.
     pub fn table(&self, t: &TableRef) -> SqlResult<Resolved> {
         let db = self.db_of(&t.name)?.to_string();
         let alias = t.alias.as_deref().unwrap_or(&t.name.name).to_string();
         if db.eq_ignore_ascii_case(INFORMATION_SCHEMA) {
-            let Some((table, rows)) = self.virtual_tables.and_then(|v| v.table(&db, &t.name.name))
-            else {
+            let Some((table, rows)) = self.virtual_table(&db, &t.name.name) else {
                 return Err(errors::UNKNOWN_TABLE.text(format!(
                     "Unknown table '{}' in information_schema",
                     t.name.name
@@ -107,10 +117,7 @@ impl<'a> Resolver<'a> {
             });
         }
         let made = db == "mysql" || db == "sys" || db.eq_ignore_ascii_case(PERFORMANCE_SCHEMA);
-        if made
-            && let Some((table, rows)) =
-                self.virtual_tables.and_then(|v| v.table(&db, &t.name.name))
-        {
+        if made && let Some((table, rows)) = self.virtual_table(&db, &t.name.name) {
             self.need(&db, &t.name.name, Privilege::Select);
             return Ok(Resolved {
                 source: Source::new(alias, table),

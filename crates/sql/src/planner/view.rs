@@ -158,6 +158,12 @@ impl Resolver<'_> {
 
     /// Columns are used through the view that is open now.
     fn note_open_view(&self) {
+        let account = self
+            .open_views
+            .borrow()
+            .last()
+            .and_then(|o| o.account.clone());
+        *self.env.reads_as.borrow_mut() = account;
         if let Some(uses) = &mut *self.env.column_uses.borrow_mut() {
             uses.through = self.open_views.borrow().last().map(Open::through);
         }
