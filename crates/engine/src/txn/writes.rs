@@ -508,12 +508,10 @@ impl Transaction {
         (table.counters.auto_increment).fetch_max(next, Ordering::Relaxed);
     }
 
-    /// Tells the counter about an explicit value.
-    pub fn observe_auto_increment(&mut self, table: &Arc<Table>, value: u64) {
-        table
-            .counters
-            .auto_increment
-            .fetch_max(value.saturating_add(1), Ordering::Relaxed);
+    /// Tells the counter about an explicit value: it goes on with the next of the numbers behind it.
+    pub fn observe_auto_increment(&mut self, table: &Arc<Table>, value: u64, steps: Steps) {
+        let next = steps.first_from(value.saturating_add(1));
+        (table.counters.auto_increment).fetch_max(next, Ordering::Relaxed);
     }
 }
 
