@@ -9,7 +9,7 @@ use crate::exec::outcome::Outcome;
 use crate::exec::returning::Returned;
 use crate::exec::select::{Sent, limit_of};
 use crate::exec::value_list::ValueList;
-use crate::expr::node::{Expr, ExprType, NoRow};
+use crate::expr::node::{EvalCtx, Expr, ExprType, NoRow};
 use crate::merge_table::tables_behind;
 use crate::plan::counts::Counts;
 use crate::plan::dml::{ReturningPlan, RowSource};
@@ -741,6 +741,15 @@ pub fn evaluate_typed(expr: &AstExpr, env: &StatementEnv) -> SqlResult<(Value, C
     let all = |e: &Expr, ctx: &RunCtx<'_>| Ok(e.eval_unrounded(ctx, &NoRow)?.into_value());
     let (value, ty) = bound_value(expr, env, all)?;
     Ok((as_kept(value), kept_collation(&ty.ty)))
+}
+
+/// What a user variable keeps of a bound expression's value: all digits of a quotient, and the collation of a text.
+///
+/// # Errors
+/// Those of evaluation.
+pub fn kept_value(e: &Expr, ctx: &EvalCtx<'_>) -> SqlResult<(Value, Collation)> {
+    let value = e.eval_unrounded(ctx, &NoRow)?.into_value();
+    Ok((as_kept(value), kept_collation(&e.ty.ty)))
 }
 
 /// The collation of a value of a type as a user variable keeps it.
