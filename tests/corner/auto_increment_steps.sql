@@ -76,3 +76,8 @@ alter table a1 modify id int auto_increment;
 select * from a1;
 show create table a1;
 set auto_increment_increment=default, auto_increment_offset=default;
+set auto_increment_increment=300;
+create table big1 (a serial);
+insert into big1 values (18446744073709551613);
+show create table big1;
+set auto_increment_increment=default;

@@ -207,3 +207,4 @@ DROP VIEW vv;
 DROP TABLE IF EXISTS c1, c2, c3, c4, c5, d1, d2, d3, d4, d5, d6, d7, d8, d9, e1, later, p, par, pc, t5;
 SHOW TABLES;
 SET foreign_key_checks = 1;
+create table fk2 (pk int primary key, a varchar(4096) unique, b varchar(4096), foreign key(a) references fk2(b));

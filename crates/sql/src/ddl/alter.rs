@@ -553,7 +553,8 @@ impl Run<'_> {
         let mixed = of_innodb && change.mixes_virtual();
         let moved = of_innodb && change.moves_virtual();
         if !asked.no_copy {
-            return Ok(hashes || mixed || moved);
+            let tightened = of_innodb && change.tightens_beside_computed();
+            return Ok(hashes || mixed || moved || tightened);
         }
         keys_allow(draft.old, &draft.def, actions)?;
         if ignore && gets_unique_key(&draft.def) {

@@ -3,6 +3,7 @@
 //! what a statement asks for is refused as there, and the number of rows is told as there.
 
 use crate::ast::AlterAction;
+use crate::ddl::constraint::is_indexed;
 use crate::env::{StatementEnv, VariableScope};
 use narwal_engine::{ColumnDef, IndexDef, TableDef};
 use narwal_types::errors;
@@ -134,7 +135,10 @@ impl Change<'_> {
                 .iter()
                 .any(|c| c.name.eq_ignore_ascii_case(name))
         };
-        if self.added().any(stored) || !self.new.checks.iter().all(|c| known(&c.name)) {
+        if self.added().any(stored)
+            || self.tightens_beside_computed()
+            || !self.new.checks.iter().all(|c| known(&c.name))
+        {
             return Err(not_this_way(way, "COPY"));
         }
         if way == "INPLACE" {
@@ -168,6 +172,14 @@ impl Change<'_> {
             "INSTANT" if self.index_goes() => Err(because(way, "DROP INDEX", "NOCOPY")),
             _ => Ok(()),
         }
+    }
+
+    /// A column becomes NOT NULL in a table that keeps computed values: MariaDB copies the rows.
+    pub(super) fn tightens_beside_computed(&self) -> bool {
+        let columns = self.new.columns.iter().enumerate();
+        let mut computed = columns.filter(|(_, c)| c.generated.is_some());
+        let kept = |(i, c): (usize, &ColumnDef)| !is_virtual(c) || is_indexed(self.new, i);
+        self.kept().any(|(o, n)| o.nullable && !n.nullable) && computed.any(kept)
     }
 
     /// Virtual columns come or go beside what MariaDB makes a copy for then.

@@ -3,7 +3,7 @@
 use crate::ast::ForeignKeySpec;
 use crate::ddl::run::Run;
 use crate::env::StatementEnv;
-use narwal_engine::{ForeignKeyDef, IndexDef, TableDef};
+use narwal_engine::{ForeignKeyDef, IndexDef, IndexMethod, TableDef};
 use narwal_types::SqlError;
 use narwal_types::errors;
 use narwal_types::errors::codes;
@@ -57,8 +57,10 @@ pub(super) fn index_beginning(
     fits: impl Fn(usize) -> bool,
 ) -> Result<(), NoIndex> {
     let mut told = NoIndex::Missing;
-    let long_enough = |i: &&IndexDef| i.columns.len() >= columns.len();
-    for index in def.indexes.iter().filter(long_enough) {
+    // One of hashes finds whole keys only.
+    let hashed = |i: &IndexDef| i.unique && i.method == Some(IndexMethod::Hash);
+    let usable = |i: &&IndexDef| i.columns.len() >= columns.len() && !hashed(i);
+    for index in def.indexes.iter().filter(usable) {
         let mut parts = index.columns.iter().zip(columns).enumerate();
         let short_of = parts.find_map(|(at, (part, column))| {
             if part.prefix.is_some() {
