@@ -190,24 +190,18 @@ impl Change<'_> {
             return false;
         }
         let option = |a: &AlterAction| matches!(a, AlterAction::Options(_));
-        comes && goes
-            || self.added().any(|c| !is_virtual(c))
+        self.added().any(|c| !is_virtual(c))
             || self.kept().any(|(o, n)| o != n)
             || self.actions.iter().any(option)
     }
 
-    /// A virtual column stands elsewhere now, or one comes before others: MariaDB copies the rows.
+    /// A virtual column stands elsewhere now: MariaDB copies the rows.
     pub(super) fn moves_virtual(&self) -> bool {
         let mut left: Vec<usize> = self.sources.iter().flatten().copied().collect();
         left.sort_unstable();
-        let last_kept = self.sources.iter().rposition(Option::is_some).unwrap_or(0);
         let columns = self.sources.iter().zip(&self.new.columns).enumerate();
-        columns
-            .filter(|(_, (_, c))| is_virtual(c))
-            .any(|(at, (from, _))| match from {
-                Some(from) => left.get(at) != Some(from),
-                None => at < last_kept,
-            })
+        let mut columns = columns.filter(|(_, (_, c))| is_virtual(c));
+        columns.any(|(at, (from, _))| from.is_some_and(|from| left.get(at) != Some(&from)))
     }
 }
 
