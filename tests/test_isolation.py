@@ -380,6 +380,32 @@ def test_shared_locks_are_shared_and_upgrades_deadlock(sessions):
     assert sorted([first.error, second.error]) == [0, DEADLOCK]
 
 
+def test_lock_wait_is_as_long_as_was_said_within_the_transaction(sessions, connect):
+    t1, t2 = sessions(2, RR)
+    t2.ok("ROLLBACK")
+    t2.ok("SET innodb_lock_wait_timeout = 1")
+    t2.ok("BEGIN")
+    t2.ok("UPDATE test SET value = 21 WHERE id = 2")
+    t2.ok("SET innodb_lock_wait_timeout = 60")
+    t1.ok("UPDATE test SET value = 11 WHERE id = 1")
+    waiting = t2.background("UPDATE test SET value = 12 WHERE id = 1")
+    assert waiting.blocked()
+    time.sleep(1.5)
+    t1.ok("COMMIT")
+    waiting.ok()
+    t2.ok("COMMIT")
+    assert committed(connect) == [(1, 12), (2, 21)]
+
+
+def test_nowait_does_not_wait_for_locked_tables(connect, sessions):
+    holder, reader = connect(), connect()
+    holder.ok("LOCK TABLES test WRITE")
+    assert reader.run("SELECT * FROM test FOR UPDATE NOWAIT").error == NOWAIT
+    assert reader.run("SELECT * FROM test WHERE id = 1 LOCK IN SHARE MODE WAIT 0").error == NOWAIT
+    holder.ok("UNLOCK TABLES")
+    assert reader.ints("SELECT id FROM test FOR UPDATE NOWAIT") == [1, 2]
+
+
 def test_lock_wait_timeout_rolls_back_the_statement_only(sessions, connect):
     t1, t2 = sessions(2, RR)
     t1.ok("UPDATE test SET value = 11 WHERE id = 1")

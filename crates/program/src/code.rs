@@ -2,7 +2,7 @@
 //! statements keep their plans. Nothing in it is parsed or looked up by name when it runs.
 
 use narwal_sql::expr::Expr;
-use narwal_sql::{ParamType, Prepared, Stmt, StoredFunction};
+use narwal_sql::{ParamType, Prepared, Stmt, StoredFunction, UserKinds};
 use narwal_syntax::Statement;
 use narwal_syntax::ast::CursorAttribute;
 use narwal_syntax::ast::admin::{Scope, SetItem};
@@ -230,6 +230,8 @@ pub struct SqlStep {
 pub enum Calc {
     /// An expression without subqueries.
     Plain(Box<Expr>),
+    /// One that names user variables: bound by what they are.
+    Kinds(Box<KindCalc>),
     /// One that reads tables: a SELECT of one value.
     Query(Box<SqlStep>),
     /// One that asks what cursors tell of themselves: they must be open.
@@ -238,6 +240,16 @@ pub enum Calc {
     Calls(Vec<FunctionCall>, Box<Calc>),
     /// One that can't be computed: the error comes when it is to be.
     Broken(SqlError),
+}
+
+/// An expression that names user variables, which may become of other types while the program runs.
+pub struct KindCalc {
+    /// As written, with slots for names.
+    pub ast: narwal_syntax::ast::Expr,
+    /// Its type at first.
+    pub ty: ColumnType,
+    /// As it was bound last.
+    pub kept: Mutex<(Arc<Expr>, UserKinds)>,
 }
 
 /// A call of a function with OUT parameters.

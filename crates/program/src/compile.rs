@@ -1,14 +1,14 @@
 //! From a body's tree to its compiled form.
 
 use crate::code::{
-    Begin, Block, Calc, Columns, CursorCode, FunctionCall, Handler, Kind, ParameterCode, Program,
-    Repeat, RowCalc, SqlStep, Step, Target, Typed, Wanted,
+    Begin, Block, Calc, Columns, CursorCode, FunctionCall, Handler, Kind, KindCalc, ParameterCode,
+    Program, Repeat, RowCalc, SqlStep, Step, Target, Typed, Wanted,
 };
 use crate::host::Lookup;
 use crate::names::{Names, RowNames};
 use crate::rewrite;
 use narwal_sql::expr::{ExprKind, for_each_operand};
-use narwal_sql::{Programs, Scope, StatementEnv, Stmt, bind};
+use narwal_sql::{Programs, Scope, StatementEnv, Stmt, bind_kept};
 use narwal_syntax::ast::ddl::TypeAttribute;
 use narwal_syntax::ast::program::{
     Body, ConditionValue, CursorSource, Declaration, HandlerAction, Loop, LoopKind, Parameter,
@@ -21,6 +21,7 @@ use narwal_syntax::{ParseOptions, SqlMode};
 use narwal_types::errors::codes;
 use narwal_types::{ColumnType, SqlError, SqlResult, TypeKind, errors};
 use parking_lot::Mutex;
+use std::sync::Arc;
 
 /// What is said of a program besides its body.
 pub struct Head<'a> {
@@ -502,11 +503,18 @@ impl<'a> Compiler<'a> {
         if e.subqueries.is_empty() {
             // Lent, not copied: a body may have as many variables as it has expressions.
             self.env.param_types.swap(&self.names.types);
-            let bound = bind(&e.expr, &Scope::empty(self.env));
+            let bound = bind_kept(&e.expr, &Scope::empty(self.env));
             self.env.param_types.swap(&self.names.types);
             match bound {
-                Ok(x) if !x.any(&|x| matches!(x.kind, ExprKind::Stored(_))) => {
-                    return Calc::Plain(Box::new(x));
+                Ok((x, kinds)) if !x.any(&|x| matches!(x.kind, ExprKind::Stored(_))) => {
+                    return match kinds.is_empty() {
+                        true => Calc::Plain(Box::new(x)),
+                        false => Calc::Kinds(Box::new(KindCalc {
+                            ast: e.expr,
+                            ty: x.ty.ty,
+                            kept: Mutex::new((Arc::new(x), kinds)),
+                        })),
+                    };
                 }
                 // It may run statements, for which a transaction is needed.
                 Ok(_) => {}
@@ -774,6 +782,7 @@ impl<'a> Compiler<'a> {
         let operand = self.calc(operand)?;
         let ty = match &operand {
             Calc::Plain(e) => e.ty.ty,
+            Calc::Kinds(k) => k.ty,
             _ => ColumnType::new(TypeKind::VarChar(u16::MAX)),
         };
         let slot = self.names.hidden("case", ty);

@@ -1,8 +1,8 @@
 //! The interpreter: it walks the steps of a program.
 
 use crate::code::{
-    Argument, Begin, Block, Calc, FunctionCall, Kind, ParameterCode, Program, Repeat, RowCalc,
-    SqlStep, Step, Target, is_fatal,
+    Argument, Begin, Block, Calc, FunctionCall, Kind, KindCalc, ParameterCode, Program, Repeat,
+    RowCalc, SqlStep, Step, Target, is_fatal,
 };
 use crate::compile::no_single;
 use crate::host::{Host, PackageValues, Rows, TakeRows};
@@ -10,13 +10,16 @@ use crate::literal::literal;
 use crate::rewrite;
 use narwal_sql::expr::compare::dated;
 use narwal_sql::expr::{EvalCtx, NoRow, push_warning};
-use narwal_sql::{GroupRows, WarningLevel, seen, store_mode};
+use narwal_sql::{
+    GroupRows, Scope, WarningLevel, as_kept, bind_kept, kept_value, kinds_hold, seen, store_mode,
+};
 use narwal_syntax::SqlMode;
 use narwal_syntax::ast::admin::{Admin, Prepared, SetItem, SetValue, Using};
 use narwal_syntax::ast::program::ParameterMode;
 use narwal_syntax::ast::{CursorAttribute, Expr, Expression, Statement};
 use narwal_types::convert::{SqlWarning, StoreTarget, WarnWith, fits, store};
-use narwal_types::{ColumnType, SqlError, SqlResult, TypeKind, Value, ValueRef, errors};
+use narwal_types::{Collation, ColumnType, SqlError, SqlResult, TypeKind, Value, ValueRef, errors};
+use std::sync::Arc;
 
 /// What a handler is dealing with.
 #[derive(Debug, Clone)]
@@ -386,6 +389,10 @@ impl<'p> Run<'p, '_> {
                 let ctx = EvalCtx::new(self.host.env(), &self.values);
                 e.eval(&ctx, &NoRow)
             }
+            Calc::Kinds(k) => {
+                let e = self.fitting(k)?;
+                e.eval(&EvalCtx::new(self.host.env(), &self.values), &NoRow)
+            }
             Calc::Query(step) => self.one_value(step),
             Calc::Open(cursors, calc) => {
                 self.must_be_open(cursors)?;
@@ -399,6 +406,32 @@ impl<'p> Run<'p, '_> {
             }
             Calc::Broken(e) => Err(e.clone()),
         }
+    }
+
+    /// A value for a user variable.
+    fn kept(&mut self, c: &Calc) -> SqlResult<(Value, Collation)> {
+        match c {
+            Calc::Plain(e) => kept_value(e, &EvalCtx::new(self.host.env(), &self.values)),
+            Calc::Kinds(k) => {
+                let e = self.fitting(k)?;
+                kept_value(&e, &EvalCtx::new(self.host.env(), &self.values))
+            }
+            c => Ok((as_kept(self.calc(c)?), Collation::default())),
+        }
+    }
+
+    /// An expression as it is bound by what its user variables are now.
+    fn fitting(&self, k: &KindCalc) -> SqlResult<Arc<narwal_sql::expr::Expr>> {
+        let env = self.host.env();
+        let mut kept = k.kept.lock();
+        if !kinds_hold(&kept.1, env) {
+            let others = env.param_types.replace(self.program.types.clone());
+            let bound = bind_kept(&k.ast, &Scope::empty(env));
+            env.param_types.replace(others);
+            let (e, kinds) = bound?;
+            *kept = (Arc::new(e), kinds);
+        }
+        Ok(kept.0.clone())
     }
 
     /// Calls a function with OUT parameters and keeps its result.
@@ -442,6 +475,12 @@ impl<'p> Run<'p, '_> {
     fn stored(&mut self, c: &Calc) -> SqlResult<Value> {
         match c {
             Calc::Plain(e) => {
+                let env = self.host.env();
+                let ctx = EvalCtx::new(env, &self.values);
+                env.strictly(|| e.eval(&ctx, &NoRow))
+            }
+            Calc::Kinds(k) => {
+                let e = self.fitting(k)?;
                 let env = self.host.env();
                 let ctx = EvalCtx::new(env, &self.values);
                 env.strictly(|| e.eval(&ctx, &NoRow))
@@ -644,8 +683,9 @@ impl<'p> Run<'p, '_> {
             Step::SetRow(slots, calc) => self.set_row(slots, calc)?,
             Step::Broken(e) => return Err(e.clone()),
             Step::SetUser(name, c) => {
-                let v = self.calc(c)?;
-                self.host.env().variables.set_user(name, v);
+                let (v, collation) = self.kept(c)?;
+                let variables = &self.host.env().variables;
+                variables.set_user_text(name, v, collation);
             }
             Step::Setting(scope, name, c) => {
                 let v = match c {

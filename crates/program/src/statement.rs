@@ -10,6 +10,7 @@ use narwal_syntax::ast::admin::{
 };
 use narwal_syntax::ast::ddl::{Ddl, ProgramKind, ViewCreation};
 use narwal_syntax::ast::program::{Call, ConditionValue, GetDiagnostics, Program, Signal};
+use narwal_syntax::ast::query::{LockWait, Locking};
 use narwal_syntax::ast::{Expr, Expression, Into, IntoVariable, Literal, SetStatement, Statement};
 use narwal_types::errors::codes;
 use narwal_types::{SqlResult, errors};
@@ -27,6 +28,15 @@ fn is_structured(name: &str) -> bool {
     variable == "key_buffer_size" || variable.starts_with("key_cache_")
 }
 
+/// Error 1314 for FOR UPDATE WAIT n and NOWAIT: a program waits as its caller does.
+fn no_own_patience(locking: &[Locking]) -> SqlResult<()> {
+    let patient = |l: &Locking| matches!(l.wait, LockWait::Default | LockWait::SkipLocked);
+    match locking.iter().all(patient) {
+        true => Ok(()),
+        false => Err(errors::SP_BADSTATEMENT.with([&"[NO]WAIT"])),
+    }
+}
+
 /// RETURNING answers as SELECT does.
 fn returns_rows(s: &Statement) -> bool {
     match s {
@@ -41,6 +51,9 @@ impl Compiler<'_> {
     pub(crate) fn statement(&mut self, s: Statement, text: &str) -> SqlResult<Step> {
         match s {
             Statement::Select(_) | Statement::Explain(..) => {
+                if let Statement::Select(select) = &s {
+                    no_own_patience(&select.locking)?;
+                }
                 self.may_answer()?;
                 let mut step = self.sql(s)?;
                 step.text = text.into();
@@ -54,6 +67,7 @@ impl Compiler<'_> {
                         text.into(),
                     ));
                 };
+                no_own_patience(&into.select.locking)?;
                 let targets = self.select_targets(list)?;
                 let select = self.sql(Statement::Select(into.select.clone()))?;
                 Ok(Step::Into(Box::new(select), targets))

@@ -11,11 +11,22 @@ use crate::users::{apply_options, no_such_grant, no_such_user, options_clause};
 use narwal_engine::Table;
 use narwal_sql::SqlMode;
 use narwal_sql::show::quote_ident;
+use narwal_sql::virtual_tables::PERFORMANCE_SCHEMA;
 use narwal_types::errors;
 use narwal_types::face::is_mysql;
 use narwal_types::{SqlError, SqlResult};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+
+/// What can be granted on `performance_schema`.
+const MEASURED: PrivilegeSet = PrivilegeSet::SELECT
+    .with(PrivilegeSet::INSERT)
+    .with(PrivilegeSet::UPDATE)
+    .with(PrivilegeSet::DELETE)
+    .with(PrivilegeSet::CREATE)
+    .with(PrivilegeSet::DROP)
+    .with(PrivilegeSet::LOCK_TABLES)
+    .with(PrivilegeSet::GRANT_OPTION);
 
 /// What GRANT or REVOKE is about, with all names filled in.
 struct Given {
@@ -204,7 +215,8 @@ impl ClientSession {
         let account = self.account();
         let wanted = given.everything();
         if let Level::Database(Some(db)) | Level::Table(Some(db), _) = &given.level
-            && is_information_schema(db)
+            && (is_information_schema(db)
+                || db.eq_ignore_ascii_case(PERFORMANCE_SCHEMA) && !MEASURED.has(wanted))
         {
             return Err(acl::database_denied(&account, db));
         }
@@ -532,7 +544,9 @@ fn drop_empty_columns(columns: &mut BTreeMap<(String, String), ColumnPrivileges>
 
 /// A table of the database `mysql`, which are all read-only views of what this server has.
 fn system_table(db: &str, name: &str) -> Option<&'static Arc<Table>> {
-    (db == "mysql")
-        .then(|| crate::information_schema::system_table(name))
-        .flatten()
+    match db {
+        "mysql" => crate::information_schema::system_table(name),
+        PERFORMANCE_SCHEMA => crate::information_schema::table_of_system(db, name),
+        _ => None,
+    }
 }

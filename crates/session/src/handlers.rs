@@ -4,6 +4,7 @@ use crate::admin::TableRef;
 use crate::information_schema::InformationSchema;
 use crate::session::{ClientSession, is_virtual};
 use narwal_sql::ast::{AlterAction, DdlStmt, HandlerCursor, HandlerRead};
+use narwal_sql::virtual_tables::PERFORMANCE_SCHEMA;
 use narwal_sql::{Stmt, VirtualTables};
 use narwal_types::SqlResult;
 use narwal_types::errors;
@@ -33,7 +34,13 @@ impl ClientSession {
         let stored = self.instance.database().catalog().has(&db, &table.name);
         if !stored && InformationSchema(self).table(&db, &table.name).is_some() {
             self.env.handlers.close(name)?;
-            return Err(errors::WRONG_OBJECT.with([&db, &table.name, &"BASE TABLE"]));
+            return Err(match db.eq_ignore_ascii_case(PERFORMANCE_SCHEMA) {
+                true => errors::ILLEGAL_HA.text(format!(
+                    "Storage engine PERFORMANCE_SCHEMA of the table `{db}`.`{}` doesn't have this option",
+                    table.name
+                )),
+                false => errors::WRONG_OBJECT.with([&db, &table.name, &"BASE TABLE"]),
+            });
         }
         // What its READs will meet: there is such a table, and it may be read.
         let first = HandlerRead {

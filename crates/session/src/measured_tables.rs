@@ -11,14 +11,16 @@ use narwal_sql::{Needs, Outcome, Privilege, Stmt};
 use narwal_types::errors::{self, codes};
 use narwal_types::{SqlError, SqlResult};
 
-/// What says how to measure, which there is nothing of.
-const SETUP: [&str; 5] = [
+/// What MariaDB lets be changed: it says how to measure, and there is nothing of it. DELETE and INSERT go to two of these only.
+const CHANGED: [&str; 6] = [
     "setup_actors",
     "setup_consumers",
     "setup_instruments",
     "setup_objects",
     "setup_timers",
+    "threads",
 ];
+const FILLED: [&str; 2] = ["setup_actors", "setup_objects"];
 
 fn is_measured(db: &str) -> bool {
     db.eq_ignore_ascii_case(PERFORMANCE_SCHEMA)
@@ -39,12 +41,41 @@ impl ClientSession {
         let (db, table) = first_table(stmt, &self.env).filter(|(db, _)| is_measured(db))?;
         let table = table.to_lowercase();
         table_of_system(PERFORMANCE_SCHEMA, &table)?;
-        if SETUP.contains(&&*table) {
+        let open = match stmt {
+            Stmt::Update(_) => CHANGED.contains(&&*table),
+            _ => FILLED.contains(&&*table),
+        };
+        if open {
             return Some(errors::WRONG_PERFSCHEMA_USAGE.plain());
         }
         let host = &self.client.host;
         let denied = acl::table_denied(command, &self.rights.account, host, &db, &table);
         Some(denied)
+    }
+
+    /// A statement that was refused so ([`Self::writes_measured`]) and only changes or deletes rows: there are none.
+    pub(crate) fn changes_nothing_measured(&self, stmt: &Stmt, e: &SqlError) -> bool {
+        e.code == codes::WRONG_PERFSCHEMA_USAGE && matches!(stmt, Stmt::Update(_) | Stmt::Delete(_))
+    }
+
+    /// Error 1142 for LOCK TABLES of one that MariaDB does not lock.
+    pub(crate) fn locks_measured(&self, db: &str, name: &str) -> SqlResult<bool> {
+        let table = name.to_lowercase();
+        if !is_measured(db) || table_of_system(PERFORMANCE_SCHEMA, &table).is_none() {
+            return Ok(false);
+        }
+        if CHANGED.contains(&&*table) {
+            return Ok(true);
+        }
+        let (account, host) = (&self.rights.account, &self.client.host);
+        let what = "SELECT, LOCK TABLES";
+        Err(acl::table_denied(
+            what,
+            account,
+            host,
+            PERFORMANCE_SCHEMA,
+            name,
+        ))
     }
 
     /// A definition of one of these tables: TRUNCATE finds nothing to do, the others are refused.
@@ -67,6 +98,19 @@ impl ClientSession {
                 }))
             }
             DdlStmt::DropTable { .. } => Ok(None),
+            DdlStmt::CreateTable(c) => {
+                let named = table_of_system(PERFORMANCE_SCHEMA, &c.table.name.to_lowercase());
+                if named.is_some() {
+                    return Err(errors::TABLE_EXISTS_ERROR.with([&c.table.name]));
+                }
+                let command = match c.select {
+                    Some(_) => "INSERT, CREATE",
+                    None => "CREATE",
+                };
+                let (account, host) = (&self.rights.account, &self.client.host);
+                let (db, name) = (&found.db, &c.table.name);
+                Err(acl::table_denied(command, account, host, db, name))
+            }
             _ => Err(acl::database_denied(&self.rights.account, &found.db)),
         }
     }

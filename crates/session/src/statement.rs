@@ -41,6 +41,7 @@ impl ClientSession {
         self.env.end_use();
         if self.in_program == 0 {
             self.env.trace.borrow_mut().clear();
+            self.env.more_errors.borrow_mut().clear();
         }
         if self.vars.changed_inside.load(Ordering::Relaxed) {
             self.vars.changed_inside.store(false, Ordering::Relaxed);
@@ -393,6 +394,9 @@ impl ClientSession {
         let plan = match self.plan(stmt, text) {
             Ok(p) => p,
             Err(e) => {
+                if self.changes_nothing_measured(stmt, &e) {
+                    return self.finish_ok(0, 0, String::new(), out, more);
+                }
                 return match self.writes_grants(stmt, &e) {
                     Some(table) => self.write_grants(table, stmt, text, out, more),
                     None => self.fail(e),
@@ -570,6 +574,9 @@ impl ClientSession {
     /// its end.
     #[inline]
     fn may_run(&mut self, plan: &Prepared, writes: bool) -> SqlResult<()> {
+        if let Some(open) = &mut self.tx.open {
+            open.txn.set_lock_wait(self.settings.lock_wait_timeout);
+        }
         if self.logs_statements() {
             self.check_repeatable(plan)?;
         }
@@ -584,7 +591,15 @@ impl ClientSession {
         if plan.reads_handler() {
             self.refuse_handler_under_locks()?;
         }
-        self.check_table_locks(plan.needs())?;
+        match plan.table_patience() {
+            None => self.check_table_locks(plan.needs())?,
+            Some(own) => {
+                let timeout = std::mem::replace(&mut self.settings.table_lock_timeout, own);
+                let free = self.check_table_locks(plan.needs());
+                self.settings.table_lock_timeout = timeout;
+                free?;
+            }
+        }
         if self.locks.tables.is_some() {
             self.check_locked_for_update(plan)?;
         }

@@ -149,6 +149,10 @@ impl ClientSession {
                 continue;
             }
             let (db, name) = self.lockable(&t.table)?;
+            if self.locks_measured(&db, &name)? {
+                of_system += usize::from(t.write);
+                continue;
+            }
             let alias = t.alias.as_ref().unwrap_or(&name).clone();
             aliases.push((db.clone(), name.clone(), alias, t.write));
             let catalog = self.instance.database().catalog();

@@ -577,8 +577,8 @@ pub struct StatementEnv {
     pub clears: Cell<u64>,
     /// Where in which programs the error came up that is on its way: the innermost first. Notes of theirs follow the error.
     pub trace: RefCell<Vec<SqlError>>,
-    /// Other errors of the statement, which stand behind the one that it ends with.
-    pub more_errors: RefCell<Vec<SqlError>>,
+    /// Other errors and warnings of the statement, which stand behind the error that it ends with.
+    pub more_errors: RefCell<Vec<(WarningLevel, SqlError)>>,
     /// The row that a statement is at that writes rows, counted from 1: conditions are about it. 0 where there is none.
     pub row_number: Cell<u64>,
     /// How many rows an INSERT ... SELECT has read: FOUND_ROWS() of the next statement.
@@ -880,14 +880,25 @@ impl StatementEnv {
         let Some(first) = found.next() else {
             return Ok(());
         };
+        let found = found.map(|e| (WarningLevel::Error, e));
         self.more_errors.borrow_mut().extend(found);
         Err(first)
     }
 
+    /// Adds a warning that stands behind the error which the statement is about to end with.
+    pub(crate) fn warn_behind(&self, warning: SqlError) {
+        (self.more_errors.borrow_mut()).push((WarningLevel::Warning, warning));
+    }
+
+    /// Adds an error that stands behind the one which the statement is about to end with.
+    pub(crate) fn error_behind(&self, error: SqlError) {
+        (self.more_errors.borrow_mut()).push((WarningLevel::Error, error));
+    }
+
     /// Adds the notes of where an error came up, behind the error, and the errors beside it.
     pub fn push_trace(&self) {
-        for e in self.more_errors.take() {
-            self.push_condition(WarningLevel::Error, e.code, e.message);
+        for (level, e) in self.more_errors.take() {
+            self.push_condition(level, e.code, e.message);
         }
         for note in self.trace.take() {
             self.note(note.code, note.message);

@@ -36,6 +36,7 @@ mod exec;
 pub mod expr;
 pub mod file_format;
 pub mod handlers;
+mod kept_expression;
 pub mod like;
 pub mod literal_rows;
 pub mod lower;
@@ -68,7 +69,9 @@ pub use crate::exec::returning::Returned;
 pub use crate::expr::functions::regex_options;
 pub use crate::lower::{lower, parse_expression, parse_statement};
 pub use crate::planner::statistics::analyze;
-pub use crate::prepared::{Prepared, evaluate, evaluate_typed, execute, explain, kept_collation};
+pub use crate::prepared::{
+    Prepared, evaluate, evaluate_typed, execute, explain, kept_collation, kept_value,
+};
 pub use crate::zone::seen;
 pub use ast::Stmt;
 pub use bind::{bind, scope::Scope};
@@ -82,6 +85,7 @@ pub use exec::group_rows::GroupRows;
 pub use exec::hidden::with_hidden_columns;
 pub use exec::late_value::trigger_value;
 pub use exec::spill::limit_spill;
+pub use kept_expression::{UserKinds, bind_kept, kinds_hold};
 pub use narwal_syntax::ParseOptions;
 pub use narwal_syntax::{SqlMode, sql_mode};
 pub use param_type::{ParamDefault, ParamType};

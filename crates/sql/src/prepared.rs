@@ -9,7 +9,7 @@ use crate::exec::outcome::Outcome;
 use crate::exec::returning::Returned;
 use crate::exec::select::{Sent, limit_of};
 use crate::exec::value_list::ValueList;
-use crate::expr::node::{Expr, ExprType, NoRow};
+use crate::expr::node::{EvalCtx, Expr, ExprType, NoRow};
 use crate::merge_table::tables_behind;
 use crate::plan::counts::Counts;
 use crate::plan::dml::{ReturningPlan, RowSource};
@@ -23,7 +23,7 @@ use crate::user_kind::{UserKind, as_kept};
 use crate::virtual_tables::VirtualTables;
 use crate::year_text::{YearText, has_year};
 use narwal_engine::{
-    Catalog, Database, ForeignKeyMode, KeyRange, LockMode, ReadView, Table, Transaction,
+    Catalog, Database, ForeignKeyMode, KeyRange, LockMode, LockWait, ReadView, Table, Transaction,
 };
 use narwal_syntax::ast::{Expr as AstExpr, TableRef};
 use narwal_types::errors;
@@ -32,6 +32,7 @@ use narwal_types::{
     Collation, ColumnType, OkInfo, ResultColumn, ResultSink, SqlError, SqlResult, Value, ValueRef,
 };
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A statement bound and planned against one catalog version and one default database. Not for DDL.
 pub struct Prepared {
@@ -54,6 +55,26 @@ pub struct Prepared {
     user_kinds: Box<[(Box<str>, UserKind)]>,
 }
 
+/// Error 4091 for a sequence that is not there is that of a statement without tables. Others open it as one of theirs.
+fn unknown_sequence(stmt: &Stmt, e: SqlError, env: &StatementEnv) -> SqlError {
+    let used = env.sequences_used.borrow();
+    let Some(s) = used.last().filter(|_| e.code == codes::UNKNOWN_SEQUENCES) else {
+        return e;
+    };
+    let missing = no_such_table(&s.db, &s.table);
+    let alone = match stmt {
+        Stmt::Select(select) => select.from.is_none(),
+        stmt => matches!(stmt, Stmt::Do(_)),
+    };
+    match alone {
+        false => missing,
+        true => {
+            env.error_behind(missing);
+            e
+        }
+    }
+}
+
 impl Prepared {
     /// Binds and plans. `virtual_tables` serves `information_schema` and the like, if there is such.
     pub fn new(
@@ -72,14 +93,7 @@ impl Prepared {
         env.sequences_used.borrow_mut().clear();
         let planned = plan(stmt, &mut r);
         env.user_texts.borrow_mut().clear();
-        let (plan, params) = planned.map_err(|e| match stmt {
-            Stmt::Select(_) | Stmt::Do(_) => e,
-            // Statements that write open a sequence as the tables that they use.
-            _ => match env.sequences_used.borrow().last() {
-                Some(s) if e.code == codes::UNKNOWN_SEQUENCES => no_such_table(&s.db, &s.table),
-                _ => e,
-            },
-        })?;
+        let (plan, params) = planned.map_err(|e| unknown_sequence(stmt, e, env))?;
         for used in env.sequences_used.borrow_mut().drain(..) {
             let mut needs = r.needs.borrow_mut();
             if !needs.contains(&used) {
@@ -211,6 +225,15 @@ impl Prepared {
     pub fn locks_for_update(&self) -> bool {
         let select = self.plan.as_select();
         select.is_some_and(|s| s.lock.is_some_and(|l| l.mode == LockMode::Exclusive))
+    }
+
+    /// How long WAIT n and NOWAIT of a query wait for tables that others have locked.
+    pub fn table_patience(&self) -> Option<Duration> {
+        match self.plan.as_select()?.lock?.wait {
+            LockWait::NoWait => Some(Duration::ZERO),
+            LockWait::UpTo(time) => Some(time),
+            LockWait::Wait | LockWait::SkipLocked => None,
+        }
     }
 
     /// The tables whose rows SELECT ... FOR UPDATE locks, also that of a subquery or of an INSERT.
@@ -717,6 +740,15 @@ pub fn evaluate_typed(expr: &AstExpr, env: &StatementEnv) -> SqlResult<(Value, C
     let all = |e: &Expr, ctx: &RunCtx<'_>| Ok(e.eval_unrounded(ctx, &NoRow)?.into_value());
     let (value, ty) = bound_value(expr, env, all)?;
     Ok((as_kept(value), kept_collation(&ty.ty)))
+}
+
+/// What a user variable keeps of a bound expression's value: all digits of a quotient, and the collation of a text.
+///
+/// # Errors
+/// Those of evaluation.
+pub fn kept_value(e: &Expr, ctx: &EvalCtx<'_>) -> SqlResult<(Value, Collation)> {
+    let value = e.eval_unrounded(ctx, &NoRow)?.into_value();
+    Ok((as_kept(value), kept_collation(&e.ty.ty)))
 }
 
 /// The collation of a value of a type as a user variable keeps it.

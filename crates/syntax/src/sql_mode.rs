@@ -110,7 +110,9 @@ impl SqlMode {
     /// Parses a list of names; `Err` holds the unknown one. Combined modes (ANSI, TRADITIONAL) set their members too.
     pub fn parse(text: &str) -> Result<SqlMode, String> {
         let mut m = 0u64;
-        for part in text.split(',').filter(|p| !p.is_empty()) {
+        // Blanks behind a name say nothing.
+        let parts = text.split(',').map(|p| p.trim_end_matches(' '));
+        for part in parts.filter(|p| !p.is_empty()) {
             let i = SQL_MODE_NAMES
                 .iter()
                 .position(|n| n.eq_ignore_ascii_case(part))

@@ -193,8 +193,12 @@ macro_rules! errors {
 errors! {
     WRITE: 2 = 3, b"HY000", "EE_WRITE",
         "Error {} a temporary file: {}";
+    FOUND_DUPP_KEY: 1 = 121, b"HY000", "HA_ERR_FOUND_DUPP_KEY",
+        "{}";
     CANNOT_ADD_FOREIGN: 1 = 150, b"HY000", "HA_ERR_CANNOT_ADD_FOREIGN",
         "{}";
+    FK_DEPTH_EXCEEDED: 0 = 152, b"HY000", "HA_ERR_FK_DEPTH_EXCEEDED",
+        "InnoDB: Cannot delete/update rows with cascading foreign key constraints that exceed max depth of 15. Please drop extra constraints and try again";
     AUTOINC_ERANGE: 2 = 167, b"22003", "HA_ERR_AUTOINC_ERANGE",
         "Out of range value for column '{}' at row {}";
     LOCAL_TMP_SPACE_FULL: 0 = 201, b"HY000", "EE_LOCAL_TMP_SPACE_FULL",
@@ -211,6 +215,8 @@ errors! {
         "Record has changed since last read; the transaction was rolled back, try again";
     DISK_FULL: 2 = 1021, b"HY000", "ER_DISK_FULL",
         "Disk full ({}); {}";
+    DUP_KEY: 1 = 1022, b"23000", "ER_DUP_KEY",
+        "Can't write; duplicate key in table '{}'";
     ERROR_ON_READ: 1 = 1024, b"HY000", "ER_ERROR_ON_READ",
         "Error reading file for LOAD DATA ({})";
     ERROR_ON_RENAME: 3 = 1025, b"HY000", "ER_ERROR_ON_RENAME",
@@ -414,6 +420,8 @@ errors! {
          instead";
     TOO_MANY_ROWS: 0 = 1172, b"42000", "ER_TOO_MANY_ROWS",
         "Result consisted of more than one row";
+    REQUIRES_PRIMARY_KEY: 0 = 1173, b"42000", "ER_REQUIRES_PRIMARY_KEY",
+        "This table type requires a primary key";
     UPDATE_WITHOUT_KEY_IN_SAFE_MODE: 0 = 1175, b"HY000", "ER_UPDATE_WITHOUT_KEY_IN_SAFE_MODE",
         "You are using safe update mode and you tried to update a table without a WHERE that \
          uses a KEY column";
@@ -451,6 +459,8 @@ errors! {
         "Incorrect arguments to {}";
     LOCK_DEADLOCK: 0 = 1213, b"40001", "ER_LOCK_DEADLOCK",
         "Deadlock found when trying to get lock; try restarting transaction";
+    CANNOT_ADD_FOREIGN_KEY: 1 = 1215, b"HY000", "ER_CANNOT_ADD_FOREIGN",
+        "Cannot add foreign key constraint for `{}`";
     NO_REFERENCED_ROW: 1 = 1216, b"23000", "ER_NO_REFERENCED_ROW",
         "{}";
     ROW_IS_REFERENCED: 1 = 1217, b"23000", "ER_ROW_IS_REFERENCED",
@@ -565,6 +575,8 @@ errors! {
         "Invalid ON UPDATE clause for '{}' column";
     UNSUPPORTED_PS: 0 = 1295, b"HY000", "ER_UNSUPPORTED_PS",
         "This command is not supported in the prepared statement protocol yet";
+    GET_ERRMSG: 3 = 1296, b"HY000", "ER_GET_ERRMSG",
+        "Got error {} '{}' from {}";
     UNKNOWN_TIME_ZONE: 1 = 1298, b"HY000", "ER_UNKNOWN_TIME_ZONE",
         "Unknown or incorrect time zone: '{64}'";
     WARN_INVALID_TIMESTAMP: 1 = 1299, b"HY000", "ER_WARN_INVALID_TIMESTAMP",
@@ -908,7 +920,7 @@ errors! {
     SLAVE_CONVERSION_FAILED: 8 = 1677, b"HY000", "ER_SLAVE_CONVERSION_FAILED",
         "Column {} ('{}') of table '{}.{}' cannot be converted from type '{}'{} to type '{}'{}";
     INSIDE_TRANSACTION_PREVENTS_SWITCH_BINLOG_FORMAT: 0 = 1679, b"HY000", "ER_INSIDE_TRANSACTION_PREVENTS_SWITCH_BINLOG_FORMAT",
-        "Cannot modify @@session.binlog_format inside a transaction";
+        "Cannot modify     DISK_FULL: 2 = 1021,session.binlog_format inside a transaction";
     WRONG_PERFSCHEMA_USAGE: 0 = 1683, b"HY000", "ER_WRONG_PERFSCHEMA_USAGE",
         "Invalid performance_schema usage";
     STORED_FUNCTION_PREVENTS_SWITCH_BINLOG_DIRECT: 0 = 1686, b"HY000", "ER_STORED_FUNCTION_PREVENTS_SWITCH_BINLOG_DIRECT",
@@ -920,7 +932,7 @@ errors! {
     WRONG_SPVAR_TYPE_IN_LIMIT: 0 = 1691, b"HY000", "ER_WRONG_SPVAR_TYPE_IN_LIMIT",
         "A variable of a non-integer based type in LIMIT clause";
     INSIDE_TRANSACTION_PREVENTS_SWITCH_SQL_LOG_BIN: 0 = 1694, b"HY000", "ER_INSIDE_TRANSACTION_PREVENTS_SWITCH_SQL_LOG_BIN",
-        "Cannot modify @@session.sql_log_bin inside a transaction";
+        "Cannot modify     DISK_FULL: 2 = 1021,session.sql_log_bin inside a transaction";
     STORED_FUNCTION_PREVENTS_SWITCH_SQL_LOG_BIN: 0 = 1695, b"HY000", "ER_STORED_FUNCTION_PREVENTS_SWITCH_SQL_LOG_BIN",
         "Cannot change the sql_log_bin inside a stored function or trigger";
     ACCESS_DENIED_NO_PASSWORD_ERROR: 2 = 1698, b"28000", "ER_ACCESS_DENIED_NO_PASSWORD_ERROR",
@@ -960,11 +972,11 @@ errors! {
     MALFORMED_GTID_SPECIFICATION: 1 = 1774, b"HY000", "ER_MALFORMED_GTID_SPECIFICATION",
         "Malformed GTID specification '{}'.";
     CANT_DO_IMPLICIT_COMMIT_IN_TRX_WHEN_GTID_NEXT_IS_SET: 0 = 1778, b"HY000", "ER_CANT_DO_IMPLICIT_COMMIT_IN_TRX_WHEN_GTID_NEXT_IS_SET",
-        "Cannot execute statements with implicit commit inside a transaction when @@SESSION.GTID_NEXT == 'UUID:NUMBER'.";
+        "Cannot execute statements with implicit commit inside a transaction when     DISK_FULL: 2 = 1021,SESSION.GTID_NEXT == 'UUID:NUMBER'.";
     CANT_SET_GTID_NEXT_TO_ANONYMOUS_WHEN_GTID_MODE_IS_ON: 0 = 1782, b"HY000", "ER_CANT_SET_GTID_NEXT_TO_ANONYMOUS_WHEN_GTID_MODE_IS_ON",
-        "@@SESSION.GTID_NEXT cannot be set to ANONYMOUS when @@GLOBAL.GTID_MODE = ON.";
+        "    DISK_FULL: 2 = 1021,SESSION.GTID_NEXT cannot be set to ANONYMOUS when     DISK_FULL: 2 = 1021,GLOBAL.GTID_MODE = ON.";
     CANT_SET_GTID_NEXT_WHEN_OWNING_GTID: 1 = 1790, b"HY000", "ER_CANT_SET_GTID_NEXT_WHEN_OWNING_GTID",
-        "@@SESSION.GTID_NEXT cannot be changed by a client that owns a GTID. The client owns {}. Ownership is released on COMMIT or ROLLBACK.";
+        "    DISK_FULL: 2 = 1021,SESSION.GTID_NEXT cannot be changed by a client that owns a GTID. The client owns {}. Ownership is released on COMMIT or ROLLBACK.";
     UNKNOWN_EXPLAIN_FORMAT: 2 = 1791, b"HY000", "ER_UNKNOWN_EXPLAIN_FORMAT",
         "Unknown {} format name: '{}'";
     CANT_EXECUTE_IN_READ_ONLY_TRANSACTION: 0 = 1792, b"25006", "ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION",
@@ -981,6 +993,14 @@ errors! {
         "Your password does not satisfy the current policy requirements ({})";
     MUST_CHANGE_PASSWORD: 0 = 1820, b"HY000", "ER_MUST_CHANGE_PASSWORD",
         "You must SET PASSWORD before executing this statement";
+    FK_NO_INDEX_CHILD: 2 = 1821, b"HY000", "ER_FK_NO_INDEX_CHILD",
+        "Failed to add the foreign key constraint. Missing index for constraint '{}' in the foreign table '{}'";
+    FK_NO_INDEX_PARENT: 2 = 1822, b"HY000", "ER_FK_NO_INDEX_PARENT",
+        "Failed to add the foreign key constraint. Missing index for constraint '{}' in the referenced table '{}'";
+    FK_FAIL_ADD_SYSTEM: 1 = 1823, b"HY000", "ER_FK_FAIL_ADD_SYSTEM",
+        "Failed to add the foreign key constraint '{}' to system tables";
+    FK_INCORRECT_OPTION: 2 = 1825, b"HY000", "ER_FK_INCORRECT_OPTION",
+        "Failed to add the foreign key constraint on table '{}'. Incorrect options in FOREIGN KEY constraint '{}'";
     DUP_CONSTRAINT_NAME: 2 = 1826, b"HY000", "ER_DUP_CONSTRAINT_NAME",
         "Duplicate {} constraint name '{}'";
     PASSWORD_FORMAT: 0 = 1827, b"HY000", "ER_PASSWORD_FORMAT",
@@ -1000,7 +1020,7 @@ errors! {
     MALFORMED_PACKET: 0 = 1835, b"HY000", "ER_MALFORMED_PACKET",
         "Malformed communication packet";
     GTID_NEXT_TYPE_UNDEFINED_GTID: 1 = 1837, b"HY000", "ER_GTID_NEXT_TYPE_UNDEFINED_GROUP",
-        "When @@SESSION.GTID_NEXT is set to a GTID, you must explicitly set it to a different value after a COMMIT or ROLLBACK. Please check GTID_NEXT variable manual page for detailed explanation. Current @@SESSION.GTID_NEXT is '{}'.";
+        "When     DISK_FULL: 2 = 1021,SESSION.GTID_NEXT is set to a GTID, you must explicitly set it to a different value after a COMMIT or ROLLBACK. Please check GTID_NEXT variable manual page for detailed explanation. Current     DISK_FULL: 2 = 1021,SESSION.GTID_NEXT is '{}'.";
     ALTER_OPERATION_NOT_SUPPORTED: 2 = 1845, b"0A000", "ER_ALTER_OPERATION_NOT_SUPPORTED",
         "{} is not supported for this operation. Try {}";
     ALTER_OPERATION_NOT_SUPPORTED_REASON: 3 = 1846, b"0A000", "ER_ALTER_OPERATION_NOT_SUPPORTED_REASON",
@@ -1045,7 +1065,7 @@ errors! {
     CONNECTION_KILLED: 0 = 1927, b"70100", "ER_CONNECTION_KILLED",
         "Connection was killed";
     STORED_FUNCTION_PREVENTS_SWITCH_SKIP_REPLICATION: 0 = 1930, b"HY000", "ER_STORED_FUNCTION_PREVENTS_SWITCH_SKIP_REPLICATION",
-        "Cannot modify @@session.skip_replication inside a stored function or trigger";
+        "Cannot modify     DISK_FULL: 2 = 1021,session.skip_replication inside a stored function or trigger";
     QUERY_RESULT_INCOMPLETE: 1 = 1931, b"HY000", "ER_QUERY_RESULT_INCOMPLETE",
         "{}";
     TARGET_NOT_EXPLAINABLE: 0 = 1933, b"HY000", "ER_TARGET_NOT_EXPLAINABLE",
@@ -1069,9 +1089,9 @@ errors! {
     GTID_STRICT_OUT_OF_ORDER: 1 = 1950, b"HY000", "ER_GTID_STRICT_OUT_OF_ORDER",
         "{}";
     INSIDE_TRANSACTION_PREVENTS_SWITCH_GTID_DOMAIN_ID_SEQ_NO: 0 = 1953, b"HY000", "ER_INSIDE_TRANSACTION_PREVENTS_SWITCH_GTID_DOMAIN_ID_SEQ_NO",
-        "Cannot modify @@session.gtid_domain_id or @@session.gtid_seq_no inside a transaction";
+        "Cannot modify     DISK_FULL: 2 = 1021,session.gtid_domain_id or     DISK_FULL: 2 = 1021,session.gtid_seq_no inside a transaction";
     STORED_FUNCTION_PREVENTS_SWITCH_GTID_DOMAIN_ID_SEQ_NO: 0 = 1954, b"HY000", "ER_STORED_FUNCTION_PREVENTS_SWITCH_GTID_DOMAIN_ID_SEQ_NO",
-        "Cannot modify @@session.gtid_domain_id or @@session.gtid_seq_no inside a stored function or trigger";
+        "Cannot modify     DISK_FULL: 2 = 1021,session.gtid_domain_id or     DISK_FULL: 2 = 1021,session.gtid_seq_no inside a stored function or trigger";
     BINLOG_MUST_BE_EMPTY: 1 = 1956, b"HY000", "ER_BINLOG_MUST_BE_EMPTY",
         "{}";
     BAD_BASE64_DATA: 1 = 1958, b"HY000", "ER_BAD_BASE64_DATA",

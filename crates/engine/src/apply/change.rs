@@ -3,7 +3,7 @@
 use crate::apply::cell::Cell;
 use crate::apply::error::bad_event;
 use crate::apply::map::{Mapped, build, cell_bytes};
-use crate::catalog::counters::auto_number;
+use crate::catalog::counters::{Steps, auto_number};
 use crate::catalog::def::DefaultDef;
 use crate::catalog::table::Table;
 use crate::key::KeyRange;
@@ -217,7 +217,7 @@ fn insert(table: &Arc<Table>, txn: &mut Transaction, row: Vec<u8>, manner: Manne
         txn.insert(table, row).map_err(|e| duplicate(table, e))?;
     }
     if let Some(v) = generated {
-        txn.observe_auto_increment(table, v);
+        txn.observe_auto_increment(table, v, Steps::default());
     }
     Ok(())
 }

@@ -136,13 +136,13 @@ impl<'a> TableFill<'a> {
     }
 
     /// The next value of a made table's AUTO_INCREMENT counter, taken.
-    pub fn next_auto_increment(&mut self, table: &Arc<Table>) -> Result<u64> {
-        Ok(self.txn.reserve_auto_increment(table, 1, Steps::default()))
+    pub fn next_auto_increment(&mut self, table: &Arc<Table>, steps: Steps) -> Result<u64> {
+        Ok(self.txn.reserve_auto_increment(table, 1, steps))
     }
 
     /// Tells that counter about a value.
-    pub fn observe_auto_increment(&mut self, table: &Arc<Table>, value: u64) {
-        self.txn.observe_auto_increment(table, value);
+    pub fn observe_auto_increment(&mut self, table: &Arc<Table>, value: u64, steps: Steps) {
+        self.txn.observe_auto_increment(table, value, steps);
     }
 
     /// Calls back with every row of a table that the statement found, in the order of its clustered key. Nobody writes it now.

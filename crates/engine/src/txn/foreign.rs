@@ -26,7 +26,19 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 /// Cascades within cascades at most, as in InnoDB.
-const MAX_DEPTH: u32 = 15;
+const MAX_DEPTH: u32 = 14;
+
+/// The error of more: a deletion has another one than a change.
+fn too_deep(child: &Table, key: usize, deletes: bool) -> EngineError {
+    EngineError::Sql(match deletes {
+        true => {
+            let clause = child.def.foreign_keys[key].clause(&child.def.db);
+            let (db, name) = (quoted(&child.def.db), quoted(&child.def.name));
+            errors::GET_ERRMSG.with([&193, &format!("{db}.{name}, {clause}"), &"InnoDB"])
+        }
+        false => errors::FK_DEPTH_EXCEEDED.plain(),
+    })
+}
 
 fn failed(code: u16, what: &str, child: &Table, key: usize) -> EngineError {
     EngineError::Sql(SqlError::new(
@@ -306,7 +318,7 @@ impl Transaction {
             }
             self.foreign.depth += 1;
             let done = if self.foreign.depth > MAX_DEPTH {
-                Err(has_children(child, number))
+                Err(too_deep(child, number, new.is_none()))
             } else {
                 self.follow_row(table, new, columns, child, number, action, &pk, &row)
             };
@@ -337,6 +349,9 @@ impl Transaction {
                 (ForeignAction::Cascade, Some(new)) => table.layout.column(new, *parent)?,
                 _ => ValueRef::Null,
             };
+            if v.is_null() && !child.def.columns[*own].nullable {
+                return Err(self.after_reads(has_children(child, number)));
+            }
             changes.push((*own, v));
         }
         let mut image = Vec::with_capacity(row.len() + 8);

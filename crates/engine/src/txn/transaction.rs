@@ -85,6 +85,11 @@ impl Transaction {
         txn
     }
 
+    /// How long statements wait for row locks from now on: a session may say so within a transaction.
+    pub fn set_lock_wait(&mut self, timeout: std::time::Duration) {
+        self.options.lock_wait_timeout = Some(timeout);
+    }
+
     /// Starts a statement: remembers where to roll back to, and under READ COMMITTED takes a new snapshot at the next read.
     /// `timestamp`: seconds since 1970 for the events. `annotate`: the statement's text if it should go into the log.
     pub fn begin_statement(&mut self, timestamp: u32, annotate: Option<&[u8]>) {

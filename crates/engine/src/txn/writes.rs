@@ -508,12 +508,13 @@ impl Transaction {
         (table.counters.auto_increment).fetch_max(next, Ordering::Relaxed);
     }
 
-    /// Tells the counter about an explicit value.
-    pub fn observe_auto_increment(&mut self, table: &Arc<Table>, value: u64) {
-        table
-            .counters
-            .auto_increment
-            .fetch_max(value.saturating_add(1), Ordering::Relaxed);
+    /// Tells the counter about an explicit value: it goes on with the next of the numbers behind it.
+    pub fn observe_auto_increment(&mut self, table: &Arc<Table>, value: u64, steps: Steps) {
+        let behind = value.saturating_add(1);
+        // A step that goes too far is none.
+        let next = Some(steps.first_from(behind)).filter(|n| *n < u64::MAX);
+        let next = next.unwrap_or(behind);
+        (table.counters.auto_increment).fetch_max(next, Ordering::Relaxed);
     }
 }
 

@@ -330,7 +330,7 @@ pub(crate) fn default_expression(c: &ColumnDef) -> Value {
     match show::show_default(c) {
         // Under MySQL's face as SHOW COLUMNS has it.
         shown if is_mysql() => shown.map_or(Value::Null, Value::str),
-        None if c.nullable => text("NULL"),
+        None if c.nullable && !c.auto_increment => text("NULL"),
         None => Value::Null,
         Some(d) => {
             let literal = matches!(c.default, narwal_engine::DefaultDef::Text(_));

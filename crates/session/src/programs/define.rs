@@ -13,6 +13,7 @@ use crate::status;
 use crate::system_schemas::{MYSQL, is_information_schema};
 use narwal_engine::{CatalogChange, Ddl};
 use narwal_sql::VariableSource;
+use narwal_sql::virtual_tables::PERFORMANCE_SCHEMA;
 use narwal_syntax::ast::TableName;
 use narwal_syntax::ast::ddl::{AlterRoutine, Creation, Definer, DropObject, ProgramKind};
 use narwal_syntax::ast::program::{CreatePackage, CreateRoutine, CreateTrigger, TriggerEvent};
@@ -175,7 +176,7 @@ impl ClientSession {
             Some(d) => d.clone(),
             None => self.env.require_db()?.to_string(),
         };
-        if is_information_schema(&db) {
+        if is_information_schema(&db) || db.eq_ignore_ascii_case(PERFORMANCE_SCHEMA) {
             return Err(acl::database_denied(&self.rights.account, &db));
         }
         // Programs may stand in the schema `mysql` like any other.

@@ -10,6 +10,7 @@ use crate::session::ClientSession;
 use crate::status::{self, Counters, NAMES};
 use crate::variables::{VARIABLES, index};
 use crate::view::View;
+use narwal_sql::virtual_tables::PERFORMANCE_SCHEMA;
 use narwal_sql::{VariableScope, WarningLevel, engine_name};
 use narwal_types::face::is_mysql;
 use narwal_types::{Charset, Collation, SqlResult, TypeKind, Value, errors};
@@ -84,6 +85,7 @@ impl ClientSession {
         if let Some(name) = engine
             && engine_name::own(name).is_none()
             && engine_name::stood_in_for(name).is_none()
+            && !name.eq_ignore_ascii_case(PERFORMANCE_SCHEMA)
         {
             return Err(errors::UNKNOWN_STORAGE_ENGINE.with([&name]));
         }

@@ -393,7 +393,9 @@ fn set_named<'g>(names: &[&str], given: &'g str) -> Result<String, &'g str> {
         return Ok(names.join(","));
     }
     let mut mask = 0u64;
-    for part in given.split(',').filter(|p| !p.is_empty()) {
+    // Blanks behind a name say nothing.
+    let parts = given.split(',').map(|p| p.trim_end_matches(' '));
+    for part in parts.filter(|p| !p.is_empty()) {
         let at = names.iter().position(|n| n.eq_ignore_ascii_case(part));
         mask |= 1 << at.ok_or(part)?;
     }

@@ -139,6 +139,22 @@ pub(super) static ROWS: &[VariableDef] = &[
         "0",
         "InnoDB's writes of neighbouring pages.",
     ),
+    row(
+        "innodb_force_primary_key",
+        Global,
+        Bool,
+        "OFF",
+        Live,
+        "Refuses tables without a primary key, or a unique one of columns that are not NULL.",
+    ),
+    row(
+        "innodb_instant_alter_column_allowed",
+        Global,
+        Enum(&["never", "add_last", "add_drop_reorder"]),
+        "add_drop_reorder",
+        Live,
+        "Which changes of columns ALTER TABLE takes with ALGORITHM=INSTANT and NOCOPY.",
+    ),
     inert(
         "innodb_io_capacity",
         Global,

@@ -1,12 +1,14 @@
 //! ALTER TABLE: what the new definition is, and whether the rows must be written anew for it.
 
 use super::alter_text::without_ways;
+use super::alter_way::{Change, MIXED, not_this_way};
 use super::column::{
     check_auto_increment, check_row_size, column_def, is_open, own_collation, some_are_visible,
 };
 use super::create_table::warn_in_vain;
 use super::database::reserved_schema;
 use super::foreign::{after_alter, copy_renames_keys, follow_cascades};
+use super::foreign_refused::Making;
 use crate::ast::{
     AlterAction, CheckSpec, ColumnPlace, ColumnSpec, DropKind, ForeignKeySpec, IndexSpec,
     TableElements,
@@ -277,17 +279,6 @@ fn gets_key(def: &TableDef) -> bool {
     def.indexes.iter().any(|i| i.id == 0)
 }
 
-/// Only columns come: MariaDB adds them without a look at the rows.
-fn only_adds(actions: &[AlterAction]) -> bool {
-    let adds = |a: &AlterAction| match a {
-        AlterAction::Add { elements, .. } => {
-            elements.indexes.is_empty() && elements.foreign_keys.is_empty()
-        }
-        _ => false,
-    };
-    actions.iter().all(adds)
-}
-
 /// A CHECK of the table comes: ALTER IGNORE leaves rows out of the copy that it does not allow.
 fn gets_check(old: &TableDef, new: &TableDef) -> bool {
     let known = |name: &str| old.checks.iter().any(|c| same(&c.name, name));
@@ -297,6 +288,17 @@ fn gets_check(old: &TableDef, new: &TableDef) -> bool {
 /// A unique key comes: ALTER IGNORE leaves rows out of the copy that it has no place for.
 fn gets_unique_key(def: &TableDef) -> bool {
     def.indexes.iter().any(|i| i.unique && i.id == 0)
+}
+
+/// A column of a unique key compares otherwise now, by which some of its values may be equal.
+fn recollates_unique(d: &Draft<'_>) -> bool {
+    let changed = |column: usize| {
+        let from = d.columns[column].from;
+        let before = from.map(|f| d.old.columns[f].ty.collation);
+        before.is_some_and(|c| c != d.def.columns[column].ty.collation)
+    };
+    let unique = d.def.indexes.iter().filter(|i| i.unique);
+    unique.flat_map(|i| &i.columns).any(|p| changed(p.column))
 }
 
 /// A key WITHOUT OVERLAPS comes.
@@ -332,13 +334,12 @@ fn copies_for_hashes(d: &Draft<'_>, actions: &[AlterAction]) -> bool {
 }
 
 /// 1845, 1846: rows are copied for periods and for keys WITHOUT OVERLAPS.
-fn period_needs_copy(d: &Draft<'_>, no_copy: bool, actions: &[AlterAction]) -> SqlResult<()> {
+fn period_needs_copy(d: &Draft<'_>, actions: &[AlterAction]) -> SqlResult<()> {
     let refused = || {
         let said = format!("ALGORITHM={}", algorithm(actions));
         errors::ALTER_OPERATION_NOT_SUPPORTED.with([&said, &"ALGORITHM=COPY"])
     };
     let reason = match d {
-        _ if !no_copy => return Ok(()),
         d if d.new_period => return Err(refused()),
         d if gets_overlaps(&d.def) => "ADD INDEX",
         d if loses_overlaps(d) => "DROP INDEX",
@@ -361,13 +362,6 @@ fn keys_allow(old: &TableDef, def: &TableDef, actions: &[AlterAction]) -> SqlRes
     if has_row_key(old) && !has_row_key(def) {
         let reason = "Dropping a primary key is not allowed without also adding a new primary key";
         return Err(needs_copy(reason, actions));
-    }
-    let comes = |i: &IndexDef| i.id == 0 && i.name != "PRIMARY";
-    if algorithm(actions) == "INSTANT" && def.indexes.iter().any(comes) {
-        return Err(errors::ALTER_OPERATION_NOT_SUPPORTED_REASON.text(
-            "ALGORITHM=INSTANT is not supported. Reason: ADD INDEX. Try ALGORITHM=NOCOPY"
-                .to_string(),
-        ));
     }
     Ok(())
 }
@@ -499,10 +493,7 @@ impl Run<'_> {
         let asked = self.asked(old, actions)?;
         check_retyped(old, &draft.columns)?;
         check_virtual(old, &draft.columns)?;
-        let retyped = draft.columns.iter().any(|c| {
-            c.from
-                .is_some_and(|f| copies_in_mariadb(&old.columns[f], &c.def))
-        });
+        let retyped = is_retyped(&draft);
         // A temporary table is copied for anything but a new name.
         let temporary = table.temporary
             && !(actions.iter()).all(|a| !about_rows(a) && !matches!(a, AlterAction::Options(_)));
@@ -520,32 +511,24 @@ impl Run<'_> {
         if retyped && asked.no_copy {
             return Err(needs_copy("Cannot change column type", actions));
         }
-        if asked.no_copy {
-            keys_allow(old, &draft.def, actions)?;
-        }
+        let of_innodb = !elsewhere && !temporary && old.declared.is_none();
+        let virtually = self.ways_allow(&draft, of_innodb, (&asked, ignore), actions)?;
         let another =
             old.merge.is_some() != draft.def.merge.is_some() || old.sequence != draft.def.sequence;
-        period_needs_copy(&draft, asked.no_copy, actions)?;
-        let hashes = copies_for_hashes(&draft, actions);
-        if hashes && asked.no_copy {
-            return Err(needs_copy(
-                "INPLACE ADD or DROP of virtual columns cannot be combined with other ALTER TABLE actions",
-                actions,
-            ));
-        }
         if draft.def.sequence && !old.sequence {
             self.has_one_row(table)?;
         }
         let leaves_out = gets_unique_key(&draft.def) || gets_check(old, &draft.def);
         let copied = retyped
             || computes_anew(&draft, actions)
-            || ignore && (leaves_out || !only_adds(actions))
+            || ignore && (leaves_out || recollates_unique(&draft))
+            || virtually
             || temporary
             || another
-            || hashes
             || copies_for_period(&draft, actions)
             || copies_rows(old, &draft.def, actions);
-        if copied && self.renames_keys(&draft) {
+        let verifies = self.env.foreign_key_checks && !draft.foreign.is_empty();
+        if (copied || verifies) && self.renames_keys(&draft) {
             return Err(copy_renames_keys());
         }
         let forced = actions.iter().any(|a| matches!(a, AlterAction::Force));
@@ -566,6 +549,47 @@ impl Run<'_> {
         };
         let told = self.alter_by_copy(table, draft, asked.auto_increment, way)?;
         Ok(if elsewhere { told.0 } else { told.1 })
+    }
+
+    /// Errors 1845 and 1846 for a way that MariaDB does not have for a change. True if it copies the rows for the sake of virtual
+    /// columns, or of the hidden ones of hashes.
+    fn ways_allow(
+        &self,
+        draft: &Draft<'_>,
+        of_innodb: bool,
+        (asked, ignore): (&Asked, bool),
+        actions: &[AlterAction],
+    ) -> SqlResult<bool> {
+        let sources: Vec<Option<usize>> = draft.columns.iter().map(|c| c.from).collect();
+        let change = Change {
+            old: draft.old,
+            new: &draft.def,
+            sources: &sources,
+            actions,
+        };
+        let hashes = copies_for_hashes(draft, actions);
+        let mixed = of_innodb && change.mixes_virtual();
+        let moved = of_innodb && change.moves_virtual();
+        if !asked.no_copy {
+            let tightened = of_innodb && change.tightens_beside_computed();
+            return Ok(hashes || mixed || moved || tightened);
+        }
+        keys_allow(draft.old, &draft.def, actions)?;
+        if ignore && gets_unique_key(&draft.def) {
+            let reason = "Creating unique indexes with IGNORE requires COPY algorithm to remove duplicate rows";
+            return Err(needs_copy(reason, actions));
+        }
+        if of_innodb && !draft.def.sequence {
+            change.allows(algorithm(actions), self.env)?;
+        }
+        period_needs_copy(draft, actions)?;
+        if hashes || mixed {
+            return Err(needs_copy(MIXED, actions));
+        }
+        match moved {
+            true => Err(not_this_way(algorithm(actions), "COPY")),
+            false => Ok(false),
+        }
     }
 
     /// Error 1846 for LOCK=NONE of a change that reads the rows, if there are any.
@@ -592,8 +616,17 @@ impl Run<'_> {
         let mut def = draft.def;
         if draft.columns.iter().any(|c| c.def.auto_increment) {
             let now = self.db.auto_increment(table).max(1);
-            let kept = (draft.columns.iter()).any(|c| c.def.auto_increment && c.from.is_some());
-            def.auto_increment_start = next.unwrap_or(if kept { now } else { 1 });
+            let numbered = |from: usize| table.def.columns[from].auto_increment;
+            let kept = (draft.columns.iter())
+                .any(|c| c.def.auto_increment && c.from.is_some_and(numbered));
+            // MariaDB numbers a new column by steps from behind its beginning.
+            let steps = self.env.auto_increment.step > 1;
+            let fresh = draft
+                .columns
+                .iter()
+                .any(|c| c.def.auto_increment && c.from.is_none());
+            let first = next.unwrap_or(if kept { now } else { 1 });
+            def.auto_increment_start = first + u64::from(steps && fresh);
         }
         let sources: Vec<Option<usize>> = draft.columns.iter().map(|c| c.from).collect();
         let verify = self.env.foreign_key_checks && !draft.foreign.is_empty();
@@ -805,12 +838,13 @@ impl Run<'_> {
         self.indexes(&mut d)?;
         let sources: Vec<Option<usize>> = d.columns.iter().map(|c| c.from).collect();
         let copies = |a: &AlterAction| matches!(a, AlterAction::Algorithm(a) if a == "COPY");
-        let how = (self.env.foreign_key_checks, actions.iter().any(copies));
+        let how = (self.env, actions.iter().any(copies));
         d.followers = after_alter(self.catalog, old, &mut d.def, &sources, how)?;
         if !is_mysql() {
             constraint::check_cascades(&d.def, &d.foreign)?;
         }
-        self.add_foreign_keys(&mut d.def, &d.foreign, &d.added)?;
+        let making = self.making_keys(&d, actions)?;
+        self.add_foreign_keys(&mut d.def, &d.foreign, &d.added, making)?;
         let declared = d.def.declared.as_deref().unwrap_or(&old.engine);
         let said = named_engine(actions).unwrap_or(declared).to_string();
         check_auto_increment(
@@ -845,6 +879,28 @@ impl Run<'_> {
             whole::check(&d.def, self.env)?;
         }
         Ok(d)
+    }
+
+    /// How MariaDB adds foreign keys. Error 1846 for one that has to look at the rows, where no copy of them is asked for.
+    fn making_keys(&self, d: &Draft<'_>, actions: &[AlterAction]) -> SqlResult<Making> {
+        let named = |a: &AlterAction| matches!(a, AlterAction::Algorithm(_));
+        let way = match actions.iter().any(named) {
+            true => algorithm(actions),
+            false => "DEFAULT",
+        };
+        let no_copy = !matches!(way, "COPY" | "DEFAULT");
+        if no_copy && self.env.foreign_key_checks && !d.foreign.is_empty() {
+            return Err(needs_copy(
+                "Adding foreign keys needs foreign_key_checks=OFF",
+                actions,
+            ));
+        }
+        let copies = self.env.foreign_key_checks || way == "COPY" || is_retyped(d);
+        Ok(if copies {
+            Making::Copy
+        } else {
+            Making::InPlace
+        })
     }
 
     fn option(&self, d: &mut Draft<'_>, o: &crate::ast::TableOptions) -> SqlResult<()> {
@@ -1019,7 +1075,11 @@ impl Run<'_> {
         moves: impl Fn(&str) -> bool,
     ) -> SqlResult<()> {
         let known = |n: &str| d.old.indexes.iter().any(|i| same(&i.name, n)) && !goes(n);
-        if !known(from) || same(from, "PRIMARY") {
+        if same(from, "PRIMARY") {
+            return Err(errors::WRONG_NAME_FOR_INDEX.with([&from]));
+        }
+        let again = d.renamed.iter().any(|(other, _)| same(other, from));
+        if !known(from) || again {
             let text = format!("Key '{from}' doesn't exist in table '{}'", d.old.name);
             if !if_exists {
                 return Err(errors::KEY_DOES_NOT_EXISTS.text(text));
@@ -1696,6 +1756,13 @@ fn indexes_virtual(def: &TableDef, all: bool) -> bool {
     let computed = |c: usize| def.columns[c].generated.as_ref().is_some_and(|g| !g.stored);
     let new = def.indexes.iter().filter(|i| all || i.id == 0);
     new.flat_map(|i| &i.columns).any(|p| computed(p.column))
+}
+
+/// Whether a column changes in a way for which MariaDB copies the table.
+fn is_retyped(d: &Draft<'_>) -> bool {
+    let copies = |from: usize, to| copies_in_mariadb(&d.old.columns[from], to);
+    let mut columns = d.columns.iter();
+    columns.any(|c| c.from.is_some_and(|from| copies(from, &c.def)))
 }
 
 /// Whether MariaDB copies the table for this change of a column: then it reports the number of rows.

@@ -4,6 +4,7 @@ use crate::ast::ColumnSpec;
 use crate::charset_words::CharsetWords;
 use crate::ddl::comment::{Commented, comment};
 use crate::ddl::constraint;
+use crate::ddl::key_part::fixed_bytes;
 use crate::ddl::unfit_default::{invalid_default, is_too_long, warn_of_default};
 use crate::engine_name;
 use narwal_types::errors;
@@ -16,10 +17,8 @@ use crate::quote::quote_ident;
 use narwal_engine::{ColumnDef, DefaultDef, GeneratedDef, IndexDef};
 use narwal_syntax::SqlMode;
 use narwal_types::convert::{NoWarnings, StoreTarget, default_input, store};
-use narwal_types::temporal::fraction_bytes;
 use narwal_types::{
-    BlobSize, Charset, Collation, Decimal, Member, Members, SqlError, SqlResult, TypeKind, Value,
-    Zone,
+    BlobSize, Charset, Collation, Member, Members, SqlError, SqlResult, TypeKind, Value, Zone,
 };
 use std::collections::HashMap;
 
@@ -404,19 +403,7 @@ pub(super) fn check_row_size(columns: &[ColumnDef]) -> SqlResult<()> {
                     BlobSize::Long => 4,
                 }
             }
-            TypeKind::TinyInt | TypeKind::Year => 1,
-            TypeKind::SmallInt => 2,
-            TypeKind::MediumInt | TypeKind::Date => 3,
-            TypeKind::Int | TypeKind::Float => 4,
-            TypeKind::BigInt | TypeKind::Double => 8,
-            TypeKind::Decimal(p, s) => Decimal::binary_len(p, s) as u64,
-            TypeKind::Time(f) => 3 + fraction_bytes(f) as u64,
-            TypeKind::Timestamp(f) => 4 + fraction_bytes(f) as u64,
-            TypeKind::DateTime(f) => 5 + fraction_bytes(f) as u64,
-            TypeKind::Enum(m) => u64::from(m.enum_bytes()),
-            TypeKind::Set(m) => u64::from(m.set_bytes()),
-            TypeKind::Bit(n) => u64::from(n.div_ceil(8)),
-            TypeKind::Fixed(k) => k.bytes() as u64,
+            _ => fixed_bytes(&c.ty),
         };
     }
     if bytes > 65_535 {

@@ -10,7 +10,7 @@ use narwal_types::errors::codes;
 
 use crate::bind::predicate::is_known;
 use crate::expr::node::Steadiness;
-use crate::expr::node::{EvalCtx, Expr, ExprKind, NoRow};
+use crate::expr::node::{ArithOp, EvalCtx, Expr, ExprKind, NoRow};
 use crate::expr::{
     for_each_operand, literal_bytes, name_charsets, name_sequences, print, unqualified,
 };
@@ -357,12 +357,15 @@ pub(super) fn check_expressions(def: &mut TableDef, env: &StatementEnv) -> SqlRe
             checked.expression(&g.expr, Clause::Generated, &c.name, Some(i), kept, env)?;
             // MySQL takes it.
             let lenient = env.of_mysql || narwal_types::face::is_mysql();
-            if kept
-                && !lenient
-                && let Some(mode) = checked.depends_on_mode(&g.expr, c)?
-            {
-                let text = format!("Expression depends on the @@sql_mode value {mode}");
-                env.warn(codes::UNKNOWN_ERROR, text);
+            let modes = match kept && !lenient {
+                true => checked.depends_on_modes(&g.expr, c)?,
+                false => Vec::new(),
+            };
+            if !modes.is_empty() {
+                for mode in modes {
+                    let text = format!("Expression depends on the @@sql_mode value {mode}");
+                    env.warn_behind(SqlError::new(codes::UNKNOWN_ERROR, b"HY000", text));
+                }
                 return Err(forbidden(&g.expr, Clause::Generated, &c.name));
             }
             if let Some(pk) = def.indexes.iter().find(|x| x.name == "PRIMARY")
@@ -425,14 +428,17 @@ impl Checked {
         Ok(g.late || by_session)
     }
 
-    /// The `sql_mode` that the value of a generated column depends on.
-    fn depends_on_mode(&self, text: &str, of: &ColumnDef) -> SqlResult<Option<&'static str>> {
+    /// The modes in `sql_mode` that the value of a generated column depends on.
+    fn depends_on_modes(&self, text: &str, of: &ColumnDef) -> SqlResult<Vec<&'static str>> {
         let e = bind_text(text, &self.table)?;
-        if rounding::matters(&e, of) {
-            return Ok(Some("TIME_ROUND_FRACTIONAL"));
-        }
         let padded = padding::matters(&e, of, &self.table.def.columns);
-        Ok(padded.then_some("PAD_CHAR_TO_FULL_LENGTH"))
+        let modes = [
+            (e.any(&subtracts_unsigned), "NO_UNSIGNED_SUBTRACTION"),
+            (padded, "PAD_CHAR_TO_FULL_LENGTH"),
+            (rounding::matters(&e, of), "TIME_ROUND_FRACTIONAL"),
+        ];
+        let matter = modes.into_iter().filter(|(matters, _)| *matters);
+        Ok(matter.map(|(_, mode)| mode).collect())
     }
 
     /// `column`: the column whose value it gives. `kept`: its value is, so it must not depend on the session or the time.
@@ -654,6 +660,19 @@ pub(super) fn depends_on_session(e: &Expr) -> bool {
 }
 
 /// The first function of sequences in it, as messages call it.
+/// A difference of integers of which one has no sign: it may be negative by the `sql_mode`.
+fn subtracts_unsigned(e: &Expr) -> bool {
+    let ExprKind::Arith {
+        op: ArithOp::Sub,
+        left,
+        right,
+    } = &e.kind
+    else {
+        return false;
+    };
+    e.ty.ty.is_integer() && (left.ty.counts_unsigned() || right.ty.counts_unsigned())
+}
+
 fn sequence_function(e: &Expr) -> Option<&'static str> {
     let mut found = match &e.kind {
         ExprKind::Func { func, .. } => match func.name() {

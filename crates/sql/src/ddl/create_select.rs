@@ -115,7 +115,7 @@ impl Run<'_> {
                     // As if nothing was said: a primary key may make it NOT NULL.
                     def.default = DefaultDef::None;
                 }
-                if std::mem::take(&mut def.auto_increment) {
+                if std::mem::take(&mut def.auto_increment) && !def.nullable {
                     def.default = DefaultDef::Text("0".into());
                 }
                 def

@@ -3,6 +3,7 @@
 use super::column::{check_auto_increment, check_row_size, column_def, is_open, some_are_visible};
 use super::database::reserved_schema;
 use super::engine_limits;
+use super::foreign_refused::Making;
 use super::sequence::{check_structure, out_of_range, row_of, wrong_structure};
 use crate::StatementEnv;
 use crate::ast::{CreateTable, SequenceOptions};
@@ -243,8 +244,13 @@ impl Run<'_> {
         if !is_mysql() {
             constraint::check_cascades(&def, &c.elements.foreign_keys)?;
         }
-        self.add_foreign_keys(&mut def, &c.elements.foreign_keys, &c.elements.indexes)?;
-        whole::check(&def, env)?;
+        self.add_foreign_keys(
+            &mut def,
+            &c.elements.foreign_keys,
+            &c.elements.indexes,
+            Making::Create,
+        )?;
+        whole::check(&def, env).inspect_err(|e| whole::told_by_engine(e, env))?;
         self.fits_children(&def)?;
         settle_hashes(&mut def);
         Ok(def)

@@ -4,7 +4,10 @@ use super::index::index_def;
 use crate::ast::{ForeignKeySpec, IndexSpec};
 use crate::bind::table_rules::bind_text;
 use crate::ddl::constraint::is_indexed;
+use crate::ddl::foreign_refused::{Lack, Making, NoIndex, cant_create, full_name, index_beginning};
 use crate::ddl::run::{Run, db_of};
+use crate::env::StatementEnv;
+use crate::plan::dml::store_mode;
 use crate::quote::quote_ident;
 use narwal_engine::{
     Catalog, CatalogChange, ColumnDef, ForeignAction, ForeignKeyDef, IndexDef, Table, TableDef,
@@ -16,18 +19,6 @@ use std::sync::Arc;
 
 /// Stands between a table's name and a number in the names of keys that have none of their own.
 const GIVEN: &str = "_ibfk_";
-
-/// Error 1005 with InnoDB's number for a foreign key that can't be.
-fn cant_create(def: &TableDef, number: u16) -> SqlError {
-    let what = match number {
-        121 => "Duplicate key on write or update",
-        _ => "Foreign key constraint is incorrectly formed",
-    };
-    errors::CANT_CREATE_TABLE.text(format!(
-        "Can't create table `{}`.`{}` (errno: {number} \"{what}\")",
-        def.db, def.name
-    ))
-}
 
 fn column<'d>(def: &'d TableDef, name: &str) -> Option<(usize, &'d ColumnDef)> {
     def.columns
@@ -82,6 +73,7 @@ impl Run<'_> {
         def: &mut TableDef,
         specs: &[ForeignKeySpec],
         added: &[IndexSpec],
+        making: Making,
     ) -> SqlResult<()> {
         if specs.is_empty() {
             return Ok(());
@@ -126,6 +118,7 @@ impl Run<'_> {
             def.indexes.iter_mut().for_each(|i| i.implied = false);
             return Ok(());
         }
+        let own = def.foreign_keys.len();
         for s in specs {
             self.env.check_interrupt()?;
             let name = match s.name.as_ref().or(s.index.as_ref()) {
@@ -135,7 +128,7 @@ impl Run<'_> {
                     format!("{}{GIVEN}{}", def.name, number - 1)
                 }
             };
-            let key = self.foreign_key(def, s, name)?;
+            let key = self.foreign_key(def, s, name, (making, own))?;
             def.foreign_keys.push(key);
         }
         def.foreign_keys.sort_by(|a, b| a.name.cmp(&b.name));
@@ -192,84 +185,123 @@ impl Run<'_> {
         Ok(())
     }
 
+    /// A key as the statement has it. `own`: the keys that the table had before.
     fn foreign_key(
         &self,
         def: &TableDef,
         s: &ForeignKeySpec,
         name: String,
+        (making, own): (Making, usize),
     ) -> SqlResult<ForeignKeyDef> {
-        let parent_db = s.parent.db.clone().unwrap_or_else(|| def.db.clone());
-        let taken = |k: &ForeignKeyDef| k.name.eq_ignore_ascii_case(&name);
-        if def.foreign_keys.iter().any(taken)
-            || self
-                .catalog
-                .tables(&def.db)
-                .filter(|t| t.def.name != def.name)
-                .any(|t| t.def.foreign_keys.iter().any(taken))
-        {
-            return Err(cant_create(def, 121));
+        let mut key = self.wanted(def, s, name);
+        let taken = |k: &ForeignKeyDef| k.name.eq_ignore_ascii_case(&key.name);
+        let at = def.foreign_keys.iter().position(taken);
+        if making == Making::InPlace && at.is_some_and(|at| at < own) {
+            let name = full_name(def, &key.name);
+            return Err(errors::DUP_CONSTRAINT_NAME.with([&"FOREIGN KEY", &name]));
         }
-        let refused = || cant_create(def, 150);
-        let names = |names: &[String]| -> Vec<String> {
-            names
-                .iter()
-                .filter_map(|n| column(def, n).map(|(_, c)| c.name.clone()))
-                .collect()
-        };
-        let mut key = ForeignKeyDef {
-            name,
-            columns: names(&s.columns),
-            parent_db,
-            parent: s.parent.name.clone(),
-            parent_columns: s.parent_columns.clone(),
-            on_delete: s.on_delete,
-            on_update: s.on_update,
-        };
+        let lacks = |lack: &Lack| self.lacks((def, s), &key, making, lack);
         for c in &s.columns {
             let Some((_, c)) = column(def, c) else {
-                return Err(refused());
+                return Err(lacks(&Lack::Column(c.clone())));
             };
-            let sets_null = [s.on_delete, s.on_update].contains(&ForeignAction::SetNull);
-            if sets_null && !c.nullable {
-                return Err(refused());
-            }
             changes_generated(s, c)?;
         }
-        let own = key.parent_db == def.db && key.parent == def.name;
-        let parent = match self.catalog.table(&key.parent_db, &key.parent) {
-            _ if own => def,
-            // One of another engine is none that a key may refer to.
-            Some(t) if self.env.foreign_key_checks && t.def.declared.is_some() => {
-                return Err(refused());
-            }
-            Some(t) => &t.def,
-            None if self.env.foreign_key_checks => return Err(refused()),
-            None => return Ok(key),
-        };
-        if key.parent_columns.is_empty() {
-            return Err(refused());
+        let whole = positions(def, &key.columns).unwrap_or_default();
+        if let Err(why) = index_beginning(def, &whole, |_| true) {
+            return Err(lacks(&Lack::OwnIndex(why == NoIndex::Prefix)));
         }
-        fits(def, &key, parent).ok_or_else(refused)?;
-        let whole = positions(def, &key.columns)
-            .is_some_and(|c| def.indexes.iter().any(|i| begins_with(i, &c)));
-        if !whole {
-            return Err(refused());
+        if let Some(parent) = self.parent_of(def, &key).map_err(|l| lacks(&l))? {
+            let named = self.fitting(def, &key, parent.def(def), making);
+            key.parent_columns = named.map_err(|l| lacks(&l))?;
         }
-        key.parent_columns = key
-            .parent_columns
-            .iter()
-            .filter_map(|n| column(parent, n).map(|(_, c)| c.name.clone()))
-            .collect();
+        if at.is_some_and(|at| at >= own) && making != Making::InPlace {
+            return Err(self.lacks((def, s), &key, making, &Lack::OwnName));
+        }
+        let others = self.catalog.tables(&def.db);
+        let mut others = others.filter(|t| t.def.name != def.name);
+        let taken = |k: &ForeignKeyDef| k.name.eq_ignore_ascii_case(&key.name);
+        if at.is_some() || others.any(|t| t.def.foreign_keys.iter().any(taken)) {
+            return Err(self.name_taken(def, &key, making));
+        }
         Ok(key)
+    }
+
+    /// What the statement says. Without columns the key refers to those of the same names.
+    fn wanted(&self, def: &TableDef, s: &ForeignKeySpec, name: String) -> ForeignKeyDef {
+        let names = (s.columns.iter()).filter_map(|n| column(def, n).map(|(_, c)| c.name.clone()));
+        let columns: Vec<String> = names.collect();
+        ForeignKeyDef {
+            name,
+            parent_db: s.parent.db.clone().unwrap_or_else(|| def.db.clone()),
+            parent: s.parent.name.clone(),
+            parent_columns: match s.parent_columns.is_empty() {
+                true => columns.clone(),
+                false => s.parent_columns.clone(),
+            },
+            columns,
+            on_delete: s.on_delete,
+            on_update: s.on_update,
+        }
+    }
+
+    /// The table that a key refers to, which need not be there if nothing is checked.
+    fn parent_of(&self, def: &TableDef, key: &ForeignKeyDef) -> Result<Option<Parent>, Lack> {
+        if key.parent_db == def.db && key.parent == def.name {
+            return Ok(Some(Parent::Own));
+        }
+        let checks = self.env.foreign_key_checks;
+        match self.catalog.table(&key.parent_db, &key.parent) {
+            // One of another engine is none that a key may refer to.
+            Some(t) if checks && t.def.declared.is_some() => Err(Lack::Parent),
+            Some(t) => Ok(Some(Parent::Other(t.clone()))),
+            None if checks => Err(Lack::Parent),
+            None => Ok(None),
+        }
+    }
+
+    /// The columns that a key refers to, as their table calls them.
+    fn fitting(
+        &self,
+        def: &TableDef,
+        key: &ForeignKeyDef,
+        parent: &TableDef,
+        making: Making,
+    ) -> Result<Vec<String>, Lack> {
+        let unknown = |n: &&String| column(parent, n).is_none();
+        if let Some(name) = key.parent_columns.iter().find(unknown) {
+            return Err(Lack::Column(name.clone()));
+        }
+        fits(def, key, parent).map_err(Lack::ParentIndex)?;
+        let sets_null = [key.on_delete, key.on_update].contains(&ForeignAction::SetNull);
+        let cascades = key.on_update == ForeignAction::Cascade
+            && making != Making::InPlace
+            && store_mode(self.env, false, false).strict;
+        for (own, parents) in key.columns.iter().zip(&key.parent_columns) {
+            let nullable = |def, name| column(def, name).is_some_and(|(_, c)| c.nullable);
+            if nullable(def, own) {
+                continue;
+            }
+            if sets_null {
+                return Err(Lack::Null(own.clone()));
+            }
+            if cascades && nullable(parent, parents) {
+                return Err(Lack::NullOfCascade);
+            }
+        }
+        let names = key.parent_columns.iter();
+        Ok(names
+            .filter_map(|n| column(parent, n).map(|(_, c)| c.name.clone()))
+            .collect())
     }
 
     /// A table that comes into being: the keys that wait for it must fit.
     pub(super) fn fits_children(&self, def: &TableDef) -> SqlResult<()> {
         for (child, number) in self.catalog.references_to(&def.db, &def.name) {
             if self.env.foreign_key_checks
-                && fits(&child.def, &child.def.foreign_keys[number], def).is_none()
+                && fits(&child.def, &child.def.foreign_keys[number], def).is_err()
             {
-                return Err(cant_create(def, 150));
+                return Err(cant_create(def, 150, self.env));
             }
         }
         Ok(())
@@ -323,17 +355,28 @@ fn quoted(names: &[String]) -> String {
         .join(", ")
 }
 
-/// The referenced columns exist, begin an index and have the right types.
-fn fits(def: &TableDef, key: &ForeignKeyDef, parent: &TableDef) -> Option<()> {
-    let columns = positions(parent, &key.parent_columns)?;
-    parent.indexes.iter().find(|i| begins_with(i, &columns))?;
-    for (own, at) in key.columns.iter().zip(&columns) {
-        let (_, own) = column(def, own)?;
-        if !comparable(own, &parent.columns[*at]) {
-            return None;
+/// The table that a key refers to: the one that has it, or another.
+enum Parent {
+    Own,
+    Other(Arc<Table>),
+}
+
+impl Parent {
+    fn def<'d>(&'d self, own: &'d TableDef) -> &'d TableDef {
+        match self {
+            Parent::Own => own,
+            Parent::Other(t) => &t.def,
         }
     }
-    Some(())
+}
+
+/// The referenced columns exist, begin an index and have the right types.
+fn fits(def: &TableDef, key: &ForeignKeyDef, parent: &TableDef) -> Result<(), NoIndex> {
+    let columns = positions(parent, &key.parent_columns).ok_or(NoIndex::Missing)?;
+    index_beginning(parent, &columns, |at| {
+        column(def, &key.columns[at])
+            .is_some_and(|(_, own)| comparable(own, &parent.columns[columns[at]]))
+    })
 }
 
 /// Makes the foreign keys that refer to a table, by database and name, refer to it by its new ones.
@@ -364,6 +407,9 @@ struct Altered<'a> {
     checks: bool,
     /// ALGORITHM=COPY was asked for, which has errors of its own.
     copies: bool,
+    /// Values that a column does not take are errors.
+    strict: bool,
+    catalog: &'a Catalog,
 }
 
 impl Altered<'_> {
@@ -406,6 +452,7 @@ impl Altered<'_> {
         let old = self.old;
         let mut keys = new.foreign_keys.clone();
         for key in &mut keys {
+            let cascades = self.cascading_null(key);
             for name in &mut key.columns {
                 let Some((at, to)) = self.moved(new, name) else {
                     if self.copies || !self.checks {
@@ -419,7 +466,8 @@ impl Altered<'_> {
                     return Err(needed(gone.map_or(name.as_str(), |i| &i.name)));
                 };
                 let sets_null = [key.on_delete, key.on_update].contains(&ForeignAction::SetNull);
-                if sets_null && old.columns[at].nullable && !new.columns[to].nullable {
+                let gets_null = sets_null || cascades.iter().any(|n| same(n, name));
+                if gets_null && old.columns[at].nullable && !new.columns[to].nullable {
                     return Err(errors::FK_COLUMN_NOT_NULL.with([&name, &key.name]));
                 }
                 if self.is_stored_otherwise(new, (at, to)) {
@@ -432,9 +480,30 @@ impl Altered<'_> {
         Ok(keys)
     }
 
+    /// The columns of a key that may get NULL by ON UPDATE CASCADE, which strict modes don't have in a column that is NOT NULL.
+    fn cascading_null(&self, key: &ForeignKeyDef) -> Vec<String> {
+        if !self.strict || key.on_update != ForeignAction::Cascade {
+            return Vec::new();
+        }
+        let parent = self.catalog.table(&key.parent_db, &key.parent);
+        let nullable = |name: &String| {
+            let parents = parent.and_then(|t| column(&t.def, name));
+            parents.is_some_and(|(_, c)| c.nullable)
+        };
+        let pairs = key.columns.iter().zip(&key.parent_columns);
+        let pairs = pairs.filter(|(_, parents)| nullable(parents));
+        pairs.map(|(own, _)| own.clone()).collect()
+    }
+
+    /// Whether a column that may be NULL from now on would send NULL to a column that is NOT NULL.
+    fn sends_null(&self, key: &ForeignKeyDef, child: &TableDef, at: usize) -> bool {
+        let takes = |name| column(child, name).is_none_or(|(_, c)| c.nullable);
+        self.strict && key.on_update == ForeignAction::Cascade && !takes(&key.columns[at])
+    }
+
     /// Whether a key of another table allows what becomes of the columns that it refers to. Errors 1829 and 1833.
     fn check_child(&self, new: &TableDef, child: &TableDef, key: &ForeignKeyDef) -> SqlResult<()> {
-        for name in &key.parent_columns {
+        for (number, name) in key.parent_columns.iter().enumerate() {
             let Some((at, to)) = self.moved(new, name) else {
                 let index = self.lost_index(new, &key.parent_columns);
                 // A primary key that loses a column is made anew by a copy.
@@ -448,7 +517,9 @@ impl Altered<'_> {
                     quote_ident(&child.name)
                 )));
             };
-            if self.is_stored_otherwise(new, (at, to)) {
+            let loosened = !self.old.columns[at].nullable && new.columns[to].nullable;
+            let sends_null = loosened && self.sends_null(key, child, number);
+            if sends_null || self.is_stored_otherwise(new, (at, to)) {
                 self.not_renamed(new, (at, to))?;
                 return Err(errors::FK_COLUMN_CANNOT_CHANGE_CHILD.text(format!(
                     "Cannot change column '{name}': used in a foreign key constraint '{}' of table '{}.{}'",
@@ -513,13 +584,15 @@ pub(super) fn after_alter(
     old: &TableDef,
     new: &mut TableDef,
     sources: &[Option<usize>],
-    (checks, copies): (bool, bool),
+    (env, copies): (&StatementEnv, bool),
 ) -> SqlResult<Vec<CatalogChange>> {
     let altered = Altered {
         old,
         sources,
-        checks,
+        checks: env.foreign_key_checks,
         copies,
+        strict: store_mode(env, false, false).strict,
+        catalog,
     };
     let own = |k: &&ForeignKeyDef| (&k.parent_db, &k.parent) == (&old.db, &old.name);
     for key in new.foreign_keys.iter().filter(own) {

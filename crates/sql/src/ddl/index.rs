@@ -3,7 +3,7 @@
 use crate::ast::{AlterAction, DropKind, IndexSpec, TableElements};
 use crate::ddl::comment::{Commented, comment};
 use crate::ddl::functional::INDEX_NAME;
-use crate::ddl::key_part::part_bytes;
+use crate::ddl::key_part::{TINY, is_tiny, part_bytes};
 use crate::ddl::period;
 use crate::ddl::run::Run;
 use crate::env::StatementEnv;
@@ -315,6 +315,7 @@ pub(super) fn prefix_of(
         Some(_) if !ty.is_string() || ty.is_member() => Err(wrong()),
         Some(p) if !long && u64::from(p) > full => Err(wrong()),
         Some(p) if !long && u64::from(p) == full => Ok(None),
+        Some(p) if is_tiny(ty) && p > u32::from(TINY) => Ok(Some(TINY)),
         Some(p) if p > max && limit != Limit::Ignore => cut(max, limit, env),
         Some(p) => match u16::try_from(p) {
             Ok(p) => Ok(Some(p)),
@@ -323,6 +324,7 @@ pub(super) fn prefix_of(
         None if long || (ty.is_string() && !ty.is_member() && full > u64::from(max)) => match limit
         {
             Limit::Ignore => Ok(None),
+            _ if is_tiny(ty) => Ok(Some(TINY)),
             _ => cut(max, limit, env),
         },
         None => Ok(None),

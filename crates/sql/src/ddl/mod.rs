@@ -2,6 +2,7 @@
 
 mod alter;
 mod alter_text;
+mod alter_way;
 mod column;
 mod comment;
 mod constraint;
@@ -11,6 +12,7 @@ mod database;
 mod drop;
 mod engine_limits;
 mod foreign;
+mod foreign_refused;
 mod functional;
 mod index;
 mod key_part;

@@ -218,7 +218,7 @@ impl<'a> Copy<'a> {
                         "a new AUTO_INCREMENT column that counts in groups of rows",
                     ));
                 }
-                None if c.auto_increment => Maker::Number,
+                None if c.auto_increment && !c.nullable => Maker::Number,
                 None => match first_value(run, &new, i, &mode) {
                     Ok(v) => Maker::Const(v),
                     Err(e) => Maker::Refuse(e),
@@ -279,7 +279,7 @@ impl<'a> Copy<'a> {
                 _ if c.generated.is_some() => Maker::Later,
                 Some(f) => Maker::Convert(*f),
                 None if matches!(c.default, DefaultDef::Expr(_)) => Maker::Later,
-                None if c.auto_increment => Maker::Number,
+                None if c.auto_increment && !c.nullable => Maker::Number,
                 None if has_no_default(c) && mode.strict => Maker::Refuse(no_default(&c.name)),
                 None => match first_value(run, &new, i, &mode) {
                     Ok(v) => Maker::Const(v),
@@ -349,7 +349,8 @@ impl<'a> Copy<'a> {
             })
             .collect();
         if let Some(c) = self.new.auto_increment {
-            fill.observe_auto_increment(&self.new, auto_number(values[c]));
+            let number = auto_number(values[c]);
+            fill.observe_auto_increment(&self.new, number, self.run.env.auto_increment);
         }
         let image = self.new.row(&values)?;
         if let Some(v) = &mut self.verifier {
@@ -448,7 +449,7 @@ impl<'a> Copy<'a> {
 
     /// The next AUTO_INCREMENT value, for a column.
     fn number(&self, fill: &mut TableFill<'_>, column: usize) -> Result<Value, EngineError> {
-        let n = Value::UInt(fill.next_auto_increment(&self.new)?);
+        let n = Value::UInt(fill.next_auto_increment(&self.new, self.run.env.auto_increment)?);
         let target = store_target(&self.new, column);
         let mut quiet = WarnWith(|_| ());
         Ok(store(

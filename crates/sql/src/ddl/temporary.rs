@@ -149,6 +149,8 @@ impl Run<'_> {
                 "Create  table `{db}`.`{name}` with foreign key constraint failed. Temporary tables can't have foreign key constraints."
             ),
         );
+        self.env
+            .warn_behind(errors::CANNOT_ADD_FOREIGN_KEY.with([&name]));
         errors::CANT_CREATE_TABLE.text(format!(
                 "Can't create table `{db}`.`{name}` (errno: 150 \"Foreign key constraint is incorrectly formed\")"
             ))

@@ -3,9 +3,11 @@
 use crate::StatementEnv;
 use crate::ddl::column::{check_invisible, checked_default};
 use crate::ddl::key_part::part_bytes;
+use crate::env::VariableScope;
 use crate::quote::quote_ident;
 use narwal_engine::{ColumnDef, DefaultDef, IndexDef, IndexMethod, TableDef};
-use narwal_types::{SqlResult, TypeKind, errors};
+use narwal_types::errors::codes;
+use narwal_types::{SqlError, SqlResult, TypeKind, errors};
 
 /// Most bytes of a definition in MariaDB's files, and those that are none of columns, as tables of many sizes have shown.
 const MAX_DEFINITION: usize = 65_535;
@@ -14,12 +16,13 @@ const HEAD: usize = 289;
 /// Checks a definition.
 ///
 /// # Errors
-/// 1166 for columns that InnoDB has itself, 1117 for more of names, members, comments and expressions than there is room for, 1826 for a CHECK that is called as another constraint, 4169 and 1901 for an AUTO_INCREMENT column in a unique key that is
+/// 1166 for columns that InnoDB has itself, 1280 for such an index, 1173 for a table without a key where one has to be, 1117 for more of names, members, comments and expressions than there is room for, 1826 for a CHECK that is called as another constraint, 4169 and 1901 for an AUTO_INCREMENT column in a unique key that is
 /// kept as a hash, 4174 for a key that rows are found by and that is IGNORED, 4108 for an INVISIBLE column without a value,
 /// 1067 for a default that the `sql_mode` does not have, 1709 for a key that the row format has no place for.
 pub(super) fn check(def: &TableDef, env: &StatementEnv) -> SqlResult<()> {
     check_names(def)?;
     check_columns(def)?;
+    check_keys(def, env)?;
     if HEAD + def.columns.iter().map(room).sum::<usize>() > MAX_DEFINITION {
         return Err(errors::TOO_MANY_FIELDS.text("Table definition is too large"));
     }
@@ -46,6 +49,42 @@ fn check_columns(def: &TableDef) -> SqlResult<()> {
             Err(errors::WRONG_COLUMN_NAME.with([&c.name]))
         }
         _ => Ok(()),
+    }
+}
+
+/// InnoDB's name of the index that rows without a key stand by.
+const CLUSTERED: &str = "GEN_CLUST_INDEX";
+
+/// Error 1280 for an index that is called so, and 1173 under `innodb_force_primary_key` for a table without a key.
+fn check_keys(def: &TableDef, env: &StatementEnv) -> SqlResult<()> {
+    if def.declared.is_some() || def.merge.is_some() || def.sequence {
+        return Ok(());
+    }
+    if (def.indexes.iter()).any(|i| i.name.eq_ignore_ascii_case(CLUSTERED)) {
+        env.warn(
+            codes::WRONG_NAME_FOR_INDEX,
+            format!(
+                "Cannot Create Index with name '{CLUSTERED}'. The name is reserved for the system default primary index."
+            ),
+        );
+        return Err(errors::WRONG_NAME_FOR_INDEX.with([&CLUSTERED]));
+    }
+    let filled = |i: &IndexDef| (i.columns.iter()).all(|p| !def.columns[p.column].nullable);
+    if (def.indexes.iter()).any(|i| i.unique && filled(i)) {
+        return Ok(());
+    }
+    let forced = env.system_variable(VariableScope::Global, "innodb_force_primary_key");
+    match forced.is_ok_and(|v| v.to_text() == "1") {
+        true => Err(errors::REQUIRES_PRIMARY_KEY.plain()),
+        false => Ok(()),
+    }
+}
+
+/// Behind an index that CREATE TABLE can't have stands what InnoDB made of it.
+pub(super) fn told_by_engine(e: &SqlError, env: &StatementEnv) {
+    if e.code == codes::WRONG_NAME_FOR_INDEX {
+        let text = "Got error 124 \"Wrong index given to a function\" from storage engine InnoDB";
+        env.warn_behind(errors::GET_ERRNO.with([&text]));
     }
 }
 

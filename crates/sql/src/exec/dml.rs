@@ -3,7 +3,7 @@
 use super::portion::Cuts;
 use super::row_list::RowList;
 use super::select::limit_of;
-use super::storer::{Cell, Storer, duplicate, ignorable, number_value, patched, touch};
+use super::storer::{Cell, Storer, duplicate, ignorable, keeps_null, number_value, patched, touch};
 use super::value_bytes::{put_bytes, take_bytes};
 use super::value_list::ValueList;
 use super::write::{
@@ -289,7 +289,7 @@ impl UpdatePlan {
             && self.sets.iter().any(|s| s.column == c)
         {
             // InnoDB does not raise the counter here, and a later INSERT then fails with 1062; we do raise it.
-            observe(txn, table, c, &new)?;
+            observe(txn, table, c, &new, ctx.env)?;
         }
         // The image is only needed again to name a duplicate key, which only a table with a unique key can give.
         let image = needs_copy(table).then(|| new.clone());
@@ -339,9 +339,10 @@ pub(super) fn observe(
     table: &Arc<Table>,
     column: usize,
     row: &[u8],
+    env: &StatementEnv,
 ) -> SqlResult<()> {
     let number = auto_number(table.layout.column(row, column)?);
-    txn.observe_auto_increment(table, number);
+    txn.observe_auto_increment(table, number, env.auto_increment);
     Ok(())
 }
 
@@ -997,9 +998,16 @@ impl<'p> Inserter<'p> {
                     table.layout.encode(&refs, &mut image)?;
                     Ok(image)
                 };
-                self.auto_increment(txn, &storer, (c, given), &so_far)?
+                // NULL that stays counts as a number of its own under this mode.
+                match given_null && keeps_null(table, c) && self.no_auto_zero() {
+                    true => Cell::Ref(ValueRef::Null),
+                    false => self.auto_increment(txn, &storer, (c, given), &so_far)?,
+                }
             };
-            cells[c] = Some(number);
+            cells[c] = match auto_null && keeps_null(table, c) {
+                true => Some(Cell::Ref(ValueRef::Null)),
+                false => Some(number),
+            };
         }
         let refs: SmallVec<[ValueRef<'_>; 12]> = (cells.iter())
             .map(|c| c.as_ref().map_or(ValueRef::Null, Cell::as_ref))
@@ -1093,7 +1101,7 @@ impl<'p> Inserter<'p> {
         let plan = self.plan;
         let layout = &plan.table.layout;
         if let Some((c, true, null)) = auto {
-            cells[c] = Some(match null {
+            cells[c] = Some(match null || keeps_null(&plan.table, c) {
                 true => Cell::Ref(ValueRef::Null),
                 false => storer.convert(c, Cell::Ref(ValueRef::Int(0)))?,
             });
@@ -1117,12 +1125,23 @@ impl<'p> Inserter<'p> {
             };
             let now = now.column(0, c)?.to_value();
             let unset = draw && matches!(now, Value::Int(0) | Value::UInt(0));
+            let stays = now.is_null() && keeps_null(&plan.table, c);
             let given = if unset { Value::Null } else { now };
             let now = || Ok(image.clone());
             let number = self.auto_increment(txn, storer, (c, Cell::Own(given)), &now)?;
+            let number = if stays {
+                Cell::Ref(ValueRef::Null)
+            } else {
+                number
+            };
             image = patched(layout, &image, &[(c, number)])?;
         }
         storer.complete(image, false, !self.reserved.checked)
+    }
+
+    /// Only NULL and DEFAULT draw numbers, not 0.
+    fn no_auto_zero(&self) -> bool {
+        self.ctx.env.sql_mode.has(SqlMode::NO_AUTO_VALUE_ON_ZERO)
     }
 
     /// Generates the value of a column, or notes the given one. `row`: the row at hand, with 0 for its number.
@@ -1134,7 +1153,7 @@ impl<'p> Inserter<'p> {
         row: &dyn Fn() -> SqlResult<Vec<u8>>,
     ) -> SqlResult<Cell<'v>> {
         let table = &self.plan.table;
-        let no_zero = self.ctx.env.sql_mode.has(SqlMode::NO_AUTO_VALUE_ON_ZERO);
+        let no_zero = self.no_auto_zero();
         let given = match v.as_ref() {
             ValueRef::Null => None,
             ValueRef::Int(0) | ValueRef::UInt(0) if !no_zero => None,
@@ -1164,7 +1183,10 @@ impl<'p> Inserter<'p> {
         }
         let n = self.reserved.next;
         let number = number_value(table, column, n, self.row_no)?;
-        self.reserved.next = n.saturating_add(self.reserved.step);
+        self.reserved.next = match self.reserved.forced {
+            true => self.ctx.env.auto_increment.first_from(n.saturating_add(1)),
+            false => n.saturating_add(self.reserved.step),
+        };
         self.reserved.left -= 1;
         self.reserved.drawn = n;
         if self.reserved.forced {
@@ -1265,8 +1287,9 @@ impl<'p> Inserter<'p> {
                 // the log sees an update then); an equal row in its place is one affected row.
                 self.give_back(txn, &image)?;
                 self.inserted(txn);
-                if old[..] != image[..] {
-                    change_row(txn, table, &existing_pk, &old, image, env)?;
+                let differs = old[..] != image[..];
+                replace_by_piece(txn, table, (&existing_pk, &old), image, env)?;
+                if differs {
                     self.affected += 1;
                 } else if table.def.declared.is_some() {
                     // Other engines do not look whether it is equal.
@@ -1291,7 +1314,8 @@ impl<'p> Inserter<'p> {
     fn observe_given(&mut self, txn: &mut Transaction) {
         let n = std::mem::take(&mut self.reserved.given);
         if n > 0 {
-            txn.observe_auto_increment(&self.plan.table, n);
+            let steps = self.ctx.env.auto_increment;
+            txn.observe_auto_increment(&self.plan.table, n, steps);
             if n >= self.reserved.next {
                 // Values reserved before may now be in use.
                 self.reserved.left = 0;
@@ -1371,7 +1395,7 @@ impl<'p> Inserter<'p> {
             c.test(table, &new, self.ctx)?;
         }
         if let Some(c) = table.auto_increment {
-            observe(txn, table, c, &new)?;
+            observe(txn, table, c, &new, env)?;
         }
         self.note_existing(&new)?;
         self.give_back(txn, &new)?;

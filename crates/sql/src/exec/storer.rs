@@ -587,6 +587,11 @@ pub(super) fn ignorable(e: &SqlError) -> bool {
     )
 }
 
+/// Whether an AUTO_INCREMENT column takes NULL (`AUTO_INCREMENT NULL`): NULL then draws a number and stays NULL.
+pub(super) fn keeps_null(table: &Table, column: usize) -> bool {
+    table.def.columns[column].nullable
+}
+
 /// An AUTO_INCREMENT value as the column holds it.
 pub(super) fn number_value(table: &Table, column: usize, n: u64, row_no: u64) -> SqlResult<Value> {
     // The last number is never given: behind it there is none to note.

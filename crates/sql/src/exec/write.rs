@@ -108,11 +108,15 @@ pub fn replace_by_piece(
     new: Vec<u8>,
     env: &StatementEnv,
 ) -> SqlResult<Option<Taken>> {
-    let image = new.clone();
-    let done = taken(txn.update(table, pk, old, new))?;
-    if let (None, Some(p)) = (&done, env.triggers(table, false, RowEvent::Insert)) {
+    let inserted = env.triggers(table, false, RowEvent::Insert);
+    let image = inserted.is_some().then(|| new.clone());
+    let done = match new[..] == old[..] {
+        true => None,
+        false => taken(txn.update(table, pk, old, new))?,
+    };
+    if let (None, Some(p)) = (&done, inserted) {
         p.fire(
-            &after(table, RowEvent::Insert, None, Some(&image)),
+            &after(table, RowEvent::Insert, None, image.as_deref()),
             txn,
             env,
         )?;

@@ -253,7 +253,7 @@ impl WriteJoinPlan {
         if let Some(c) = table.auto_increment
             && target.sets.iter().any(|s| s.0 == c)
         {
-            observe(txn, table, c, &new)?;
+            observe(txn, table, c, &new, ctx.env)?;
         }
         let differs = new[..] != old[..];
         update_row(txn, table, pk, &old, new, ctx.env)?;

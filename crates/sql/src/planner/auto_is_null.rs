@@ -43,5 +43,5 @@ fn numbers_itself(e: &Expr, sources: &[Source]) -> bool {
         let column = column.checked_sub(source.base)?;
         source.table.columns().get(column)
     });
-    column.is_some_and(|c| c.auto_increment) && !e.ty.nullable
+    column.is_some_and(|c| c.auto_increment && (c.nullable || !e.ty.nullable))
 }

@@ -1130,7 +1130,7 @@ impl Parser<'_> {
         }))
     }
 
-    /// SETVAL(s, n [, used [, round]])
+    /// SETVAL(s, n [, used [, round]]); used is a number, TRUE or FALSE.
     fn setval_call(&mut self) -> SqlResult<Expr> {
         self.bump();
         self.bump();
@@ -1143,6 +1143,8 @@ impl Parser<'_> {
         let digits = self.digits_of_int()?;
         let value = if minus { format!("-{digits}") } else { digits };
         let used = match self.eat_tok(Tok::Comma) {
+            true if self.eat(Kw::TRUE) => Some("1".to_string()),
+            true if self.eat(Kw::FALSE) => Some("0".to_string()),
             true => Some(self.digits_of_int()?),
             false => None,
         };

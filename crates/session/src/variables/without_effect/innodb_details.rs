@@ -1,6 +1,6 @@
 //! Variables: details of InnoDB that Narwal's store does not have.
 
-use super::super::def::Effect::{Fixed, Inert, Startup};
+use super::super::def::Effect::{Inert, Startup};
 use super::super::def::Kind::{Bool, Double, Enum, Text, UInt};
 use super::super::def::Scope::{Both, Global};
 use super::super::def::{AtStart, VariableDef, row, rows};
@@ -77,7 +77,6 @@ pub(in super::super) static ROWS: &[VariableDef] = rows![
     "innodb_fill_factor" Global UInt(10, 100, 1), "100" Inert "InnoDB: fill factor.";
     "innodb_flushing_avg_loops" Global UInt(1, 1000, 1), "30" Inert "InnoDB: flushing avg loops.";
     "innodb_flush_sync" Global Bool, "ON" Inert "InnoDB: flush sync.";
-    "innodb_force_primary_key" Global Bool, "OFF" Fixed "InnoDB: force primary key.";
     "innodb_force_recovery" Global UInt(0, 6, 1), "0" Startup "InnoDB: force recovery."
         .at_start(AtStart::Refused("narwal repair is for damaged folders"));
     "innodb_ft_aux_table" Global Text, "" Inert "InnoDB: full text aux table." .null() .check(no_table);
@@ -96,9 +95,6 @@ pub(in super::super) static ROWS: &[VariableDef] = rows![
         "InnoDB: full text total cache size.";
     "innodb_ft_user_stopword_table" Both Text, "" Inert "InnoDB: full text user stopword table." .null() .check(no_table);
     "innodb_immediate_scrub_data_uncompressed" Global Bool, "OFF" Inert "InnoDB: immediate scrub data uncompressed.";
-    "innodb_instant_alter_column_allowed" Global Enum(&["never", "add_last", "add_drop_reorder"]),
-        "add_drop_reorder" Inert
-        "InnoDB: instant alter column allowed.";
     "innodb_linux_aio" Global Enum(&["auto", "io_uring", "aio"]), "auto" Startup "InnoDB: linux AIO.";
     "innodb_log_checkpoint_now" Global Bool, "OFF" Inert "InnoDB: log checkpoint now.";
     "innodb_log_file_buffering" Global Bool, "OFF" Inert "InnoDB: log file buffering.";

@@ -157,8 +157,8 @@ fn attribute(a: ColumnAttribute, spec: &mut ColumnSpec, keys: &mut Keys) -> SqlR
     match a {
         ColumnAttribute::Null => {
             spec.implicit = false;
-            // What stands last counts.
-            def.nullable = !def.auto_increment;
+            // What stands last counts, also behind AUTO_INCREMENT: such a column numbers rows and keeps NULL.
+            def.nullable = true;
         }
         ColumnAttribute::NotNull => {
             def.nullable = false;

@@ -1,0 +1,25 @@
+-- How long keys may be together, and keys over TINYBLOB and TINYTEXT.
+create table k1 (a tinyint, b varchar(3071) , key(a,b));
+create table k2 (a smallint, b varchar(3071) , key(a,b));
+create table k3 (a date, b varchar(3069) , key(a,b));
+create table k4 (a date, b varchar(3070) , key(a,b));
+create table k5 (a datetime, b varchar(3067) , key(a,b));
+create table k6 (a datetime(6), b varchar(3065) , key(a,b));
+create table k7 (a decimal(10,2), b varchar(3067) , key(a,b));
+create table k8 (a enum('a','b'), b varchar(3071) , key(a,b));
+create table k9 (a bit(9), b varchar(3070) , key(a,b));
+create table k10 (a uuid, b varchar(3056) , key(a,b));
+create table k11 (a inet6, b varchar(3057) , key(a,b));
+create table tt (a tinytext, b tinyblob, key(a), key(b));
+show create table tt;
+create table tt2 (a tinytext charset utf8mb4, key(a(300)));
+show create table tt2;
+create table tt3 (a tinyblob not null, primary key(a(256)));
+show create table tt3;
+create table tt4 (a blob, key(a));
+create table tt5 (a tinyblob, b int, key(a,b));
+show create table tt5;
+create table b2 (A int, B blob, C blob, D blob, E blob, PRIMARY KEY (B(767), C(767), D(767), E(767), A));
+create table b4 (A int, B blob, C blob, D blob, E blob, KEY (B(767), C(767), D(767), E(768), A));
+create table b8 (B varchar(767), C varchar(767), D varchar(767), E varchar(767), a int, key(b,c,d,e,a));
+create table b9 (B varchar(767), C varchar(767), D varchar(767), E varchar(767), a bigint, key(b,c,d,e,a));
