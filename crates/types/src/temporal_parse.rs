@@ -365,6 +365,31 @@ fn is_exponent(s: &[u8]) -> bool {
     digits.first().is_some_and(u8::is_ascii_digit)
 }
 
+/// The time of a text that may be a date with one: `Some(None)` if it is a wrong date, `None` if it is none.
+fn time_of_moment(s: &[u8], rounds: bool, allow_invalid: bool) -> Option<Option<Parsed<Time>>> {
+    let any = DateRules {
+        rounds,
+        allow_invalid,
+        ..DateRules::default()
+    };
+    match parse_datetime(s, any) {
+        Some(p) if p.has_time => {
+            let value = match allow_invalid {
+                true => p.value.time_of_day(),
+                false => p.value.as_time(),
+            };
+            Some(Some(Parsed {
+                value,
+                garbage: p.garbage,
+                has_time: true,
+            }))
+        }
+        // Not the year's hours.
+        None if begins_with_date(s) || is_date_and_more(s) => Some(None),
+        _ => None,
+    }
+}
+
 fn time_of_day(text: &[u8], rounds: bool, allow_invalid: bool) -> Option<Parsed<Time>> {
     let s = trim_start(text);
     let (neg, s) = match s {
@@ -386,28 +411,11 @@ fn time_of_day(text: &[u8], rounds: bool, allow_invalid: bool) -> Option<Parsed<
     if neg && is_date_and_more(s) {
         return None;
     }
-    if !neg && may_be_moment(s) {
-        let any = DateRules {
-            rounds,
-            allow_invalid,
-            ..DateRules::default()
-        };
-        match parse_datetime(s, any) {
-            Some(p) if p.has_time => {
-                let value = match allow_invalid {
-                    true => p.value.time_of_day(),
-                    false => p.value.as_time(),
-                };
-                return Some(Parsed {
-                    value,
-                    garbage: p.garbage,
-                    has_time: true,
-                });
-            }
-            // Not the year's hours.
-            None if begins_with_date(s) || is_date_and_more(s) => return None,
-            _ => {}
-        }
+    if !neg
+        && may_be_moment(s)
+        && let Some(found) = time_of_moment(s, rounds, allow_invalid)
+    {
+        return found;
     }
     let take = |s: &[u8]| s.iter().take_while(|b| b.is_ascii_digit()).count();
     let n = take(s);

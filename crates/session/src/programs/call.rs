@@ -60,6 +60,42 @@ struct Rights {
 }
 
 impl ClientSession {
+    /// Runs a statement that defines a program; gives others back.
+    fn run_definition(
+        &mut self,
+        p: ast::Program,
+        text: &str,
+        out: &mut dyn ResultSink,
+        more: bool,
+    ) -> Result<SqlResult<()>, ast::Program> {
+        Ok(match p {
+            ast::Program::Routine(r) => {
+                let counter = match r.returns {
+                    Some(_) => "Com_create_function",
+                    None => "Com_create_procedure",
+                };
+                self.define(counter, out, more, |s| s.create_routine(&r, text))
+            }
+            ast::Program::Trigger(t) => self.define("Com_create_trigger", out, more, |s| {
+                s.create_trigger(&t, text)
+            }),
+            ast::Program::Event(e) => {
+                self.define("Com_create_event", out, more, |s| s.create_event(&e, text))
+            }
+            ast::Program::AlterEvent(e) => {
+                self.define("Com_alter_event", out, more, |s| s.alter_event(&e, text))
+            }
+            ast::Program::Package(p) => {
+                let counter = match p.body {
+                    true => "Com_create_package_body",
+                    false => "Com_create_package",
+                };
+                self.define(counter, out, more, |s| s.create_package(&p, text))
+            }
+            p => return Err(p),
+        })
+    }
+
     /// Runs a statement of the language of stored programs.
     pub(crate) fn run_program(
         &mut self,
@@ -68,33 +104,9 @@ impl ClientSession {
         out: &mut dyn ResultSink,
         more: bool,
     ) -> SqlResult<()> {
-        let p = match p {
-            ast::Program::Routine(r) => {
-                let counter = match r.returns {
-                    Some(_) => "Com_create_function",
-                    None => "Com_create_procedure",
-                };
-                return self.define(counter, out, more, |s| s.create_routine(&r, text));
-            }
-            ast::Program::Trigger(t) => {
-                return self.define("Com_create_trigger", out, more, |s| {
-                    s.create_trigger(&t, text)
-                });
-            }
-            ast::Program::Event(e) => {
-                return self.define("Com_create_event", out, more, |s| s.create_event(&e, text));
-            }
-            ast::Program::AlterEvent(e) => {
-                return self.define("Com_alter_event", out, more, |s| s.alter_event(&e, text));
-            }
-            ast::Program::Package(p) => {
-                let counter = match p.body {
-                    true => "Com_create_package_body",
-                    false => "Com_create_package",
-                };
-                return self.define(counter, out, more, |s| s.create_package(&p, text));
-            }
-            p => p,
+        let p = match self.run_definition(p, text, out, more) {
+            Ok(done) => return done,
+            Err(p) => p,
         };
         let (counter, keeps) = match &p {
             ast::Program::Call(_) => ("Com_call_procedure", true),

@@ -161,6 +161,15 @@ fn may_be_delayed(i: &Insert, table: &Table) -> SqlResult<()> {
     }
 }
 
+/// As MariaDB: a column that ON DUPLICATE KEY UPDATE sets needs no default.
+fn need_no_default(sets: &[SetPlan], given: &[Option<usize>], defaults: &mut [DefaultValue]) {
+    for set in sets {
+        if let (None, DefaultValue::Missing(v)) = (given[set.column], &defaults[set.column]) {
+            defaults[set.column] = DefaultValue::Const(v.clone());
+        }
+    }
+}
+
 impl Resolver<'_> {
     pub(super) fn default_value(
         &self,
@@ -404,13 +413,7 @@ impl Resolver<'_> {
             &subqueries,
         )?;
         let on_update = Self::on_update(&table, &on_duplicate);
-        for set in &on_duplicate {
-            // As MariaDB: a column that ON DUPLICATE KEY UPDATE sets needs no default.
-            if let (None, DefaultValue::Missing(v)) = (given[set.column], &defaults[set.column]) {
-                defaults[set.column] = DefaultValue::Const(v.clone());
-            }
-        }
-        let on_duplicate_runs = on_duplicate.iter().any(|s| runs_each_row(&s.value));
+        need_no_default(&on_duplicate, &given, &mut defaults);
         let values_run =
             matches!(&rows, RowSource::Values(v) if v.iter().flatten().any(runs_each_row));
         Ok(InsertPlan {
@@ -425,7 +428,7 @@ impl Resolver<'_> {
             on_duplicate,
             selected: selected.map_or(0, |c| c.names().len()),
             on_update,
-            row_wise: on_duplicate_runs || values_run,
+            row_wise: values_run || on_duplicate.iter().any(|s| runs_each_row(&s.value)),
             subqueries: subqueries.into_plans(),
             number_unseen: table.auto_increment.is_some_and(|c| !written.shows(c)),
             numbered_with: match table.auto_increment {
