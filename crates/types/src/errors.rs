@@ -193,6 +193,8 @@ macro_rules! errors {
 errors! {
     WRITE: 2 = 3, b"HY000", "EE_WRITE",
         "Error {} a temporary file: {}";
+    TO_BIG_ROW: 1 = 139, b"HY000", "HA_ERR_TO_BIG_ROW",
+        "{}";
     CANNOT_ADD_FOREIGN: 1 = 150, b"HY000", "HA_ERR_CANNOT_ADD_FOREIGN",
         "{}";
     AUTOINC_ERANGE: 2 = 167, b"22003", "HA_ERR_AUTOINC_ERANGE",
@@ -981,6 +983,10 @@ errors! {
         "Your password does not satisfy the current policy requirements ({})";
     MUST_CHANGE_PASSWORD: 0 = 1820, b"HY000", "ER_MUST_CHANGE_PASSWORD",
         "You must SET PASSWORD before executing this statement";
+    FK_NO_INDEX_CHILD: 2 = 1821, b"HY000", "ER_FK_NO_INDEX_CHILD",
+        "Failed to add the foreign key constraint. Missing index for constraint '{}' in the foreign table '{}'";
+    FK_NO_INDEX_PARENT: 2 = 1822, b"HY000", "ER_FK_NO_INDEX_PARENT",
+        "Failed to add the foreign key constraint. Missing index for constraint '{}' in the referenced table '{}'";
     DUP_CONSTRAINT_NAME: 2 = 1826, b"HY000", "ER_DUP_CONSTRAINT_NAME",
         "Duplicate {} constraint name '{}'";
     PASSWORD_FORMAT: 0 = 1827, b"HY000", "ER_PASSWORD_FORMAT",
@@ -1030,7 +1036,7 @@ errors! {
         "Incorrect value '{64}' for option '{64}'";
     DATA_OVERFLOW: 1 = 1916, b"22003", "ER_DATA_OVERFLOW",
         "{}";
-    BAD_DATA: 1 = 1918, b"HY000", "ER_BAD_DATA",
+    BAD_DATA: 1 = 1918, b"22007", "ER_BAD_DATA",
         "{}";
     DYN_COL_WRONG_FORMAT: 0 = 1919, b"HY000", "ER_DYN_COL_WRONG_FORMAT",
         "Encountered illegal format of dynamic column string";
@@ -1276,6 +1282,8 @@ errors! {
         "Unknown compression method: {}";
     WRONG_NUMBER_OF_VALUES_IN_TVC: 0 = 4099, b"HY000", "ER_WRONG_NUMBER_OF_VALUES_IN_TVC",
         "The used table value constructor has a different number of values";
+    FIELD_REFERENCE_IN_TVC: 1 = 4100, b"HY000", "ER_FIELD_REFERENCE_IN_TVC",
+        "Field reference '{}' can't be used in table value constructor";
     WRONG_TYPE_FOR_PERCENTILE_FUNC: 1 = 4101, b"HY000", "ER_WRONG_TYPE_FOR_PERCENTILE_FUNC",
         "Numeric datatype is required for {} function";
     ARGUMENT_NOT_CONSTANT: 1 = 4102, b"HY000", "ER_ARGUMENT_NOT_CONSTANT",

@@ -6,7 +6,7 @@ use super::column::{
 };
 use super::create_table::warn_in_vain;
 use super::database::reserved_schema;
-use super::foreign::{after_alter, copy_renames_keys, follow_cascades};
+use super::foreign::{How, after_alter, copy_renames_keys, follow_cascades};
 use crate::ast::{
     AlterAction, CheckSpec, ColumnPlace, ColumnSpec, DropKind, ForeignKeySpec, IndexSpec,
     TableElements,
@@ -21,6 +21,7 @@ use crate::ddl::index::{
     number_of_keys, prefix_of, settle_hashes,
 };
 use crate::ddl::merge;
+use crate::ddl::pages;
 use crate::ddl::period;
 use crate::ddl::rebuild::Looks;
 use crate::ddl::run::engine_name;
@@ -33,6 +34,7 @@ use crate::engine_name as names;
 use crate::env::VariableScope;
 use crate::exec::storer::duplicate_entry;
 use crate::merge_table::may_alter;
+use crate::plan::dml::store_mode;
 use crate::quote::quote_ident;
 use crate::show::sort_indexes;
 use crate::twice::first_twice;
@@ -99,6 +101,14 @@ pub(super) fn cant_rename(from: (&str, &str), to: (&str, &str)) -> SqlError {
             "Error on rename of './{}/{}' to './{}/{}' (errno: 168 \"Unknown (generic) error from engine\")",
             from.0, from.1, to.0, to.1
         ))
+}
+
+/// The keys that wait for a table of the new name want another one.
+pub(super) fn not_waited_for(from: (&str, &str), to: (&str, &str)) -> SqlError {
+    errors::ERROR_ON_RENAME.text(format!(
+        "Error on rename of './{}/{}' to './{}/{}' (errno: 150 \"Foreign key constraint is incorrectly formed\")",
+        from.0, from.1, to.0, to.1
+    ))
 }
 
 /// Error 1050.
@@ -804,12 +814,16 @@ impl Run<'_> {
         self.indexes(&mut d)?;
         let sources: Vec<Option<usize>> = d.columns.iter().map(|c| c.from).collect();
         let copies = |a: &AlterAction| matches!(a, AlterAction::Algorithm(a) if a == "COPY");
-        let how = (self.env.foreign_key_checks, actions.iter().any(copies));
+        let how = How {
+            checks: self.env.foreign_key_checks,
+            copies: actions.iter().any(copies),
+            strict: store_mode(self.env, false, false).strict,
+        };
         d.followers = after_alter(self.catalog, old, &mut d.def, &sources, how)?;
         if !is_mysql() {
             constraint::check_cascades(&d.def, &d.foreign)?;
         }
-        self.add_foreign_keys(&mut d.def, &d.foreign, &d.added)?;
+        self.add_foreign_keys(&mut d.def, &d.foreign, &d.added, Some(old))?;
         let declared = d.def.declared.as_deref().unwrap_or(&old.engine);
         let said = named_engine(actions).unwrap_or(declared).to_string();
         check_auto_increment(
@@ -830,6 +844,16 @@ impl Run<'_> {
             follow_cascades(&mut d.def)?;
             settle_hashes(&mut d.def);
         }
+        self.check_draft(&d, actions)?;
+        Ok(d)
+    }
+
+    /// What must hold of a definition that is complete.
+    fn check_draft(&self, d: &Draft<'_>, actions: &[AlterAction]) -> SqlResult<()> {
+        let (from, to) = ((&*d.old.db, &*d.old.name), (&*d.def.db, &*d.def.name));
+        if from != to && !self.waited_for(&d.def) {
+            return Err(not_waited_for(from, to));
+        }
         // ENGINE and FORCE make the table anew, though they change nothing in its definition.
         let looks = |a: &AlterAction| {
             !matches!(
@@ -841,9 +865,13 @@ impl Run<'_> {
             )
         };
         if actions.iter().any(looks) {
+            self.check_kept_sequences(&d.def)?;
             whole::check(&d.def, self.env)?;
+            if is_made_anew(d.old, &d.def, actions) {
+                pages::check(&d.def, self.env)?;
+            }
         }
-        Ok(d)
+        Ok(())
     }
 
     fn option(&self, d: &mut Draft<'_>, o: &crate::ast::TableOptions) -> SqlResult<()> {
@@ -871,6 +899,8 @@ impl Run<'_> {
                 Some(e) if !same(e, "InnoDB") => Fit::AnotherEngines,
                 _ => Fit::Altered,
             };
+            let stands_for = o.engine.as_deref().or(d.def.declared.as_deref());
+            engine_limits::check_transactional(stands_for, &o.kept, self.env)?;
             let (db, name) = (d.old.db.clone(), d.old.name.clone());
             table_options::fit(&mut d.def.options, &db, &name, self.env, of)?;
         }
@@ -1018,9 +1048,10 @@ impl Run<'_> {
         moves: impl Fn(&str) -> bool,
     ) -> SqlResult<()> {
         let known = |n: &str| d.old.indexes.iter().any(|i| same(&i.name, n)) && !goes(n);
-        if !known(from) || same(from, "PRIMARY") {
+        let twice = d.renamed.iter().any(|(other, _)| same(other, from));
+        if !known(from) || same(from, "PRIMARY") || twice {
             let text = format!("Key '{from}' doesn't exist in table '{}'", d.old.name);
-            if !if_exists {
+            if !if_exists || twice {
                 return Err(errors::KEY_DOES_NOT_EXISTS.text(text));
             }
             self.env.note(codes::KEY_DOES_NOT_EXISTS, text);
@@ -1240,6 +1271,7 @@ impl Run<'_> {
                 );
                 continue;
             }
+            constraint::texts_fit(&spec.expr, d.collation, self.env)?;
             let one = std::slice::from_ref(spec);
             let columns = d.def.columns.iter().filter(|c| c.check.is_some());
             let columns = columns.map(|c| c.name.as_str());
@@ -1673,8 +1705,27 @@ fn plain_spec(def: ColumnDef, default: Option<narwal_syntax::ast::Expr>) -> Colu
         json: false,
         implicit: false,
         member_bytes: Vec::new(),
+        said_db: None,
         generated: None,
     }
+}
+
+/// Whether rows become others, or are written anew in what may be another format. Older tables may have larger ones than a new
+/// one may.
+fn is_made_anew(old: &TableDef, new: &TableDef, actions: &[AlterAction]) -> bool {
+    let kept = |c: &ColumnDef, o: &ColumnDef| c.ty == o.ty && c.nullable == o.nullable;
+    let said = |a: &AlterAction| {
+        matches!(a, AlterAction::Force)
+            || matches!(a, AlterAction::Options(o) if o.engine.is_some())
+    };
+    old.columns.len() != new.columns.len()
+        || old.options != new.options
+        || !old
+            .columns
+            .iter()
+            .zip(&new.columns)
+            .all(|(o, c)| kept(c, o))
+        || actions.iter().any(said)
 }
 
 /// An action that is about more than options and names.

@@ -4,7 +4,7 @@ use crate::StatementEnv;
 use crate::ast::{CheckSpec, ForeignKeySpec};
 use crate::bind::table_rules::bind_text;
 use crate::ddl::unfit_default::{invalid_default, is_too_long, warn_of_default};
-use crate::ddl::{padding, rounding};
+use crate::ddl::{padding, rounding, subtraction};
 use narwal_types::errors;
 use narwal_types::errors::codes;
 
@@ -18,9 +18,9 @@ use crate::plan::dml::{store_mode, store_target};
 use crate::quote::quote_ident;
 use narwal_engine::{CheckDef, ColumnDef, DefaultDef, Table, TableDef};
 use narwal_syntax::ast::Expr as AstExpr;
-use narwal_syntax::ast::Expr as Ast;
+use narwal_syntax::ast::{Expr as Ast, Literal};
 use narwal_types::convert::{NoWarnings, store};
-use narwal_types::{Charset, ColumnType, SqlError, SqlResult, TypeKind};
+use narwal_types::{Charset, Collation, ColumnType, SqlError, SqlResult, TypeKind};
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -100,6 +100,40 @@ pub(super) fn checks<'c>(
         });
     }
     Ok(out)
+}
+
+/// Error 1918 for a text in an expression that has no place in the table's character set, in which MariaDB keeps its definition. An
+/// introducer's text is kept as bytes.
+pub(super) fn texts_fit(e: &AstExpr, table: Collation, env: &StatementEnv) -> SqlResult<()> {
+    let set = table.charset();
+    if env.of_mysql || narwal_types::face::is_mysql() {
+        return Ok(());
+    }
+    match text_outside(&mut e.clone(), set) {
+        Some(text) => Err(errors::BAD_DATA.text(format!(
+            "Encountered illegal value '{text}' when converting to {}",
+            set.name()
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// Whether a character set has all of a text.
+fn holds(set: Charset, text: &str) -> bool {
+    set == Charset::Utf8mb4 || text.is_ascii() || *set.decode(&set.encode(text.as_bytes())) == *text
+}
+
+fn text_outside(e: &mut AstExpr, set: Charset) -> Option<String> {
+    if let AstExpr::Literal(Literal::String(text)) = e {
+        return (!holds(set, text)).then(|| text.clone());
+    }
+    let mut found = None;
+    for_each_operand(e, &mut |operand| {
+        if found.is_none() {
+            found = text_outside(operand, set);
+        }
+    });
+    found
 }
 
 /// A column's CHECK as text.
@@ -359,7 +393,7 @@ pub(super) fn check_expressions(def: &mut TableDef, env: &StatementEnv) -> SqlRe
             let lenient = env.of_mysql || narwal_types::face::is_mysql();
             if kept
                 && !lenient
-                && let Some(mode) = checked.depends_on_mode(&g.expr, c)?
+                && let Some(mode) = checked.depends_on_mode(&g.expr, c, env)?
             {
                 let text = format!("Expression depends on the @@sql_mode value {mode}");
                 env.warn(codes::UNKNOWN_ERROR, text);
@@ -426,10 +460,26 @@ impl Checked {
     }
 
     /// The `sql_mode` that the value of a generated column depends on.
-    fn depends_on_mode(&self, text: &str, of: &ColumnDef) -> SqlResult<Option<&'static str>> {
+    fn depends_on_mode(
+        &self,
+        text: &str,
+        of: &ColumnDef,
+        env: &StatementEnv,
+    ) -> SqlResult<Option<&'static str>> {
         let e = bind_text(text, &self.table)?;
-        if rounding::matters(&e, of) {
+        let known = (is_known(&e) && e.ty.ty.is_string())
+            .then(|| e.eval(&EvalCtx::new(env, &[]), &NoRow).ok());
+        let rounds = match known.flatten() {
+            _ if e.ty.bits => false,
+            Some(value) if value.is_null() => false,
+            Some(value) => rounding::matters_to(&value.as_ref().to_text(), of),
+            None => rounding::matters(&e, of),
+        };
+        if rounds {
             return Ok(Some("TIME_ROUND_FRACTIONAL"));
+        }
+        if subtraction::matters(&e) {
+            return Ok(Some("NO_UNSIGNED_SUBTRACTION"));
         }
         let padded = padding::matters(&e, of, &self.table.def.columns);
         Ok(padded.then_some("PAD_CHAR_TO_FULL_LENGTH"))

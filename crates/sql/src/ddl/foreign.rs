@@ -5,9 +5,11 @@ use crate::ast::{ForeignKeySpec, IndexSpec};
 use crate::bind::table_rules::bind_text;
 use crate::ddl::constraint::is_indexed;
 use crate::ddl::run::{Run, db_of};
+use crate::plan::dml::store_mode;
 use crate::quote::quote_ident;
 use narwal_engine::{
-    Catalog, CatalogChange, ColumnDef, ForeignAction, ForeignKeyDef, IndexDef, Table, TableDef,
+    Catalog, CatalogChange, ColumnDef, ForeignAction, ForeignKeyDef, IndexDef, IndexMethod, Table,
+    TableDef,
 };
 use narwal_syntax::ast::TableName;
 use narwal_types::errors;
@@ -36,9 +38,11 @@ fn column<'d>(def: &'d TableDef, name: &str) -> Option<(usize, &'d ColumnDef)> {
         .find(|(_, c)| c.name.eq_ignore_ascii_case(name))
 }
 
-/// True if an index begins with these columns, whole and in this order.
+/// True if an index begins with these columns, whole and in this order. One of hashes does not.
 fn begins_with(index: &IndexDef, columns: &[usize]) -> bool {
+    let hashed = index.unique && index.method == Some(IndexMethod::Hash);
     index.columns.len() >= columns.len()
+        && !hashed
         && index
             .columns
             .iter()
@@ -76,12 +80,13 @@ fn changes_generated(s: &ForeignKeySpec, c: &ColumnDef) -> SqlResult<()> {
 
 impl Run<'_> {
     /// Adds foreign keys to a definition that is otherwise complete, and the indexes that they need. `added`: the indexes that
-    /// the statement itself adds.
+    /// the statement itself adds; `old`: the table before ALTER TABLE.
     pub(super) fn add_foreign_keys(
         &self,
         def: &mut TableDef,
         specs: &[ForeignKeySpec],
         added: &[IndexSpec],
+        old: Option<&TableDef>,
     ) -> SqlResult<()> {
         if specs.is_empty() {
             return Ok(());
@@ -135,7 +140,7 @@ impl Run<'_> {
                     format!("{}{GIVEN}{}", def.name, number - 1)
                 }
             };
-            let key = self.foreign_key(def, s, name)?;
+            let key = self.foreign_key(def, s, name, old)?;
             def.foreign_keys.push(key);
         }
         def.foreign_keys.sort_by(|a, b| a.name.cmp(&b.name));
@@ -197,6 +202,7 @@ impl Run<'_> {
         def: &TableDef,
         s: &ForeignKeySpec,
         name: String,
+        old: Option<&TableDef>,
     ) -> SqlResult<ForeignKeyDef> {
         let parent_db = s.parent.db.clone().unwrap_or_else(|| def.db.clone());
         let taken = |k: &ForeignKeyDef| k.name.eq_ignore_ascii_case(&name);
@@ -235,9 +241,13 @@ impl Run<'_> {
             }
             changes_generated(s, c)?;
         }
+        if let Some(old) = old.filter(|_| !self.env.foreign_key_checks) {
+            virtual_is_indexed(old, s, &key)?;
+        }
         let own = key.parent_db == def.db && key.parent == def.name;
         let parent = match self.catalog.table(&key.parent_db, &key.parent) {
-            _ if own => def,
+            // ALTER TABLE knows the indexes that were there before.
+            _ if own => old.unwrap_or(def),
             // One of another engine is none that a key may refer to.
             Some(t) if self.env.foreign_key_checks && t.def.declared.is_some() => {
                 return Err(refused());
@@ -249,7 +259,17 @@ impl Run<'_> {
         if key.parent_columns.is_empty() {
             return Err(refused());
         }
-        fits(def, &key, parent).ok_or_else(refused)?;
+        if fits(def, &key, parent).is_none() {
+            return Err(match old.is_some() && !self.env.foreign_key_checks {
+                true => without_index(&key, parent).unwrap_or_else(refused),
+                false => refused(),
+            });
+        }
+        // Without checks ALTER TABLE does not look.
+        let looked_at = old.is_none() || self.env.foreign_key_checks;
+        if looked_at && self.cascades_null(def, &key, parent) {
+            return Err(refused());
+        }
         let whole = positions(def, &key.columns)
             .is_some_and(|c| def.indexes.iter().any(|i| begins_with(i, &c)));
         if !whole {
@@ -265,14 +285,27 @@ impl Run<'_> {
 
     /// A table that comes into being: the keys that wait for it must fit.
     pub(super) fn fits_children(&self, def: &TableDef) -> SqlResult<()> {
-        for (child, number) in self.catalog.references_to(&def.db, &def.name) {
-            if self.env.foreign_key_checks
-                && fits(&child.def, &child.def.foreign_keys[number], def).is_none()
-            {
-                return Err(cant_create(def, 150));
-            }
+        match self.env.foreign_key_checks && !self.waited_for(def) {
+            true => Err(cant_create(def, 150)),
+            false => Ok(()),
         }
-        Ok(())
+    }
+
+    /// Whether a table is what the keys want that wait for one of its name.
+    pub(super) fn waited_for(&self, def: &TableDef) -> bool {
+        let waiting = self.catalog.references_to(&def.db, &def.name);
+        (waiting.iter())
+            .all(|(child, n)| fits(&child.def, &child.def.foreign_keys[*n], def).is_some())
+    }
+
+    /// Whether ON UPDATE CASCADE would make a column of a key NULL that can't be. Only a strict mode asks.
+    fn cascades_null(&self, def: &TableDef, key: &ForeignKeyDef, parent: &TableDef) -> bool {
+        let nullable =
+            |of: &TableDef, name: &String| column(of, name).is_some_and(|(_, c)| c.nullable);
+        let mut pairs = key.columns.iter().zip(&key.parent_columns);
+        store_mode(self.env, false, false).strict
+            && cascades(key)
+            && pairs.any(|(own, theirs)| nullable(parent, theirs) && !nullable(def, own))
     }
 
     /// Error 1451 if a table outside of `also` refers to the table.
@@ -312,6 +345,28 @@ impl Run<'_> {
             }
         }
         Ok(())
+    }
+}
+
+/// Error 1822 of a key whose columns begin no index of the table that they refer to; `None` if it is something else.
+fn without_index(key: &ForeignKeyDef, parent: &TableDef) -> Option<SqlError> {
+    let columns = positions(parent, &key.parent_columns)?;
+    let found = parent.indexes.iter().any(|i| begins_with(i, &columns));
+    (!found).then(|| errors::FK_NO_INDEX_PARENT.with([&key.name, &parent.name]))
+}
+
+/// Error 1821: a virtual column that ALTER TABLE makes a foreign key of has an index already, since MariaDB makes none for it
+/// beside the rows.
+fn virtual_is_indexed(old: &TableDef, s: &ForeignKeySpec, key: &ForeignKeyDef) -> SqlResult<()> {
+    let is_virtual = |c: &String| {
+        let found = column(old, c).and_then(|(_, c)| c.generated.as_ref());
+        found.is_some_and(|g| !g.stored)
+    };
+    let indexed =
+        positions(old, &s.columns).is_some_and(|c| old.indexes.iter().any(|i| begins_with(i, &c)));
+    match s.columns.iter().any(is_virtual) && !indexed {
+        true => Err(errors::FK_NO_INDEX_CHILD.with([&key.name, &old.name])),
+        false => Ok(()),
     }
 }
 
@@ -360,10 +415,18 @@ pub(super) fn follow_table(keys: &mut [ForeignKeyDef], old: &str, new: &str) {
 struct Altered<'a> {
     old: &'a TableDef,
     sources: &'a [Option<usize>],
+    how: How,
+}
+
+/// How an ALTER TABLE is asked for.
+#[derive(Clone, Copy)]
+pub(super) struct How {
     /// `foreign_key_checks`.
-    checks: bool,
+    pub(super) checks: bool,
     /// ALGORITHM=COPY was asked for, which has errors of its own.
-    copies: bool,
+    pub(super) copies: bool,
+    /// The `sql_mode` is strict.
+    pub(super) strict: bool,
 }
 
 impl Altered<'_> {
@@ -374,13 +437,12 @@ impl Altered<'_> {
         (to < new.columns.len()).then_some((at, to))
     }
 
-    /// Whether a column is stored in another way now. MariaDB refuses that with `foreign_key_checks=0` too, but for another
-    /// length.
+    /// Whether a column is stored in another way now. MariaDB refuses that with `foreign_key_checks=0` too.
     fn is_stored_otherwise(&self, new: &TableDef, (at, to): (usize, usize)) -> bool {
         let (old, new) = (&self.old.columns[at], &new.columns[to]);
-        match self.checks && !old.ty.is_member() {
-            true => old.ty != new.ty,
-            false => !same_storage(old, new),
+        match old.ty.is_member() {
+            true => !same_storage(old, new),
+            false => old.ty != new.ty,
         }
     }
 
@@ -408,7 +470,7 @@ impl Altered<'_> {
         for key in &mut keys {
             for name in &mut key.columns {
                 let Some((at, to)) = self.moved(new, name) else {
-                    if self.copies || !self.checks {
+                    if self.how.copies || !self.how.checks {
                         return Err(errors::FK_COLUMN_CANNOT_DROP.with([&name, &key.name]));
                     }
                     let holds = |i: &&IndexDef| {
@@ -438,7 +500,7 @@ impl Altered<'_> {
             let Some((at, to)) = self.moved(new, name) else {
                 let index = self.lost_index(new, &key.parent_columns);
                 // A primary key that loses a column is made anew by a copy.
-                if self.checks && !self.copies && index != "PRIMARY" {
+                if self.how.checks && !self.how.copies && index != "PRIMARY" {
                     return Err(needed(index));
                 }
                 return Err(errors::FK_COLUMN_CANNOT_DROP_CHILD.text(format!(
@@ -450,10 +512,40 @@ impl Altered<'_> {
             };
             if self.is_stored_otherwise(new, (at, to)) {
                 self.not_renamed(new, (at, to))?;
-                return Err(errors::FK_COLUMN_CANNOT_CHANGE_CHILD.text(format!(
-                    "Cannot change column '{name}': used in a foreign key constraint '{}' of table '{}.{}'",
-                    key.name, child.db, child.name
-                )));
+                return Err(cannot_change(name, key, child));
+            }
+        }
+        Ok(())
+    }
+
+    /// What becomes of NOT NULL leaves no column that ON UPDATE CASCADE would make NULL. Errors 1830 and 1833.
+    fn no_null_by_cascade(&self, catalog: &Catalog, new: &TableDef) -> SqlResult<()> {
+        let old = self.old;
+        let nullable = |name: &String| {
+            let (at, to) = self.moved(new, name)?;
+            Some((old.columns[at].nullable, new.columns[to].nullable))
+        };
+        for key in new.foreign_keys.iter().filter(|k| cascades(k)) {
+            let Some(parent) = catalog.table(&key.parent_db, &key.parent) else {
+                continue;
+            };
+            for (own, theirs) in key.columns.iter().zip(&key.parent_columns) {
+                let theirs = column(&parent.def, theirs).is_some_and(|(_, c)| c.nullable);
+                if theirs && nullable(own) == Some((true, false)) {
+                    return Err(errors::FK_COLUMN_NOT_NULL.with([own, &key.name]));
+                }
+            }
+        }
+        for (child, number) in catalog.references_to(&old.db, &old.name) {
+            let key = &child.def.foreign_keys[number];
+            let mut pairs = key.columns.iter().zip(&key.parent_columns);
+            let of_child =
+                |name: &String| column(&child.def, name).is_some_and(|(_, c)| c.nullable);
+            let broken = pairs.find(|(own, theirs)| {
+                cascades(key) && nullable(theirs) == Some((false, true)) && !of_child(own)
+            });
+            if let Some((_, name)) = broken {
+                return Err(cannot_change(name, key, &child.def));
             }
         }
         Ok(())
@@ -513,17 +605,15 @@ pub(super) fn after_alter(
     old: &TableDef,
     new: &mut TableDef,
     sources: &[Option<usize>],
-    (checks, copies): (bool, bool),
+    how: How,
 ) -> SqlResult<Vec<CatalogChange>> {
-    let altered = Altered {
-        old,
-        sources,
-        checks,
-        copies,
-    };
+    let altered = Altered { old, sources, how };
     let own = |k: &&ForeignKeyDef| (&k.parent_db, &k.parent) == (&old.db, &old.name);
     for key in new.foreign_keys.iter().filter(own) {
         altered.check_child(new, old, key)?;
+    }
+    if how.strict {
+        altered.no_null_by_cascade(catalog, new)?;
     }
     new.foreign_keys = altered.own_keys(new)?;
     follow_table(&mut new.foreign_keys, &old.name, &new.name);
@@ -549,6 +639,18 @@ pub(super) fn after_alter(
         altered.check_index(new, &child.foreign_keys[*number].parent_columns)?;
     }
     Ok(altered.followers(new, &children))
+}
+
+fn cascades(key: &ForeignKeyDef) -> bool {
+    key.on_update == ForeignAction::Cascade
+}
+
+/// Error 1833.
+fn cannot_change(name: &str, key: &ForeignKeyDef, child: &TableDef) -> SqlError {
+    errors::FK_COLUMN_CANNOT_CHANGE_CHILD.text(format!(
+        "Cannot change column '{name}': used in a foreign key constraint '{}' of table '{}.{}'",
+        key.name, child.db, child.name
+    ))
 }
 
 fn same(a: &str, b: &str) -> bool {

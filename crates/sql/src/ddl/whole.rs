@@ -14,12 +14,12 @@ const HEAD: usize = 289;
 /// Checks a definition.
 ///
 /// # Errors
-/// 1166 for columns that InnoDB has itself, 1117 for more of names, members, comments and expressions than there is room for, 1826 for a CHECK that is called as another constraint, 4169 and 1901 for an AUTO_INCREMENT column in a unique key that is
+/// 1166 and 1280 for columns and indexes that InnoDB has itself, 1117 for more of names, members, comments and expressions than there is room for, 1826 for a CHECK that is called as another constraint, 4169 and 1901 for an AUTO_INCREMENT column in a unique key that is
 /// kept as a hash, 4174 for a key that rows are found by and that is IGNORED, 4108 for an INVISIBLE column without a value,
 /// 1067 for a default that the `sql_mode` does not have, 1709 for a key that the row format has no place for.
 pub(super) fn check(def: &TableDef, env: &StatementEnv) -> SqlResult<()> {
     check_names(def)?;
-    check_columns(def)?;
+    check_own_names(def)?;
     if HEAD + def.columns.iter().map(room).sum::<usize>() > MAX_DEFINITION {
         return Err(errors::TOO_MANY_FIELDS.text("Table definition is too large"));
     }
@@ -38,14 +38,21 @@ pub(super) fn check(def: &TableDef, env: &StatementEnv) -> SqlResult<()> {
 /// Names that InnoDB has for columns of its own.
 const OF_INNODB: [&str; 3] = ["DB_ROW_ID", "DB_TRX_ID", "DB_ROLL_PTR"];
 
-/// Error 1166 for a column that is called as one of InnoDB's own.
-fn check_columns(def: &TableDef) -> SqlResult<()> {
+/// The same for an index.
+const INDEX_OF_INNODB: &str = "GEN_CLUST_INDEX";
+
+/// Errors 1166 and 1280 for a column and an index that are called as InnoDB's own.
+fn check_own_names(def: &TableDef) -> SqlResult<()> {
+    if def.declared.is_some() || def.merge.is_some() {
+        return Ok(());
+    }
     let own = |n: &str| OF_INNODB.iter().any(|o| o.eq_ignore_ascii_case(n));
-    match def.columns.iter().find(|c| own(&c.name)) {
-        Some(c) if def.declared.is_none() && def.merge.is_none() => {
-            Err(errors::WRONG_COLUMN_NAME.with([&c.name]))
-        }
-        _ => Ok(()),
+    if let Some(c) = def.columns.iter().find(|c| own(&c.name)) {
+        return Err(errors::WRONG_COLUMN_NAME.with([&c.name]));
+    }
+    match (def.indexes.iter()).find(|i| i.name.eq_ignore_ascii_case(INDEX_OF_INNODB)) {
+        Some(i) => Err(errors::WRONG_NAME_FOR_INDEX.with([&i.name])),
+        None => Ok(()),
     }
 }
 

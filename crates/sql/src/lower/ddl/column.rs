@@ -33,6 +33,7 @@ pub(super) fn column(c: Column, sql_mode: SqlMode, t: &mut TableElements) -> Sql
     };
     let generated = c.generated.is_some();
     let mut spec = ColumnSpec {
+        said_db: c.db,
         def: ColumnDef {
             name: c.name.clone(),
             ty: ColumnType {
@@ -157,8 +158,8 @@ fn attribute(a: ColumnAttribute, spec: &mut ColumnSpec, keys: &mut Keys) -> SqlR
     match a {
         ColumnAttribute::Null => {
             spec.implicit = false;
-            // What stands last counts.
-            def.nullable = !def.auto_increment;
+            // What stands last counts, AUTO_INCREMENT's NOT NULL too.
+            def.nullable = true;
         }
         ColumnAttribute::NotNull => {
             def.nullable = false;
