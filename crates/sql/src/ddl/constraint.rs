@@ -543,8 +543,10 @@ impl Checked {
             return Ok(());
         }
         let c = &self.table.def.columns[column];
-        let Ok(value) = e.eval(&EvalCtx::new(env, &[]), &NoRow) else {
-            return Ok(());
+        let value = match e.eval(&EvalCtx::new(env, &[]), &NoRow) {
+            Ok(value) => value,
+            Err(e) if e.code == codes::DATA_OUT_OF_RANGE => return Err(e),
+            Err(_) => return Ok(()),
         };
         if value.is_null() && (c.nullable || matches!(e.kind, ExprKind::Literal(_))) {
             return Ok(());

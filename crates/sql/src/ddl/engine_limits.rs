@@ -59,8 +59,7 @@ pub(super) fn check_transactional(
     options: &[(String, Option<String>)],
     env: &StatementEnv,
 ) -> SqlResult<()> {
-    let on = |(name, value): &(String, Option<String>)| name == "TRANSACTIONAL" && value.is_some();
-    let named = options.iter().any(on);
+    let named = options.iter().any(|(name, _)| name == "TRANSACTIONAL");
     let knows = |e: &&str| *e == "Aria";
     if !named
         || said

@@ -10,18 +10,26 @@ use narwal_types::{SqlResult, TypeKind, errors};
 /// Most bytes of a definition in MariaDB's files, and those that are none of columns, as tables of many sizes have shown.
 const MAX_DEFINITION: usize = 65_535;
 const HEAD: usize = 289;
+/// The same of all indexes.
+const MAX_INDEXES: usize = 65_527;
 
 /// Checks a definition.
 ///
 /// # Errors
 /// 1166 and 1280 for columns and indexes that InnoDB has itself, 1117 for more of names, members, comments and expressions than there is room for, 1826 for a CHECK that is called as another constraint, 4169 and 1901 for an AUTO_INCREMENT column in a unique key that is
 /// kept as a hash, 4174 for a key that rows are found by and that is IGNORED, 4108 for an INVISIBLE column without a value,
-/// 1067 for a default that the `sql_mode` does not have, 1709 for a key that the row format has no place for.
+/// 1067 for a default that the `sql_mode` does not have, 1005 for indexes whose names and comments are too long, 1709 for a key that the row format has no place for.
 pub(super) fn check(def: &TableDef, env: &StatementEnv) -> SqlResult<()> {
     check_names(def)?;
     check_own_names(def)?;
     if HEAD + def.columns.iter().map(room).sum::<usize>() > MAX_DEFINITION {
         return Err(errors::TOO_MANY_FIELDS.text("Table definition is too large"));
+    }
+    if def.indexes.iter().map(room_of_index).sum::<usize>() > MAX_INDEXES {
+        return Err(errors::CANT_CREATE_TABLE.text(format!(
+            "Cannot create table `{}`: index information is too long. Decrease number of indexes or use shorter index names or shorter comments.",
+            def.name
+        )));
     }
     for index in &def.indexes {
         check_hashed(def, index)?;
@@ -72,6 +80,15 @@ fn room(c: &ColumnDef) -> usize {
     ];
     let expressions = expressions.into_iter().flatten().map(String::len);
     18 + c.name.len() + c.comment.len() + members + expressions.sum::<usize>()
+}
+
+/// What an index takes of the bytes that all of them may have.
+fn room_of_index(i: &IndexDef) -> usize {
+    let comment = match i.comment.len() {
+        0 => 0,
+        n => n + 2,
+    };
+    9 + i.name.len() + 9 * i.columns.len() + comment
 }
 
 /// Names of CHECKs are not those of columns that have one of their own, of unique keys, and of foreign keys.
