@@ -29,8 +29,9 @@ pub(super) fn verb(creation: Creation) -> &'static str {
 /// Whether a MariaDB has such a procedure from its installation on: a replica's own one is replaced.
 fn is_installed(def: &Definition) -> bool {
     let installed = ["AddGeometryColumn", "DropGeometryColumn"];
-    let same = |n: &&str| n.eq_ignore_ascii_case(&def.name);
-    def.kind == Stored::Procedure && def.db == MYSQL && installed.iter().any(|n| same(&n))
+    def.kind == Stored::Procedure
+        && def.db == MYSQL
+        && (installed.iter()).any(|n| n.eq_ignore_ascii_case(&def.name))
 }
 
 impl ClientSession {

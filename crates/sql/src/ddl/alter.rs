@@ -415,6 +415,41 @@ fn copies_elsewhere(d: &Draft<'_>, actions: &[AlterAction]) -> bool {
         || keys(old) != keys(def)
 }
 
+impl Draft<'_> {
+    /// Where a column of the old table stands in keys now: one that is dropped is followed by a new one of its name.
+    fn place_in_keys(&self, column: usize) -> Option<usize> {
+        let name = &self.old.columns[column].name;
+        let mut columns = self.columns.iter();
+        let stays = columns.position(|c| c.from == Some(column));
+        stays.or_else(|| {
+            (self.columns.iter()).position(|c| c.from.is_none() && same(&c.def.name, name))
+        })
+    }
+
+    /// Indexes that are dropped and added as they were stay where they stood. `before`: how many of them were not dropped.
+    fn put_back(&self, indexes: &mut [IndexDef], before: usize) {
+        let moved = |(i, c): (usize, &NewColumn)| c.from != Some(i);
+        if self.dropped.is_empty() || self.columns.iter().enumerate().any(moved) {
+            return;
+        }
+        let as_it_was = |i: &IndexDef| {
+            let old = self
+                .old
+                .indexes
+                .iter()
+                .position(|o| same(&o.name, &i.name))?;
+            let whole = IndexDef {
+                id: self.old.indexes[old].id,
+                ..i.clone()
+            };
+            (whole == self.old.indexes[old]).then_some(old)
+        };
+        if indexes[before..].iter().any(|i| as_it_was(i).is_some()) {
+            indexes.sort_by_key(|i| as_it_was(i).unwrap_or(usize::MAX));
+        }
+    }
+}
+
 impl Run<'_> {
     /// ALTER TABLE. Gives the number of rows that MariaDB would say it copied.
     pub(super) fn alter_table(
@@ -1368,6 +1403,7 @@ impl Run<'_> {
         let before = kept.len();
         self.added_indexes(d, &columns, &mut kept)?;
         number_of_keys(kept.len(), MAX_KEYS)?;
+        d.put_back(&mut kept, before);
         // Those that stay keep their order, until there are new ones.
         if kept.len() > before {
             sort_indexes(&mut kept, &columns, |c| nullable[c]);
@@ -1426,7 +1462,7 @@ impl Run<'_> {
             }
             let mut parts: Vec<IndexColumn> = Vec::with_capacity(ix.columns.len());
             for p in &ix.columns {
-                let Some(at) = d.columns.iter().position(|c| c.from == Some(p.column)) else {
+                let Some(at) = d.place_in_keys(p.column) else {
                     if ix.unique && ix.columns.len() > 1 && !is_only_key(&ix) {
                         let name = &d.old.columns[p.column].name;
                         return Err(errors::KEY_COLUMN_DOES_NOT_EXIST.with([&name]));
