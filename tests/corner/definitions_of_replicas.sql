@@ -92,3 +92,16 @@ SET @sql = CONCAT('CREATE TABLE l4 (a ENUM(', (SELECT GROUP_CONCAT("'", LPAD(seq
 EXECUTE IMMEDIATE @sql;
 SET @sql = CONCAT('CREATE TABLE l5 (a ENUM(', (SELECT GROUP_CONCAT("'", LPAD(seq, 200, '0'), "'") FROM seq_1_to_325), '))');
 EXECUTE IMMEDIATE @sql;
+-- Keys that are dropped and added as they were stay where they stood; parts follow a new column of the same name.
+CREATE TABLE z1 (a INT, b INT, c INT, KEY (b), KEY (c));
+ALTER TABLE z1 DROP INDEX b, ADD INDEX (b);
+SHOW CREATE TABLE z1;
+ALTER TABLE z1 DROP INDEX b, ADD INDEX b (a);
+SHOW CREATE TABLE z1;
+CREATE TABLE z2 (id INT, a INT, KEY id (id, a));
+ALTER TABLE z2 DROP COLUMN id, ADD id INT FIRST;
+SHOW CREATE TABLE z2;
+INSERT INTO z2 VALUES (2, 1), (1, 2);
+SELECT * FROM z2 FORCE INDEX (id) WHERE id = 1;
+ALTER TABLE z2 DROP COLUMN id;
+SHOW CREATE TABLE z2;

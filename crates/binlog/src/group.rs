@@ -175,6 +175,12 @@ impl GroupBuilder {
         Ok(())
     }
 
+    /// Makes the group say that it has DDL in it. A row of a sequence is what the sequence is from then on; without this a MariaDB
+    /// takes it for numbers that were used.
+    pub fn mark_ddl(&mut self) {
+        self.has_ddl = true;
+    }
+
     /// Adds a statement that readers run themselves, in place of the rows that it changed (`binlog_format=STATEMENT`).
     ///
     /// # Errors

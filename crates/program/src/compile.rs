@@ -247,7 +247,7 @@ pub(crate) fn no_names(each: impl FnOnce(rewrite::Each<'_>)) -> SqlResult<()> {
         match e {
             Expr::Column(name) => Some(name),
             Expr::Qualified(q) => Some(q.db.as_ref().unwrap_or(&q.table)),
-            Expr::Default(of) => name(of),
+            Expr::Default(of) | Expr::Values(of) => name(of),
             _ => None,
         }
     }

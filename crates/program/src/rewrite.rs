@@ -13,8 +13,8 @@ pub type Each<'a> = &'a mut dyn FnMut(&mut Expr);
 /// An expression. Columns in VALUES(c) and DEFAULT(c) are columns and nothing else.
 pub fn expr(e: &mut Expr, f: Each<'_>) {
     match e {
-        Expr::Values(_) => {}
-        Expr::Default(_)
+        Expr::Values(_)
+        | Expr::Default(_)
         | Expr::Column(_)
         | Expr::Qualified(_)
         | Expr::Literal(_)

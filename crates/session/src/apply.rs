@@ -879,6 +879,9 @@ impl Applier {
         s.vars.set_by_name("foreign_key_checks", checks);
         let checks = VarValue::Bool(!vars.no_check_constraint_checks);
         s.vars.set_by_name("check_constraint_checks", checks);
+        // What the source took is taken.
+        let lax = VarValue::Bool(false);
+        s.vars.set_by_name("innodb_strict_mode", lax);
         let explicit = VarValue::Bool(!vars.implicit_timestamps);
         s.vars
             .set_by_name("explicit_defaults_for_timestamp", explicit);

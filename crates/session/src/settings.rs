@@ -181,6 +181,8 @@ pub(crate) struct Settings {
     /// `default_storage_engine`, if it is not the store itself.
     pub default_engine: Option<&'static str>,
     pub foreign_key_checks: bool,
+    /// `innodb_strict_mode`.
+    pub innodb_strict: bool,
     pub track: Tracking,
     pub timeouts: SessionTimeouts,
 }
@@ -231,6 +233,7 @@ impl Default for Settings {
             explicit_timestamps: true,
             default_engine: None,
             foreign_key_checks: true,
+            innodb_strict: true,
             track: Tracking::default(),
             timeouts: SessionTimeouts {
                 idle: Duration::from_secs(28_800),
@@ -259,6 +262,7 @@ impl Settings {
         env.explicit_timestamps = self.explicit_timestamps;
         env.default_engine = self.default_engine;
         env.foreign_key_checks = self.foreign_key_checks;
+        env.innodb_strict = self.innodb_strict;
         env.max_memory = (self.memory / ROWS_SHARE).max(LEAST_MEMORY);
         env.sort_memory = self.sort_memory;
         env.table_memory = self

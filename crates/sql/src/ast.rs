@@ -181,6 +181,8 @@ pub struct ColumnSpec {
     pub implicit: bool,
     /// Members that are bytes in the column's character set, by their place.
     pub member_bytes: Vec<(usize, Vec<u8>)>,
+    /// The database that stands in front of its name.
+    pub said_db: Option<String>,
 }
 
 /// What stands between the parentheses of CREATE TABLE, and behind ADD and MODIFY in ALTER TABLE.

@@ -352,6 +352,8 @@ pub struct SessionEnv {
     pub default_engine: Option<&'static str>,
     /// `foreign_key_checks`.
     pub foreign_key_checks: bool,
+    /// `innodb_strict_mode`: tables that are too large for InnoDB's pages are errors.
+    pub innodb_strict: bool,
     /// `max_allowed_packet`, bytes: longer strings are not built.
     pub max_allowed_packet: u64,
     /// What one list of rows, a sort or a hash table may hold in memory, in bytes: a share of `max_session_mem_used`.
@@ -405,6 +407,7 @@ impl SessionEnv {
             explicit_timestamps: true,
             default_engine: None,
             foreign_key_checks: true,
+            innodb_strict: true,
             max_allowed_packet: 16 << 20,
             max_memory: u64::MAX,
             sort_memory: 2 << 20,

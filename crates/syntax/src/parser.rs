@@ -118,6 +118,8 @@ pub(crate) struct Parser<'a> {
     pub(crate) query_depth: usize,
     /// The text is a stored program's: names may be its variables.
     pub(crate) in_program: bool,
+    /// The assignments of ON DUPLICATE KEY UPDATE are read, but no subquery in them.
+    pub(crate) on_duplicate: bool,
     /// A type may have no length where it needs one elsewhere.
     pub(crate) default_lengths: bool,
     /// What the row to be inserted is called, in ON DUPLICATE KEY UPDATE.
@@ -178,6 +180,7 @@ impl<'a> Parser<'a> {
             in_set: false,
             query_depth: 0,
             in_program: false,
+            on_duplicate: false,
             default_lengths: false,
             row_alias: None,
             depth: 0,

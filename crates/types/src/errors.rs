@@ -195,6 +195,8 @@ errors! {
         "Error {} a temporary file: {}";
     FOUND_DUPP_KEY: 1 = 121, b"HY000", "HA_ERR_FOUND_DUPP_KEY",
         "{}";
+    TO_BIG_ROW: 1 = 139, b"HY000", "HA_ERR_TO_BIG_ROW",
+        "{}";
     CANNOT_ADD_FOREIGN: 1 = 150, b"HY000", "HA_ERR_CANNOT_ADD_FOREIGN",
         "{}";
     FK_DEPTH_EXCEEDED: 0 = 152, b"HY000", "HA_ERR_FK_DEPTH_EXCEEDED",
@@ -1050,7 +1052,7 @@ errors! {
         "Incorrect value '{64}' for option '{64}'";
     DATA_OVERFLOW: 1 = 1916, b"22003", "ER_DATA_OVERFLOW",
         "{}";
-    BAD_DATA: 1 = 1918, b"HY000", "ER_BAD_DATA",
+    BAD_DATA: 1 = 1918, b"22007", "ER_BAD_DATA",
         "{}";
     DYN_COL_WRONG_FORMAT: 0 = 1919, b"HY000", "ER_DYN_COL_WRONG_FORMAT",
         "Encountered illegal format of dynamic column string";
@@ -1296,6 +1298,8 @@ errors! {
         "Unknown compression method: {}";
     WRONG_NUMBER_OF_VALUES_IN_TVC: 0 = 4099, b"HY000", "ER_WRONG_NUMBER_OF_VALUES_IN_TVC",
         "The used table value constructor has a different number of values";
+    FIELD_REFERENCE_IN_TVC: 1 = 4100, b"HY000", "ER_FIELD_REFERENCE_IN_TVC",
+        "Field reference '{}' can't be used in table value constructor";
     WRONG_TYPE_FOR_PERCENTILE_FUNC: 1 = 4101, b"HY000", "ER_WRONG_TYPE_FOR_PERCENTILE_FUNC",
         "Numeric datatype is required for {} function";
     ARGUMENT_NOT_CONSTANT: 1 = 4102, b"HY000", "ER_ARGUMENT_NOT_CONSTANT",

@@ -38,6 +38,9 @@ impl Transaction {
             let mut own = Transaction::new(self.db.clone(), options);
             own.begin_statement(self.events.timestamp, None);
             own.put_sequence_row(table, row)?;
+            if let Some(events) = &mut own.events.builder {
+                events.mark_ddl();
+            }
             // While its lock is held.
             table.counters.sequence.forget();
             own.commit()?;

@@ -27,6 +27,14 @@ pub(super) fn verb(creation: Creation) -> &'static str {
     }
 }
 
+/// Whether a MariaDB has such a procedure from its installation on: a replica's own one is replaced.
+fn is_installed(def: &Definition) -> bool {
+    let installed = ["AddGeometryColumn", "DropGeometryColumn"];
+    def.kind == Stored::Procedure
+        && def.db == MYSQL
+        && (installed.iter()).any(|n| n.eq_ignore_ascii_case(&def.name))
+}
+
 impl ClientSession {
     /// Runs a statement that changes definitions, under its counter.
     pub(super) fn define(
@@ -100,7 +108,10 @@ impl ClientSession {
         {
             return Ok(());
         }
-        let log = def.create(verb(r.creation));
+        let log = def.create(match is_installed(&def) {
+            true => "CREATE OR REPLACE",
+            false => verb(r.creation),
+        });
         let mut changes = vec![def.put()?];
         // The accounts stay as they are until these are stored.
         let instance = self.instance.clone();

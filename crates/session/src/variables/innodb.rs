@@ -253,13 +253,15 @@ pub(super) static ROWS: &[VariableDef] = &[
         "OFF",
         "InnoDB's statistics.",
     ),
-    inert(
+    row(
         "innodb_strict_mode",
         Both,
         Bool,
         "ON",
-        "InnoDB's errors for table options.",
-    ),
+        Live,
+        "Tables with rows that are too large for InnoDB's pages are errors; OFF: warnings.",
+    )
+    .session(|s, v| s.innodb_strict = v.as_bool()),
     inert(
         "innodb_thread_concurrency",
         Global,

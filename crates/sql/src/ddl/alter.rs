@@ -23,6 +23,7 @@ use crate::ddl::index::{
     number_of_keys, prefix_of, settle_hashes,
 };
 use crate::ddl::merge;
+use crate::ddl::pages;
 use crate::ddl::period;
 use crate::ddl::rebuild::Looks;
 use crate::ddl::run::engine_name;
@@ -102,6 +103,14 @@ pub(super) fn cant_rename(from: (&str, &str), to: (&str, &str)) -> SqlError {
             "Error on rename of './{}/{}' to './{}/{}' (errno: 168 \"Unknown (generic) error from engine\")",
             from.0, from.1, to.0, to.1
         ))
+}
+
+/// The keys that wait for a table of the new name want another one.
+pub(super) fn not_waited_for(from: (&str, &str), to: (&str, &str)) -> SqlError {
+    errors::ERROR_ON_RENAME.text(format!(
+        "Error on rename of './{}/{}' to './{}/{}' (errno: 150 \"Foreign key constraint is incorrectly formed\")",
+        from.0, from.1, to.0, to.1
+    ))
 }
 
 /// Error 1050.
@@ -409,6 +418,41 @@ fn copies_elsewhere(d: &Draft<'_>, actions: &[AlterAction]) -> bool {
         || d.columns.len() != old.columns.len()
         || d.columns.iter().enumerate().any(moved)
         || keys(old) != keys(def)
+}
+
+impl Draft<'_> {
+    /// Where a column of the old table stands in keys now: one that is dropped is followed by a new one of its name.
+    fn place_in_keys(&self, column: usize) -> Option<usize> {
+        let name = &self.old.columns[column].name;
+        let mut columns = self.columns.iter();
+        let stays = columns.position(|c| c.from == Some(column));
+        stays.or_else(|| {
+            (self.columns.iter()).position(|c| c.from.is_none() && same(&c.def.name, name))
+        })
+    }
+
+    /// Indexes that are dropped and added as they were stay where they stood. `before`: how many of them were not dropped.
+    fn put_back(&self, indexes: &mut [IndexDef], before: usize) {
+        let moved = |(i, c): (usize, &NewColumn)| c.from != Some(i);
+        if self.dropped.is_empty() || self.columns.iter().enumerate().any(moved) {
+            return;
+        }
+        let as_it_was = |i: &IndexDef| {
+            let old = self
+                .old
+                .indexes
+                .iter()
+                .position(|o| same(&o.name, &i.name))?;
+            let whole = IndexDef {
+                id: self.old.indexes[old].id,
+                ..i.clone()
+            };
+            (whole == self.old.indexes[old]).then_some(old)
+        };
+        if indexes[before..].iter().any(|i| as_it_was(i).is_some()) {
+            indexes.sort_by_key(|i| as_it_was(i).unwrap_or(usize::MAX));
+        }
+    }
 }
 
 impl Run<'_> {
@@ -844,7 +888,7 @@ impl Run<'_> {
             constraint::check_cascades(&d.def, &d.foreign)?;
         }
         let making = self.making_keys(&d, actions)?;
-        self.add_foreign_keys(&mut d.def, &d.foreign, &d.added, making)?;
+        self.add_foreign_keys(&mut d.def, &d.foreign, &d.added, (making, Some(old)))?;
         let declared = d.def.declared.as_deref().unwrap_or(&old.engine);
         let said = named_engine(actions).unwrap_or(declared).to_string();
         check_auto_increment(
@@ -865,6 +909,16 @@ impl Run<'_> {
             follow_cascades(&mut d.def)?;
             settle_hashes(&mut d.def);
         }
+        self.check_draft(&d, actions)?;
+        Ok(d)
+    }
+
+    /// What must hold of a definition that is complete.
+    fn check_draft(&self, d: &Draft<'_>, actions: &[AlterAction]) -> SqlResult<()> {
+        let (from, to) = ((&*d.old.db, &*d.old.name), (&*d.def.db, &*d.def.name));
+        if from != to && !self.waited_for(&d.def) {
+            return Err(not_waited_for(from, to));
+        }
         // ENGINE and FORCE make the table anew, though they change nothing in its definition.
         let looks = |a: &AlterAction| {
             !matches!(
@@ -876,9 +930,13 @@ impl Run<'_> {
             )
         };
         if actions.iter().any(looks) {
+            self.check_kept_sequences(&d.def)?;
             whole::check(&d.def, self.env)?;
+            if is_made_anew(d.old, &d.def, actions) {
+                pages::check(&d.def, self.env)?;
+            }
         }
-        Ok(d)
+        Ok(())
     }
 
     /// How MariaDB adds foreign keys. Error 1846 for one that has to look at the rows, where no copy of them is asked for.
@@ -928,6 +986,8 @@ impl Run<'_> {
                 Some(e) if !same(e, "InnoDB") => Fit::AnotherEngines,
                 _ => Fit::Altered,
             };
+            let stands_for = o.engine.as_deref().or(d.def.declared.as_deref());
+            engine_limits::check_transactional(stands_for, &o.kept, self.env)?;
             let (db, name) = (d.old.db.clone(), d.old.name.clone());
             table_options::fit(&mut d.def.options, &db, &name, self.env, of)?;
         }
@@ -1075,13 +1135,13 @@ impl Run<'_> {
         moves: impl Fn(&str) -> bool,
     ) -> SqlResult<()> {
         let known = |n: &str| d.old.indexes.iter().any(|i| same(&i.name, n)) && !goes(n);
+        let again = d.renamed.iter().any(|(other, _)| same(other, from));
         if same(from, "PRIMARY") {
             return Err(errors::WRONG_NAME_FOR_INDEX.with([&from]));
         }
-        let again = d.renamed.iter().any(|(other, _)| same(other, from));
         if !known(from) || again {
             let text = format!("Key '{from}' doesn't exist in table '{}'", d.old.name);
-            if !if_exists {
+            if !if_exists || again {
                 return Err(errors::KEY_DOES_NOT_EXISTS.text(text));
             }
             self.env.note(codes::KEY_DOES_NOT_EXISTS, text);
@@ -1301,6 +1361,7 @@ impl Run<'_> {
                 );
                 continue;
             }
+            constraint::texts_fit(&spec.expr, d.collation, self.env)?;
             let one = std::slice::from_ref(spec);
             let columns = d.def.columns.iter().filter(|c| c.check.is_some());
             let columns = columns.map(|c| c.name.as_str());
@@ -1397,6 +1458,7 @@ impl Run<'_> {
         let before = kept.len();
         self.added_indexes(d, &columns, &mut kept)?;
         number_of_keys(kept.len(), MAX_KEYS)?;
+        d.put_back(&mut kept, before);
         // Those that stay keep their order, until there are new ones.
         if kept.len() > before {
             sort_indexes(&mut kept, &columns, |c| nullable[c]);
@@ -1455,7 +1517,7 @@ impl Run<'_> {
             }
             let mut parts: Vec<IndexColumn> = Vec::with_capacity(ix.columns.len());
             for p in &ix.columns {
-                let Some(at) = d.columns.iter().position(|c| c.from == Some(p.column)) else {
+                let Some(at) = d.place_in_keys(p.column) else {
                     if ix.unique && ix.columns.len() > 1 && !is_only_key(&ix) {
                         let name = &d.old.columns[p.column].name;
                         return Err(errors::KEY_COLUMN_DOES_NOT_EXIST.with([&name]));
@@ -1734,8 +1796,27 @@ fn plain_spec(def: ColumnDef, default: Option<narwal_syntax::ast::Expr>) -> Colu
         json: false,
         implicit: false,
         member_bytes: Vec::new(),
+        said_db: None,
         generated: None,
     }
+}
+
+/// Whether rows become others, or are written anew in what may be another format. Older tables may have larger ones than a new
+/// one may.
+fn is_made_anew(old: &TableDef, new: &TableDef, actions: &[AlterAction]) -> bool {
+    let kept = |c: &ColumnDef, o: &ColumnDef| c.ty == o.ty && c.nullable == o.nullable;
+    let said = |a: &AlterAction| {
+        matches!(a, AlterAction::Force)
+            || matches!(a, AlterAction::Options(o) if o.engine.is_some())
+    };
+    old.columns.len() != new.columns.len()
+        || old.options != new.options
+        || !old
+            .columns
+            .iter()
+            .zip(&new.columns)
+            .all(|(o, c)| kept(c, o))
+        || actions.iter().any(said)
 }
 
 /// An action that is about more than options and names.

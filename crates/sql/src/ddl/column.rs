@@ -18,7 +18,8 @@ use narwal_engine::{ColumnDef, DefaultDef, GeneratedDef, IndexDef};
 use narwal_syntax::SqlMode;
 use narwal_types::convert::{NoWarnings, StoreTarget, default_input, store};
 use narwal_types::{
-    BlobSize, Charset, Collation, Member, Members, SqlError, SqlResult, TypeKind, Value, Zone,
+    BlobSize, Charset, Collation, ColumnType, Member, Members, SqlError, SqlResult, TypeKind,
+    Value, Zone,
 };
 use std::collections::HashMap;
 
@@ -128,6 +129,13 @@ pub(super) fn column_def(
     table: &str,
     env: &StatementEnv,
 ) -> SqlResult<ColumnDef> {
+    if let Some(said) = spec
+        .said_db
+        .as_ref()
+        .filter(|s| !s.eq_ignore_ascii_case(db))
+    {
+        return Err(errors::WRONG_DB_NAME.with([said]));
+    }
     let mut def = spec.def.clone();
     let open = is_open(spec, env);
     if open {
@@ -139,11 +147,13 @@ pub(super) fn column_def(
     }
     let set = env.collation.charset();
     if let Some(e) = &spec.check {
+        constraint::texts_fit(e, table_collation, env)?;
         def.check = Some(constraint::column_check(e, &def.name, (db, table), set)?);
     } else if spec.json {
         def.check = Some(format!("json_valid({})", quote_ident(&def.name)));
     }
     if let Some((e, stored)) = &spec.generated {
+        constraint::texts_fit(e, table_collation, env)?;
         def.generated = Some(GeneratedDef {
             expr: constraint::generated(e, &def.name, (db, table), set)?,
             stored: *stored,
@@ -159,6 +169,11 @@ pub(super) fn column_def(
             Some(text) => DefaultDef::Text(text),
             None => {
                 let own = env.db.as_deref().unwrap_or(db);
+                // What the column itself does not take is error 1067.
+                let takes = constraint::texts_fit(e, def.ty.collation, env);
+                if !def.ty.has_charset() || takes.is_ok() {
+                    constraint::texts_fit(e, table_collation, env)?;
+                }
                 DefaultDef::Expr(constraint::default(e, &def.name, (db, table), (own, set))?)
             }
         };
@@ -389,27 +404,32 @@ pub(super) fn check_row_size(columns: &[ColumnDef]) -> SqlResult<()> {
     let nullable = columns.iter().filter(|c| c.nullable).count();
     let mut bytes = nullable.div_ceil(8) as u64;
     for c in columns {
-        bytes += match c.ty.kind {
-            TypeKind::VarChar(_) | TypeKind::VarBinary(_) => {
-                let n = c.ty.max_bytes().unwrap_or(0);
-                n + if n < 256 { 1 } else { 2 }
-            }
-            TypeKind::Char(_) | TypeKind::Binary(_) => c.ty.max_bytes().unwrap_or(0),
-            TypeKind::Text(b) | TypeKind::Blob(b) => {
-                8 + match b {
-                    BlobSize::Tiny => 1,
-                    BlobSize::Normal => 2,
-                    BlobSize::Medium => 3,
-                    BlobSize::Long => 4,
-                }
-            }
-            _ => fixed_bytes(&c.ty),
-        };
+        bytes += stored_bytes(&c.ty);
     }
     if bytes > 65_535 {
         return Err(errors::TOO_BIG_ROWSIZE.text("Row size too large. The maximum row size for the used table type, not counting BLOBs, is 65535. This includes storage overhead, check the manual. You have to change some columns to TEXT or BLOBs"));
     }
     Ok(())
+}
+
+/// The most bytes of a column in a row, lengths included; without what stands elsewhere.
+pub(super) fn stored_bytes(ty: &ColumnType) -> u64 {
+    match ty.kind {
+        TypeKind::VarChar(_) | TypeKind::VarBinary(_) => {
+            let n = ty.max_bytes().unwrap_or(0);
+            n + if n < 256 { 1 } else { 2 }
+        }
+        TypeKind::Char(_) | TypeKind::Binary(_) => ty.max_bytes().unwrap_or(0),
+        TypeKind::Text(b) | TypeKind::Blob(b) => {
+            8 + match b {
+                BlobSize::Tiny => 1,
+                BlobSize::Normal => 2,
+                BlobSize::Medium => 3,
+                BlobSize::Long => 4,
+            }
+        }
+        _ => fixed_bytes(ty),
+    }
 }
 
 #[cfg(test)]

@@ -4,13 +4,13 @@ use crate::StatementEnv;
 use crate::ast::{CheckSpec, ForeignKeySpec};
 use crate::bind::table_rules::bind_text;
 use crate::ddl::unfit_default::{invalid_default, is_too_long, warn_of_default};
-use crate::ddl::{padding, rounding};
+use crate::ddl::{padding, rounding, subtraction};
 use narwal_types::errors;
 use narwal_types::errors::codes;
 
 use crate::bind::predicate::is_known;
 use crate::expr::node::Steadiness;
-use crate::expr::node::{ArithOp, EvalCtx, Expr, ExprKind, NoRow};
+use crate::expr::node::{EvalCtx, Expr, ExprKind, NoRow};
 use crate::expr::{
     for_each_operand, literal_bytes, name_charsets, name_sequences, print, unqualified,
 };
@@ -18,9 +18,9 @@ use crate::plan::dml::{store_mode, store_target};
 use crate::quote::quote_ident;
 use narwal_engine::{CheckDef, ColumnDef, DefaultDef, Table, TableDef};
 use narwal_syntax::ast::Expr as AstExpr;
-use narwal_syntax::ast::Expr as Ast;
+use narwal_syntax::ast::{Expr as Ast, Literal};
 use narwal_types::convert::{NoWarnings, store};
-use narwal_types::{Charset, ColumnType, SqlError, SqlResult, TypeKind};
+use narwal_types::{Charset, Collation, ColumnType, SqlError, SqlResult, TypeKind};
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -100,6 +100,40 @@ pub(super) fn checks<'c>(
         });
     }
     Ok(out)
+}
+
+/// Error 1918 for a text in an expression that has no place in the table's character set, in which MariaDB keeps its definition. An
+/// introducer's text is kept as bytes.
+pub(super) fn texts_fit(e: &AstExpr, table: Collation, env: &StatementEnv) -> SqlResult<()> {
+    let set = table.charset();
+    if env.of_mysql || narwal_types::face::is_mysql() {
+        return Ok(());
+    }
+    match text_outside(&mut e.clone(), set) {
+        Some(text) => Err(errors::BAD_DATA.text(format!(
+            "Encountered illegal value '{text}' when converting to {}",
+            set.name()
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// Whether a character set has all of a text.
+fn holds(set: Charset, text: &str) -> bool {
+    set == Charset::Utf8mb4 || text.is_ascii() || *set.decode(&set.encode(text.as_bytes())) == *text
+}
+
+fn text_outside(e: &mut AstExpr, set: Charset) -> Option<String> {
+    if let AstExpr::Literal(Literal::String(text)) = e {
+        return (!holds(set, text)).then(|| text.clone());
+    }
+    let mut found = None;
+    for_each_operand(e, &mut |operand| {
+        if found.is_none() {
+            found = text_outside(operand, set);
+        }
+    });
+    found
 }
 
 /// A column's CHECK as text.
@@ -358,7 +392,7 @@ pub(super) fn check_expressions(def: &mut TableDef, env: &StatementEnv) -> SqlRe
             // MySQL takes it.
             let lenient = env.of_mysql || narwal_types::face::is_mysql();
             let modes = match kept && !lenient {
-                true => checked.depends_on_modes(&g.expr, c)?,
+                true => checked.depends_on_modes(&g.expr, c, env)?,
                 false => Vec::new(),
             };
             if !modes.is_empty() {
@@ -429,13 +463,26 @@ impl Checked {
     }
 
     /// The modes in `sql_mode` that the value of a generated column depends on.
-    fn depends_on_modes(&self, text: &str, of: &ColumnDef) -> SqlResult<Vec<&'static str>> {
+    fn depends_on_modes(
+        &self,
+        text: &str,
+        of: &ColumnDef,
+        env: &StatementEnv,
+    ) -> SqlResult<Vec<&'static str>> {
         let e = bind_text(text, &self.table)?;
+        let known = (is_known(&e) && e.ty.ty.is_string())
+            .then(|| e.eval(&EvalCtx::new(env, &[]), &NoRow).ok());
+        let rounds = match known.flatten() {
+            _ if e.ty.bits => false,
+            Some(value) if value.is_null() => false,
+            Some(value) => rounding::matters_to(&value.as_ref().to_text(), of),
+            None => rounding::matters(&e, of),
+        };
         let padded = padding::matters(&e, of, &self.table.def.columns);
         let modes = [
-            (e.any(&subtracts_unsigned), "NO_UNSIGNED_SUBTRACTION"),
+            (subtraction::matters(&e), "NO_UNSIGNED_SUBTRACTION"),
             (padded, "PAD_CHAR_TO_FULL_LENGTH"),
-            (rounding::matters(&e, of), "TIME_ROUND_FRACTIONAL"),
+            (rounds, "TIME_ROUND_FRACTIONAL"),
         ];
         let matter = modes.into_iter().filter(|(matters, _)| *matters);
         Ok(matter.map(|(_, mode)| mode).collect())
@@ -499,8 +546,10 @@ impl Checked {
             return Ok(());
         }
         let c = &self.table.def.columns[column];
-        let Ok(value) = e.eval(&EvalCtx::new(env, &[]), &NoRow) else {
-            return Ok(());
+        let value = match e.eval(&EvalCtx::new(env, &[]), &NoRow) {
+            Ok(value) => value,
+            Err(e) if e.code == codes::DATA_OUT_OF_RANGE => return Err(e),
+            Err(_) => return Ok(()),
         };
         if value.is_null() && (c.nullable || matches!(e.kind, ExprKind::Literal(_))) {
             return Ok(());
@@ -660,19 +709,6 @@ pub(super) fn depends_on_session(e: &Expr) -> bool {
 }
 
 /// The first function of sequences in it, as messages call it.
-/// A difference of integers of which one has no sign: it may be negative by the `sql_mode`.
-fn subtracts_unsigned(e: &Expr) -> bool {
-    let ExprKind::Arith {
-        op: ArithOp::Sub,
-        left,
-        right,
-    } = &e.kind
-    else {
-        return false;
-    };
-    e.ty.ty.is_integer() && (left.ty.counts_unsigned() || right.ty.counts_unsigned())
-}
-
 fn sequence_function(e: &Expr) -> Option<&'static str> {
     let mut found = match &e.kind {
         ExprKind::Func { func, .. } => match func.name() {

@@ -152,6 +152,7 @@ impl Run<'_> {
             json: false,
             implicit: false,
             member_bytes: Vec::new(),
+            said_db: None,
         })
     }
 }

@@ -13,6 +13,7 @@ use crate::ddl::index::{
     HOPELESS, MAX_KEYS, index_def, kept_method, note_twice, number_of_keys, settle_hashes,
 };
 use crate::ddl::merge;
+use crate::ddl::pages;
 use crate::ddl::period;
 use crate::ddl::run::engine_name;
 use crate::ddl::run::{Run, db_of, may_be_called, unknown_database};
@@ -27,10 +28,19 @@ use narwal_syntax::ast::TableName;
 use narwal_types::errors;
 use narwal_types::errors::codes;
 use narwal_types::face::is_mysql;
-use narwal_types::{Charset, Collation, SqlError, SqlResult};
+use narwal_types::{Collation, SqlError, SqlResult};
 
 /// The CHECK constraints of a new table.
-fn checks_of(c: &CreateTable, table: (&str, &str), set: Charset) -> SqlResult<Vec<CheckDef>> {
+fn checks_of(
+    c: &CreateTable,
+    table: (&str, &str),
+    collation: Collation,
+    env: &StatementEnv,
+) -> SqlResult<Vec<CheckDef>> {
+    for check in &c.elements.checks {
+        constraint::texts_fit(&check.expr, collation, env)?;
+    }
+    let set = env.collation.charset();
     let columns = c.elements.columns.iter();
     let with_own = columns.filter(|c| c.check.is_some());
     let names = with_own.map(|c| c.def.name.as_str());
@@ -155,6 +165,7 @@ impl Run<'_> {
             }
         }
         whole::check(&def, self.env)?;
+        pages::check(&def, self.env)?;
         settle_hashes(&mut def);
         Ok(def)
     }
@@ -226,7 +237,7 @@ impl Run<'_> {
             auto_increment_start: c.options.auto_increment.unwrap_or(0),
             engine,
             created: u64::from(env.timestamp()),
-            checks: checks_of(c, (db, name), self.env.collation.charset())?,
+            checks: checks_of(c, (db, name), collation, self.env)?,
             foreign_keys: Vec::new(),
             sequence: false,
             merge,
@@ -244,13 +255,11 @@ impl Run<'_> {
         if !is_mysql() {
             constraint::check_cascades(&def, &c.elements.foreign_keys)?;
         }
-        self.add_foreign_keys(
-            &mut def,
-            &c.elements.foreign_keys,
-            &c.elements.indexes,
-            Making::Create,
-        )?;
+        let keys = &c.elements.foreign_keys;
+        let making = (Making::Create, None);
+        self.add_foreign_keys(&mut def, keys, &c.elements.indexes, making)?;
         whole::check(&def, env).inspect_err(|e| whole::told_by_engine(e, env))?;
+        pages::check(&def, env)?;
         self.fits_children(&def)?;
         settle_hashes(&mut def);
         Ok(def)
@@ -301,7 +310,7 @@ impl Run<'_> {
         }
         let said = c.options.engine.as_deref().or(self.env.default_engine);
         engine_limits::check(said, def, self.env)?;
-        engine_limits::check_transactional(said, def, self.env)?;
+        engine_limits::check_transactional(said, &c.options.kept, self.env)?;
         if c.options.sequence == Some(true) {
             if c.select.is_some() {
                 return Err(wrong_structure(def));

@@ -3,8 +3,8 @@
 use crate::StatementEnv;
 use crate::ddl::key_part::part_bytes;
 use crate::engine_name;
+use crate::plan::dml::store_mode;
 use narwal_engine::{IndexDef, IndexMethod, TableDef};
-use narwal_syntax::SqlMode;
 use narwal_types::errors::{self, codes};
 use narwal_types::{SqlResult, TypeKind};
 
@@ -56,10 +56,10 @@ fn indexes_virtual(def: &TableDef) -> bool {
 /// Error 1911, or a warning, for TRANSACTIONAL of an engine that does not know the word. `said`: the engine that is named.
 pub(super) fn check_transactional(
     said: Option<&str>,
-    def: &TableDef,
+    options: &[(String, Option<String>)],
     env: &StatementEnv,
 ) -> SqlResult<()> {
-    let named = def.options.iter().any(|(name, _)| name == "TRANSACTIONAL");
+    let named = options.iter().any(|(name, _)| name == "TRANSACTIONAL");
     let knows = |e: &&str| *e == "Aria";
     if !named
         || said
@@ -69,7 +69,7 @@ pub(super) fn check_transactional(
         return Ok(());
     }
     let unknown = errors::UNKNOWN_OPTION.with([&"transactional"]);
-    if !env.sql_mode.has(SqlMode::IGNORE_BAD_TABLE_OPTIONS) {
+    if store_mode(env, false, false).strict {
         return Err(unknown);
     }
     env.warn_error(&unknown);

@@ -67,13 +67,13 @@ fn changes_generated(s: &ForeignKeySpec, c: &ColumnDef) -> SqlResult<()> {
 
 impl Run<'_> {
     /// Adds foreign keys to a definition that is otherwise complete, and the indexes that they need. `added`: the indexes that
-    /// the statement itself adds.
+    /// the statement itself adds; `old`: the table before ALTER TABLE.
     pub(super) fn add_foreign_keys(
         &self,
         def: &mut TableDef,
         specs: &[ForeignKeySpec],
         added: &[IndexSpec],
-        making: Making,
+        (making, old): (Making, Option<&TableDef>),
     ) -> SqlResult<()> {
         if specs.is_empty() {
             return Ok(());
@@ -128,7 +128,7 @@ impl Run<'_> {
                     format!("{}{GIVEN}{}", def.name, number - 1)
                 }
             };
-            let key = self.foreign_key(def, s, name, (making, own))?;
+            let key = self.foreign_key(def, s, name, (making, own, old))?;
             def.foreign_keys.push(key);
         }
         def.foreign_keys.sort_by(|a, b| a.name.cmp(&b.name));
@@ -185,13 +185,13 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// A key as the statement has it. `own`: the keys that the table had before.
+    /// A key as the statement has it. `own`: the number of keys that the table had before; `old`: what it was then.
     fn foreign_key(
         &self,
         def: &TableDef,
         s: &ForeignKeySpec,
         name: String,
-        (making, own): (Making, usize),
+        (making, own, old): (Making, usize, Option<&TableDef>),
     ) -> SqlResult<ForeignKeyDef> {
         let mut key = self.wanted(def, s, name);
         let taken = |k: &ForeignKeyDef| k.name.eq_ignore_ascii_case(&key.name);
@@ -211,8 +211,12 @@ impl Run<'_> {
         if let Err(why) = index_beginning(def, &whole, |_| true) {
             return Err(lacks(&Lack::OwnIndex(why == NoIndex::Prefix)));
         }
+        if making == Making::InPlace && old.is_some_and(|old| has_bare_virtual(old, &key)) {
+            return Err(lacks(&Lack::OwnIndex(false)));
+        }
         if let Some(parent) = self.parent_of(def, &key).map_err(|l| lacks(&l))? {
-            let named = self.fitting(def, &key, parent.def(def), making);
+            // ALTER TABLE knows the indexes that were there before.
+            let named = self.fitting(def, &key, parent.def(old.unwrap_or(def)), making);
             key.parent_columns = named.map_err(|l| lacks(&l))?;
         }
         if at.is_some_and(|at| at >= own) && making != Making::InPlace {
@@ -297,14 +301,17 @@ impl Run<'_> {
 
     /// A table that comes into being: the keys that wait for it must fit.
     pub(super) fn fits_children(&self, def: &TableDef) -> SqlResult<()> {
-        for (child, number) in self.catalog.references_to(&def.db, &def.name) {
-            if self.env.foreign_key_checks
-                && fits(&child.def, &child.def.foreign_keys[number], def).is_err()
-            {
-                return Err(cant_create(def, 150, self.env));
-            }
+        match self.env.foreign_key_checks && !self.waited_for(def) {
+            true => Err(cant_create(def, 150, self.env)),
+            false => Ok(()),
         }
-        Ok(())
+    }
+
+    /// Whether a table is what the keys want that wait for one of its name.
+    pub(super) fn waited_for(&self, def: &TableDef) -> bool {
+        let waiting = self.catalog.references_to(&def.db, &def.name);
+        (waiting.iter())
+            .all(|(child, n)| fits(&child.def, &child.def.foreign_keys[*n], def).is_ok())
     }
 
     /// Error 1451 if a table outside of `also` refers to the table.
@@ -370,6 +377,17 @@ impl Parent {
     }
 }
 
+/// A key over a virtual column that no index of the table begins with: MariaDB makes none for it beside the rows.
+fn has_bare_virtual(old: &TableDef, key: &ForeignKeyDef) -> bool {
+    let is_virtual = |name: &String| {
+        let found = column(old, name).and_then(|(_, c)| c.generated.as_ref());
+        found.is_some_and(|g| !g.stored)
+    };
+    let indexed =
+        positions(old, &key.columns).is_some_and(|c| index_beginning(old, &c, |_| true).is_ok());
+    key.columns.iter().any(is_virtual) && !indexed
+}
+
 /// The referenced columns exist, begin an index and have the right types.
 fn fits(def: &TableDef, key: &ForeignKeyDef, parent: &TableDef) -> Result<(), NoIndex> {
     let columns = positions(parent, &key.parent_columns).ok_or(NoIndex::Missing)?;
@@ -424,9 +442,9 @@ impl Altered<'_> {
     /// length.
     fn is_stored_otherwise(&self, new: &TableDef, (at, to): (usize, usize)) -> bool {
         let (old, new) = (&self.old.columns[at], &new.columns[to]);
-        match self.checks && !old.ty.is_member() {
-            true => old.ty != new.ty,
-            false => !same_storage(old, new),
+        match old.ty.is_member() {
+            true => !same_storage(old, new),
+            false => old.ty != new.ty,
         }
     }
 

@@ -44,23 +44,59 @@ fn is_blank_or_null(e: &Expr) -> bool {
     is_null(e) || matches!(&e.kind, ExprKind::Literal(Value::Str(s)) if &**s == " ")
 }
 
+fn is_text(e: &Expr) -> bool {
+    e.ty.null || e.ty.ty.is_string()
+}
+
+fn ends_in_percent(pattern: &Expr) -> bool {
+    matches!(&pattern.kind, ExprKind::Literal(Value::Str(s)) if s.ends_with('%'))
+}
+
+/// The same of a value whose own blanks at the end are not seen: those of a column are not, those that a function saw are.
+fn within(e: &Expr, columns: &[ColumnDef]) -> bool {
+    char_length(e, columns).is_none() && depends(e, columns)
+}
+
 fn depends(e: &Expr, columns: &[ColumnDef]) -> bool {
     match &e.kind {
         ExprKind::Column { .. } => return char_length(e, columns).is_some(),
-        // Comparisons don't see blanks at the end.
-        ExprKind::Compare { .. }
-        | ExprKind::Between { .. }
-        | ExprKind::InList { .. }
-        | ExprKind::IsNull { .. } => return false,
+        // Comparisons of texts don't see blanks at the end of a column, but where blanks count; those of moments see none.
+        ExprKind::Compare {
+            left,
+            right,
+            collation,
+            ..
+        } => {
+            let sides = [&**left, &**right];
+            return match sides.iter().any(|s| s.ty.ty.is_temporal()) {
+                true => false,
+                false if sides.iter().all(|s| is_text(s)) && collation.pads() => {
+                    sides.iter().any(|s| within(s, columns))
+                }
+                false => sides.iter().any(|s| depends(s, columns)),
+            };
+        }
+        ExprKind::Between { .. } | ExprKind::InList { .. } => {
+            let mut moments = false;
+            e.for_each_child(&mut |c| moments |= c.ty.ty.is_temporal());
+            if moments {
+                return false;
+            }
+        }
+        ExprKind::And(_) | ExprKind::Or(_) => return false,
+        ExprKind::Func { func, .. } if func.name() == "interval" => return false,
         ExprKind::Like { pattern, .. } if is_null(pattern) => return false,
+        // Whatever stands at the end.
+        ExprKind::Like { expr, pattern, .. } if ends_in_percent(pattern) => {
+            return within(expr, columns);
+        }
         ExprKind::Func { func, args } if func.name() == "rtrim" || func.name() == "trim" => {
             // Blanks at the end go, if one blank is what is taken away there.
             let leading = std::ptr::eq(*func, Func::TrimLeading);
             let gone = !leading && args.get(1).is_none_or(is_blank_or_null);
-            return args
-                .iter()
-                .skip(usize::from(gone))
-                .any(|a| depends(a, columns));
+            let rest = args.iter().skip(usize::from(gone));
+            return gone && args.first().is_some_and(|a| within(a, columns))
+                || rest.into_iter().any(|a| depends(a, columns));
         }
         ExprKind::Func { func, args } if func.name() == "rpad" => {
             let column = args.first().and_then(|a| char_length(a, columns));

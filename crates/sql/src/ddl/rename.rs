@@ -1,6 +1,6 @@
 //! RENAME TABLE: tables and views one after the other, each by the names that those before it left.
 
-use crate::ddl::alter::{cant_rename, table_exists};
+use crate::ddl::alter::{cant_rename, not_waited_for, table_exists};
 use crate::ddl::foreign::{follow_table, point_keys};
 use crate::ddl::run::{Run, db_of, may_be_called};
 use crate::planner::resolve::no_such_table;
@@ -131,6 +131,9 @@ impl Renaming<'_, '_> {
         follow_table(&mut def.foreign_keys, &from.1, &to.1);
         def.db.clone_from(&to.0);
         def.name.clone_from(&to.1);
+        if !self.run.waited_for(&def) {
+            return Err(not_waited_for((&from.0, &from.1), (&to.0, &to.1)));
+        }
         self.changes.push(CatalogChange::AlterTable {
             db: from.0.clone(),
             name: from.1.clone(),

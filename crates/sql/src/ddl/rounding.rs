@@ -5,7 +5,13 @@
 
 use crate::expr::node::{Expr, ExprKind};
 use narwal_engine::ColumnDef;
+use narwal_types::temporal_parse::{DateRules, parse_datetime, parse_time};
 use narwal_types::{TypeKind, Value};
+
+/// The same for a value that is known: one that is no moment of the column's may have any digits.
+pub(super) fn matters_to(text: &str, of: &ColumnDef) -> bool {
+    kept(of.ty.kind).is_some_and(|n| digits(text, of.ty.kind) > n)
+}
 
 /// True for a generated column `of` whose value so depends.
 pub(super) fn matters(e: &Expr, of: &ColumnDef) -> bool {
@@ -38,15 +44,28 @@ fn of_parts(e: &Expr) -> u8 {
     }
 }
 
+/// Digits behind the point of the second in a text that stands for a moment of this type.
+fn digits(text: &str, kind: TypeKind) -> u8 {
+    let is_moment = match kind {
+        TypeKind::Time(_) => parse_time(text.as_bytes(), false).is_some(),
+        _ => parse_datetime(text.as_bytes(), DateRules::default()).is_some(),
+    };
+    match is_moment {
+        true => fraction(text),
+        false => 6,
+    }
+}
+
+fn fraction(text: &str) -> u8 {
+    let behind = text.split_once('.').map_or("", |(_, behind)| behind);
+    behind.bytes().take_while(u8::is_ascii_digit).count().min(6) as u8
+}
+
 /// The most digits behind a second's point that a value may have.
 fn given(e: &Expr) -> u8 {
     if e.any(&is_extreme) {
         return of_parts(e);
     }
-    let fraction = |text: &str| {
-        let behind = text.split_once('.').map_or("", |(_, behind)| behind);
-        behind.bytes().take_while(u8::is_ascii_digit).count().min(6) as u8
-    };
     match &e.kind {
         ExprKind::Literal(Value::Str(s)) => return fraction(s),
         // A text that met a moment and became one.

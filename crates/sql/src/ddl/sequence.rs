@@ -7,13 +7,15 @@ use crate::ddl::run::engine_name;
 use crate::ddl::run::{Run, db_of, may_be_called, unknown_database};
 use crate::engine_name::is_merge;
 use crate::expr::for_each_sequence;
+use crate::lower::parse_expression;
 use crate::planner::resolve::no_such_table;
 use crate::quote::quote_ident;
 use narwal_engine::{
     CatalogChange, ColumnDef, DefaultDef, EngineError, FillRows, SequenceRow, Table, TableDef,
     TableFill,
 };
-use narwal_syntax::ast::TableName;
+use narwal_syntax::ParseOptions;
+use narwal_syntax::ast::{Expr as Ast, TableName};
 use narwal_types::errors;
 use narwal_types::errors::codes;
 use narwal_types::{ColumnType, SqlError, SqlResult, TypeKind};
@@ -30,9 +32,26 @@ pub fn unknown_sequence(name: &str) -> SqlError {
 impl Run<'_> {
     /// The sequences that defaults name are there: error 1146, and 4089 for what is none.
     pub(super) fn check_default_sequences(&self, columns: &[ColumnSpec]) -> SqlResult<()> {
+        self.check_sequences(columns.iter().filter_map(|c| c.default.clone()))
+    }
+
+    /// The same of a table's defaults as they are.
+    pub(super) fn check_kept_sequences(&self, def: &TableDef) -> SqlResult<()> {
+        let numbered =
+            |c: &&ColumnDef| matches!(&c.default, DefaultDef::Expr(text) if text.contains("val("));
+        let parsed = def.columns.iter().filter(numbered).filter_map(|c| {
+            let DefaultDef::Expr(text) = &c.default else {
+                return None;
+            };
+            parse_expression(text, &ParseOptions::default()).ok()
+        });
+        self.check_sequences(parsed)
+    }
+
+    fn check_sequences(&self, defaults: impl Iterator<Item = Ast>) -> SqlResult<()> {
         let mut names: Vec<TableName> = Vec::new();
-        for e in columns.iter().filter_map(|c| c.default.as_ref()) {
-            for_each_sequence(&mut e.clone(), &mut |name| names.push(name.clone()));
+        for mut e in defaults {
+            for_each_sequence(&mut e, &mut |name| names.push(name.clone()));
         }
         for name in &names {
             let table = match self.source(db_of(name, self.env)?, &name.name) {

@@ -77,6 +77,7 @@ pub(super) fn fit(
     };
     let format = value("ROW_FORMAT");
     let size = value("KEY_BLOCK_SIZE");
+    let compressed = value("`page_compressed`").is_some();
     let (name, why) = match (format, size) {
         (Some("FIXED" | "PAGE"), _) => (
             "ROW_FORMAT",
@@ -90,17 +91,17 @@ pub(super) fn fit(
             "KEY_BLOCK_SIZE",
             format!("InnoDB: invalid KEY_BLOCK_SIZE = {n}. Valid values are [1, 2, 4, 8, 16]"),
         ),
-        _ if value("`page_compression_level`").is_some()
-            && value("`page_compressed`").is_none() =>
-        {
-            (
-                "PAGE_COMPRESSION_LEVEL",
-                "InnoDB: PAGE_COMPRESSION_LEVEL requires PAGE_COMPRESSED".to_owned(),
-            )
-        }
-        (Some("COMPRESSED"), _) if value("`page_compressed`").is_some() => (
+        _ if value("`page_compression_level`").is_some() && !compressed => (
+            "PAGE_COMPRESSION_LEVEL",
+            "InnoDB: PAGE_COMPRESSION_LEVEL requires PAGE_COMPRESSED".to_owned(),
+        ),
+        (Some(f @ ("COMPRESSED" | "REDUNDANT")), _) if compressed => (
             "PAGE_COMPRESSED",
-            "InnoDB: PAGE_COMPRESSED table can't have ROW_TYPE=COMPRESSED".to_owned(),
+            format!("InnoDB: PAGE_COMPRESSED table can't have ROW_TYPE={f}"),
+        ),
+        (_, Some(_)) if compressed => (
+            "PAGE_COMPRESSED",
+            "InnoDB: PAGE_COMPRESSED table can't have key_block_size".to_owned(),
         ),
         _ => return Ok(()),
     };

@@ -12,19 +12,27 @@ use narwal_types::{SqlError, SqlResult, TypeKind, errors};
 /// Most bytes of a definition in MariaDB's files, and those that are none of columns, as tables of many sizes have shown.
 const MAX_DEFINITION: usize = 65_535;
 const HEAD: usize = 289;
+/// The same of all indexes.
+const MAX_INDEXES: usize = 65_527;
 
 /// Checks a definition.
 ///
 /// # Errors
 /// 1166 for columns that InnoDB has itself, 1280 for such an index, 1173 for a table without a key where one has to be, 1117 for more of names, members, comments and expressions than there is room for, 1826 for a CHECK that is called as another constraint, 4169 and 1901 for an AUTO_INCREMENT column in a unique key that is
 /// kept as a hash, 4174 for a key that rows are found by and that is IGNORED, 4108 for an INVISIBLE column without a value,
-/// 1067 for a default that the `sql_mode` does not have, 1709 for a key that the row format has no place for.
+/// 1067 for a default that the `sql_mode` does not have, 1005 for indexes whose names and comments are too long, 1709 for a key that the row format has no place for.
 pub(super) fn check(def: &TableDef, env: &StatementEnv) -> SqlResult<()> {
     check_names(def)?;
     check_columns(def)?;
     check_keys(def, env)?;
     if HEAD + def.columns.iter().map(room).sum::<usize>() > MAX_DEFINITION {
         return Err(errors::TOO_MANY_FIELDS.text("Table definition is too large"));
+    }
+    if def.indexes.iter().map(room_of_index).sum::<usize>() > MAX_INDEXES {
+        return Err(errors::CANT_CREATE_TABLE.text(format!(
+            "Cannot create table `{}`: index information is too long. Decrease number of indexes or use shorter index names or shorter comments.",
+            def.name
+        )));
     }
     for index in &def.indexes {
         check_hashed(def, index)?;
@@ -43,12 +51,13 @@ const OF_INNODB: [&str; 3] = ["DB_ROW_ID", "DB_TRX_ID", "DB_ROLL_PTR"];
 
 /// Error 1166 for a column that is called as one of InnoDB's own.
 fn check_columns(def: &TableDef) -> SqlResult<()> {
+    if def.declared.is_some() || def.merge.is_some() {
+        return Ok(());
+    }
     let own = |n: &str| OF_INNODB.iter().any(|o| o.eq_ignore_ascii_case(n));
     match def.columns.iter().find(|c| own(&c.name)) {
-        Some(c) if def.declared.is_none() && def.merge.is_none() => {
-            Err(errors::WRONG_COLUMN_NAME.with([&c.name]))
-        }
-        _ => Ok(()),
+        Some(c) => Err(errors::WRONG_COLUMN_NAME.with([&c.name])),
+        None => Ok(()),
     }
 }
 
@@ -104,6 +113,15 @@ fn room(c: &ColumnDef) -> usize {
     ];
     let expressions = expressions.into_iter().flatten().map(String::len);
     18 + c.name.len() + c.comment.len() + members + expressions.sum::<usize>()
+}
+
+/// What an index takes of the bytes that all of them may have.
+fn room_of_index(i: &IndexDef) -> usize {
+    let comment = match i.comment.len() {
+        0 => 0,
+        n => n + 2,
+    };
+    9 + i.name.len() + 9 * i.columns.len() + comment
 }
 
 /// Names of CHECKs are not those of columns that have one of their own, of unique keys, and of foreign keys.

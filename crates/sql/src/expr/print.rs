@@ -1049,7 +1049,7 @@ impl Printer<'_> {
                 Printed::at(level::OR, format!("@`{name}`:={}", self.text(value)))
             }
             Ast::Default(c) => self.call("default", &[c]),
-            Ast::Values(c) => self.call("values", &[c]),
+            Ast::Values(c) => self.call("value", &[c]),
             Ast::Quantified {
                 left,
                 op,

@@ -425,10 +425,10 @@ impl Resolver<'_> {
             defaults,
             source: rows,
             encoded,
+            row_wise: values_run || on_duplicate.iter().any(|s| runs_each_row(&s.value)),
             on_duplicate,
             selected: selected.map_or(0, |c| c.names().len()),
             on_update,
-            row_wise: values_run || on_duplicate.iter().any(|s| runs_each_row(&s.value)),
             subqueries: subqueries.into_plans(),
             number_unseen: table.auto_increment.is_some_and(|c| !written.shows(c)),
             numbered_with: match table.auto_increment {

@@ -12,6 +12,7 @@ use crate::parser::Parser;
 use crate::sql_mode::SqlMode;
 use crate::token::Tok;
 use narwal_types::SqlResult;
+use narwal_types::face::is_mysql;
 
 impl Parser<'_> {
     /// An expression that begins with a word.
@@ -89,6 +90,8 @@ impl Parser<'_> {
             Kw::NEXTVAL | Kw::LASTVAL => self.sequence_call(k == Kw::NEXTVAL)?,
             Kw::SETVAL => self.setval_call()?,
             Kw::COLUMN_CREATE | Kw::COLUMN_ADD | Kw::COLUMN_GET => self.dynamic_column(k)?,
+            // VALUES is the one of ON DUPLICATE KEY UPDATE, or begins a table.
+            Kw::VALUES if !self.on_duplicate && !is_mysql() => return Err(self.error()),
             Kw::VALUES | Kw::VALUE => {
                 self.bump();
                 self.bump();

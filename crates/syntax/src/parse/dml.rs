@@ -46,7 +46,10 @@ impl Parser<'_> {
             self.expect(Kw::KEY)?;
             self.expect(Kw::UPDATE)?;
             self.row_alias = alias;
-            on_duplicate = self.comma_separated(Self::column_assignment)?;
+            let outer = std::mem::replace(&mut self.on_duplicate, true);
+            let assignments = self.comma_separated(Self::column_assignment);
+            self.on_duplicate = outer;
+            on_duplicate = assignments?;
             self.row_alias = None;
         }
         Ok(Insert {

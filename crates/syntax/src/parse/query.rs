@@ -233,9 +233,7 @@ impl Parser<'_> {
         match self.peek_at(n + open) {
             Tok::Word(Kw::SELECT | Kw::WITH) => {}
             Tok::Word(Kw::TABLE) if is_mysql() => {}
-            // `(VALUES(a) + 1)` is an expression; `(VALUES (1))` is one value either way.
-            Tok::Word(Kw::VALUES) if values => {}
-            Tok::Word(Kw::VALUES) if self.is_table_values(n + open) => {}
+            Tok::Word(Kw::VALUES) if self.is_table_values(n + open, values) => {}
             _ => return false,
         }
         if open == 1 {
@@ -265,9 +263,13 @@ impl Parser<'_> {
         }
     }
 
-    /// True for `VALUES (literal ...`, which is no call of the function VALUES.
-    fn is_table_values(&self, n: usize) -> bool {
-        if is_mysql() && self.peek_at(n + 1) == Tok::Word(Kw::ROW) {
+    /// True for the VALUES of a table, which is no call of the function VALUES. That one is there in ON DUPLICATE KEY UPDATE
+    /// alone; MySQL has it everywhere: `(VALUES(a) + 1)` is an expression there, and `(VALUES (1))` is one value either way.
+    fn is_table_values(&self, n: usize, values: bool) -> bool {
+        if !is_mysql() {
+            return !self.on_duplicate;
+        }
+        if values || self.peek_at(n + 1) == Tok::Word(Kw::ROW) {
             return true;
         }
         self.peek_at(n + 1) == Tok::LParen
@@ -285,7 +287,9 @@ impl Parser<'_> {
         let n = self.next_subquery;
         self.next_subquery += 1;
         self.query_depth += 1;
+        let outer = std::mem::replace(&mut self.on_duplicate, false);
         let select = self.apart(|p| p.query_in_parentheses(true));
+        self.on_duplicate = outer;
         self.query_depth -= 1;
         self.subqueries.push((n, select?));
         Ok(n)
@@ -312,6 +316,7 @@ impl Parser<'_> {
             }
             let (items, subqueries) = p.with_subqueries(|p| p.comma_separated(Self::row_item))?;
             p.expect_tok(Tok::RParen)?;
+            p.no_columns(&items)?;
             Ok(Select {
                 subqueries,
                 params: p.params,
@@ -331,6 +336,25 @@ impl Parser<'_> {
         let mut all = self.around(first, rows.into_iter().map(|r| (UNION_ALL, r)).collect());
         all.form.values = true;
         Ok(all)
+    }
+
+    /// Error 4100 for a column among the values of a table. In a program it may be a variable.
+    fn no_columns(&self, items: &[SelectItem]) -> SqlResult<()> {
+        if self.in_program || is_mysql() {
+            return Ok(());
+        }
+        let named = items.iter().find_map(|i| match i {
+            SelectItem::Expr {
+                expr: Expr::Column(_) | Expr::Qualified(_),
+                text,
+                ..
+            } => Some(text),
+            _ => None,
+        });
+        match named {
+            Some(name) => Err(errors::FIELD_REFERENCE_IN_TVC.with([name])),
+            None => Ok(()),
+        }
     }
 
     /// A value of VALUES as a table.
@@ -725,6 +749,7 @@ impl Parser<'_> {
 
     /// WAIT n, NOWAIT, SKIP LOCKED, if one is next.
     pub(crate) fn locking_wait(&mut self) -> SqlResult<LockWait> {
+        self.may_wait()?;
         Ok(if self.eat(Kw::NOWAIT) {
             LockWait::NoWait
         } else if self.eat_all(&[Kw::SKIP, Kw::LOCKED]) {

@@ -33,6 +33,7 @@ pub(super) fn column(c: Column, sql_mode: SqlMode, t: &mut TableElements) -> Sql
     };
     let generated = c.generated.is_some();
     let mut spec = ColumnSpec {
+        said_db: c.db,
         def: ColumnDef {
             name: c.name.clone(),
             ty: ColumnType {

@@ -155,6 +155,8 @@ pub enum Generated {
 pub struct Column {
     /// Name.
     pub name: String,
+    /// The database that stands in front of it.
+    pub db: Option<String>,
     /// Type.
     pub ty: DataType,
     /// GENERATED ALWAYS AS; attributes stand behind it.

@@ -234,6 +234,7 @@ impl Parser<'_> {
 
     /// `[WAIT n | NOWAIT]`
     pub(super) fn lock_wait_clause(&mut self) -> SqlResult<Option<LockWait>> {
+        self.may_wait()?;
         if self.eat(Kw::NOWAIT) {
             return Ok(Some(LockWait::No));
         }

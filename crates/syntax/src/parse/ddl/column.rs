@@ -59,6 +59,11 @@ fn is_string(t: TypeName) -> bool {
 impl Parser<'_> {
     /// The name of a column to define: the table's may stand before it, and the database's before that.
     pub(super) fn field_name(&mut self, table: &TableName) -> SqlResult<String> {
+        Ok(self.named_field(table)?.1)
+    }
+
+    /// See [`Self::field_name`]. Whether a database is the one that the session uses is not known here.
+    fn named_field(&mut self, table: &TableName) -> SqlResult<(Option<String>, String)> {
         let mut names = vec![self.ident()?];
         while names.len() < 3 && self.eat_tok(Tok::Dot) {
             names.push(self.ident()?);
@@ -75,16 +80,17 @@ impl Parser<'_> {
         if !same(given_table.as_ref(), &table.name) {
             return Err(errors::WRONG_TABLE_NAME.with([&given_table.unwrap_or_default()]));
         }
-        Ok(name)
+        Ok((given_db, name))
     }
 
     /// A column: its name, type and attributes, and REFERENCES where it may have them.
     pub(super) fn column(&mut self, table: &TableName, references: bool) -> SqlResult<Column> {
-        let name = self.field_name(table)?;
+        let (db, name) = self.named_field(table)?;
         let ty = self.data_type(true)?;
         let serial = ty.name == TypeName::Serial;
         let mut c = Column {
             name,
+            db,
             generated: None,
             attributes: Vec::new(),
             check: None,

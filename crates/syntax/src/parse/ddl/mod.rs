@@ -31,6 +31,7 @@ use crate::parser::Parser;
 use crate::token::Tok;
 use narwal_types::SqlResult;
 use narwal_types::errors;
+use narwal_types::face::is_mysql;
 
 /// A statement of DDL.
 pub(in crate::parse) fn ddl(d: Ddl) -> Statement {
@@ -111,6 +112,7 @@ impl Parser<'_> {
 
     /// `WAIT n` or `NOWAIT`
     pub(in crate::parse) fn metadata_wait(&mut self) -> SqlResult<Option<MetadataWait>> {
+        self.may_wait()?;
         if self.eat(Kw::NOWAIT) {
             return Ok(Some(MetadataWait::No));
         }
@@ -118,6 +120,14 @@ impl Parser<'_> {
             return Ok(Some(MetadataWait::Seconds(self.uint()?)));
         }
         Ok(None)
+    }
+
+    /// Error 1314 if WAIT or NOWAIT is next in a program, which has none of them.
+    pub(in crate::parse) fn may_wait(&self) -> SqlResult<()> {
+        match self.in_program && (self.at(Kw::NOWAIT) || self.at(Kw::WAIT)) && !is_mysql() {
+            true => Err(errors::SP_BADSTATEMENT.with([&"[NO]WAIT"])),
+            false => Ok(()),
+        }
     }
 
     /// `RESTRICT` or `CASCADE`, which change nothing.

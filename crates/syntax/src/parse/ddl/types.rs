@@ -71,6 +71,10 @@ impl Parser<'_> {
                 let t = self.bump();
                 return Err(unknown_type(&format!("{name}.{}", self.name_of(t))));
             }
+            // Types of variables have none.
+            if !serial {
+                return Err(unknown_type(&name));
+            }
             schema = Some(name);
         }
         let at = self.here();
@@ -213,6 +217,7 @@ impl Parser<'_> {
             Kw::NUMBER => (N::Double, Form::Double),
             Kw::CLOB => (N::LongText, Form::Text),
             Kw::RAW => (N::VarBinary, Form::VarBinary),
+            Kw::BLOB if self.peek() == Tok::LParen => return None,
             Kw::BLOB => (N::LongBlob, Form::Blob),
             Kw::DATE => (N::DateTime, Form::Bare),
             _ => return None,

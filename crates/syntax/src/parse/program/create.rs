@@ -104,7 +104,7 @@ impl Parser<'_> {
         let name = self.routine_name()?;
         let (parameters, parameters_at) = self.parameters_with_place()?;
         let characteristics = self.characteristics()?;
-        let (body, body_at) = self.routine_body_with_place(&name.name)?;
+        let (body, body_at) = self.routine_body_with_place(&name)?;
         Ok(program(Program::Routine(CreateRoutine {
             creation,
             definer,
@@ -158,7 +158,7 @@ impl Parser<'_> {
         let characteristics = self.characteristics()?;
         // A function's body is RETURN, or something that may hold one.
         let mark = self.mark();
-        let (body, body_at) = self.routine_body_with_place(&name.name)?;
+        let (body, body_at) = self.routine_body_with_place(&name)?;
         if matches!(body, Body::Statement(..)) {
             self.rewind(mark);
             return Err(self.error());
@@ -186,7 +186,7 @@ impl Parser<'_> {
     }
 
     /// A routine's body, and where it stands in the text.
-    fn routine_body_with_place(&mut self, name: &str) -> SqlResult<(Body, Range<usize>)> {
+    fn routine_body_with_place(&mut self, name: &TableName) -> SqlResult<(Body, Range<usize>)> {
         if !self.oracle() {
             return self.body_with_place();
         }
@@ -203,7 +203,11 @@ impl Parser<'_> {
     }
 
     /// `AS declarations BEGIN ... END [name]`. `databases`: one may stand before the name.
-    pub(super) fn oracle_routine_body(&mut self, name: &str, databases: bool) -> SqlResult<Body> {
+    pub(super) fn oracle_routine_body(
+        &mut self,
+        name: &TableName,
+        databases: bool,
+    ) -> SqlResult<Body> {
         self.as_or_is()?;
         self.within_program(|p| {
             let declarations = p.oracle_declarations()?;

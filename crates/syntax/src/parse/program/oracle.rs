@@ -1,6 +1,7 @@
 //! The language of stored programs as sql_mode=ORACLE has it: blocks with EXCEPTION, `:=`, `<<label>>`, EXIT WHEN, GOTO.
 
 use super::program;
+use crate::ast::TableName;
 use crate::ast::admin::{Admin, Set, SetItem};
 use crate::ast::program::{
     Block, Body, Call, ConditionValue, CursorSource, Declaration, HandlerAction, Loop, LoopKind,
@@ -213,7 +214,7 @@ impl Parser<'_> {
     pub(super) fn oracle_block(
         &mut self,
         label: Option<String>,
-        routine: Option<&str>,
+        routine: Option<&TableName>,
     ) -> SqlResult<Block> {
         let declarations = match self.eat(Kw::DECLARE) {
             true => self.oracle_declarations()?,
@@ -287,19 +288,29 @@ impl Parser<'_> {
         }
     }
 
-    /// The name behind a routine's END, which must be its own: 4083. `databases`: one may stand before it.
-    pub(super) fn end_name(&mut self, name: &str, databases: bool) -> SqlResult<()> {
+    /// The name behind a routine's END, which must be its own: 4083. `databases`: one may stand before it, and is that of the head
+    /// if that has one.
+    pub(super) fn end_name(&mut self, name: &TableName, databases: bool) -> SqlResult<()> {
         if !self.at_ident() {
             return Ok(());
         }
         let end = match databases {
-            true => self.table_name()?.name,
-            false => self.ident()?,
+            true => self.table_name()?,
+            false => TableName {
+                db: None,
+                name: self.ident()?,
+            },
         };
-        match end.eq_ignore_ascii_case(name) {
-            true => Ok(()),
-            false => Err(errors::END_IDENTIFIER_DOES_NOT_MATCH.with([&end, &name])),
+        let same = |a: &str, b: &str| a.eq_ignore_ascii_case(b);
+        let of_both = end.db.as_ref().zip(name.db.as_ref());
+        if same(&end.name, &name.name) && of_both.is_none_or(|(e, n)| same(e, n)) {
+            return Ok(());
         }
+        let (end, name) = match of_both {
+            Some((e, n)) => (format!("{e}.{}", end.name), format!("{n}.{}", name.name)),
+            None => (end.name, name.name.clone()),
+        };
+        Err(errors::END_IDENTIFIER_DOES_NOT_MATCH.with([&end, &name]))
     }
 
     /// Declarations, each with its semicolon, up to what is none. Handlers are the last ones.

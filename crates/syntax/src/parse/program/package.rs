@@ -106,7 +106,13 @@ impl Parser<'_> {
         }
         let characteristics = self.characteristics()?;
         let body = match bodies && (self.at(Kw::AS) || self.at(Kw::IS)) {
-            true => Some(self.oracle_routine_body(&name, false)?),
+            true => {
+                let own = TableName {
+                    db: None,
+                    name: name.clone(),
+                };
+                Some(self.oracle_routine_body(&own, false)?)
+            }
             false => None,
         };
         Ok(PackageRoutine {
