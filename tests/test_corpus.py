@@ -13,6 +13,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "scripts"))
 
 from corpus import language  # noqa: E402
+from corpus.explained import causes  # noqa: E402
 from corpus.judge import Judge  # noqa: E402
 from corpus.record import SUITES, regexes  # noqa: E402
 
@@ -77,3 +78,14 @@ def test_what_a_refusal_spoils_is_counted_behind_it():
     made, other = rows("CREATE TABLE `t` (...) ENGINE=InnoDB"), rows("CREATE TABLE `t` (..) ENGINE=InnoDB")
     assert kind("SHOW CREATE TABLE t3", rows("CREATE TABLE `t` (...) ENGINE=MyISAM"), made)[0] == "unjudged"
     assert kind("SHOW CREATE TABLE t3", rows("CREATE TABLE `t` (...) ENGINE=MyISAM"), other)[0] == "rows"
+
+
+def test_causes_of_rows_that_differ_are_in_the_list_of_differences():
+    """./corpus --unexplained counts a statement as explained by words: a reader must find them, and the files must be there."""
+    differences = (ROOT / "docs" / "differences.md").read_text(encoding="utf-8")
+    missing = [words for words in causes() if words not in differences]
+    assert not missing
+    if (SUITES / "main").is_dir():
+        files = {file for found in causes().values() for file in found}
+        unknown = [file for file in files if not (SUITES / "main" / f"{file}.test").is_file()]
+        assert not unknown

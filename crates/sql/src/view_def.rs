@@ -8,6 +8,7 @@ use narwal_engine::ViewDef;
 use narwal_syntax::ParseOptions;
 use narwal_syntax::ast::{Expr, From, Select, SelectItem};
 use narwal_types::errors;
+use narwal_types::errors::codes;
 use narwal_types::{SqlError, SqlResult};
 
 /// Views within each other, at most.
@@ -95,7 +96,15 @@ pub(crate) fn name_columns(s: &mut Select, names: &[String]) {
 
 /// The SELECT of a stored view.
 pub(crate) fn parsed(def: &ViewDef) -> SqlResult<Box<Select>> {
-    match parse_statement(&def.select, &ParseOptions::default())? {
+    let options = ParseOptions::default();
+    let statement = match parse_statement(&def.select, &options) {
+        // Folders of earlier versions have VALUES(column) for VALUE(column), which is of ON DUPLICATE KEY UPDATE alone.
+        Err(e) if e.code == codes::PARSE_ERROR && def.select.contains("values(`") => {
+            parse_statement(&def.select.replace("values(`", "value(`"), &options)
+        }
+        statement => statement,
+    };
+    match statement? {
         Stmt::Select(s) => Ok(s),
         _ => Err(SqlError::unsupported("this view")),
     }

@@ -19,6 +19,7 @@ use narwal_syntax::ast::admin::SetItem;
 use narwal_syntax::ast::ddl::Ddl;
 use narwal_syntax::ast::program as ast;
 use narwal_types::{Collation, ResultSink, SqlError, SqlResult, Value};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// The host of procedures and compound statements: the session itself.
@@ -67,8 +68,8 @@ impl ClientSession {
         text: &str,
         out: &mut dyn ResultSink,
         more: bool,
-    ) -> Result<SqlResult<()>, ast::Program> {
-        Ok(match p {
+    ) -> ControlFlow<SqlResult<()>, ast::Program> {
+        ControlFlow::Break(match p {
             ast::Program::Routine(r) => {
                 let counter = match r.returns {
                     Some(_) => "Com_create_function",
@@ -92,7 +93,7 @@ impl ClientSession {
                 };
                 self.define(counter, out, more, |s| s.create_package(&p, text))
             }
-            p => return Err(p),
+            p => return ControlFlow::Continue(p),
         })
     }
 
@@ -105,8 +106,8 @@ impl ClientSession {
         more: bool,
     ) -> SqlResult<()> {
         let p = match self.run_definition(p, text, out, more) {
-            Ok(done) => return done,
-            Err(p) => p,
+            ControlFlow::Break(done) => return done,
+            ControlFlow::Continue(p) => p,
         };
         let (counter, keeps) = match &p {
             ast::Program::Call(_) => ("Com_call_procedure", true),

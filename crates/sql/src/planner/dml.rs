@@ -431,10 +431,7 @@ impl Resolver<'_> {
             on_update,
             subqueries: subqueries.into_plans(),
             number_unseen: table.auto_increment.is_some_and(|c| !written.shows(c)),
-            numbered_with: match table.auto_increment {
-                Some(_) => written.others,
-                None => Vec::new(),
-            },
+            numbered_with: (table.auto_increment).map_or_else(Vec::new, |_| written.others),
             table,
             check: written.check,
             returning,
