@@ -922,7 +922,7 @@ errors! {
     SLAVE_CONVERSION_FAILED: 8 = 1677, b"HY000", "ER_SLAVE_CONVERSION_FAILED",
         "Column {} ('{}') of table '{}.{}' cannot be converted from type '{}'{} to type '{}'{}";
     INSIDE_TRANSACTION_PREVENTS_SWITCH_BINLOG_FORMAT: 0 = 1679, b"HY000", "ER_INSIDE_TRANSACTION_PREVENTS_SWITCH_BINLOG_FORMAT",
-        "Cannot modify     DISK_FULL: 2 = 1021,session.binlog_format inside a transaction";
+        "Cannot modify @@session.binlog_format inside a transaction";
     WRONG_PERFSCHEMA_USAGE: 0 = 1683, b"HY000", "ER_WRONG_PERFSCHEMA_USAGE",
         "Invalid performance_schema usage";
     STORED_FUNCTION_PREVENTS_SWITCH_BINLOG_DIRECT: 0 = 1686, b"HY000", "ER_STORED_FUNCTION_PREVENTS_SWITCH_BINLOG_DIRECT",
@@ -934,7 +934,7 @@ errors! {
     WRONG_SPVAR_TYPE_IN_LIMIT: 0 = 1691, b"HY000", "ER_WRONG_SPVAR_TYPE_IN_LIMIT",
         "A variable of a non-integer based type in LIMIT clause";
     INSIDE_TRANSACTION_PREVENTS_SWITCH_SQL_LOG_BIN: 0 = 1694, b"HY000", "ER_INSIDE_TRANSACTION_PREVENTS_SWITCH_SQL_LOG_BIN",
-        "Cannot modify     DISK_FULL: 2 = 1021,session.sql_log_bin inside a transaction";
+        "Cannot modify @@session.sql_log_bin inside a transaction";
     STORED_FUNCTION_PREVENTS_SWITCH_SQL_LOG_BIN: 0 = 1695, b"HY000", "ER_STORED_FUNCTION_PREVENTS_SWITCH_SQL_LOG_BIN",
         "Cannot change the sql_log_bin inside a stored function or trigger";
     ACCESS_DENIED_NO_PASSWORD_ERROR: 2 = 1698, b"28000", "ER_ACCESS_DENIED_NO_PASSWORD_ERROR",
@@ -974,11 +974,11 @@ errors! {
     MALFORMED_GTID_SPECIFICATION: 1 = 1774, b"HY000", "ER_MALFORMED_GTID_SPECIFICATION",
         "Malformed GTID specification '{}'.";
     CANT_DO_IMPLICIT_COMMIT_IN_TRX_WHEN_GTID_NEXT_IS_SET: 0 = 1778, b"HY000", "ER_CANT_DO_IMPLICIT_COMMIT_IN_TRX_WHEN_GTID_NEXT_IS_SET",
-        "Cannot execute statements with implicit commit inside a transaction when     DISK_FULL: 2 = 1021,SESSION.GTID_NEXT == 'UUID:NUMBER'.";
+        "Cannot execute statements with implicit commit inside a transaction when @@SESSION.GTID_NEXT == 'UUID:NUMBER'.";
     CANT_SET_GTID_NEXT_TO_ANONYMOUS_WHEN_GTID_MODE_IS_ON: 0 = 1782, b"HY000", "ER_CANT_SET_GTID_NEXT_TO_ANONYMOUS_WHEN_GTID_MODE_IS_ON",
-        "    DISK_FULL: 2 = 1021,SESSION.GTID_NEXT cannot be set to ANONYMOUS when     DISK_FULL: 2 = 1021,GLOBAL.GTID_MODE = ON.";
+        "@@SESSION.GTID_NEXT cannot be set to ANONYMOUS when @@GLOBAL.GTID_MODE = ON.";
     CANT_SET_GTID_NEXT_WHEN_OWNING_GTID: 1 = 1790, b"HY000", "ER_CANT_SET_GTID_NEXT_WHEN_OWNING_GTID",
-        "    DISK_FULL: 2 = 1021,SESSION.GTID_NEXT cannot be changed by a client that owns a GTID. The client owns {}. Ownership is released on COMMIT or ROLLBACK.";
+        "@@SESSION.GTID_NEXT cannot be changed by a client that owns a GTID. The client owns {}. Ownership is released on COMMIT or ROLLBACK.";
     UNKNOWN_EXPLAIN_FORMAT: 2 = 1791, b"HY000", "ER_UNKNOWN_EXPLAIN_FORMAT",
         "Unknown {} format name: '{}'";
     CANT_EXECUTE_IN_READ_ONLY_TRANSACTION: 0 = 1792, b"25006", "ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION",
@@ -1022,7 +1022,7 @@ errors! {
     MALFORMED_PACKET: 0 = 1835, b"HY000", "ER_MALFORMED_PACKET",
         "Malformed communication packet";
     GTID_NEXT_TYPE_UNDEFINED_GTID: 1 = 1837, b"HY000", "ER_GTID_NEXT_TYPE_UNDEFINED_GROUP",
-        "When     DISK_FULL: 2 = 1021,SESSION.GTID_NEXT is set to a GTID, you must explicitly set it to a different value after a COMMIT or ROLLBACK. Please check GTID_NEXT variable manual page for detailed explanation. Current     DISK_FULL: 2 = 1021,SESSION.GTID_NEXT is '{}'.";
+        "When @@SESSION.GTID_NEXT is set to a GTID, you must explicitly set it to a different value after a COMMIT or ROLLBACK. Please check GTID_NEXT variable manual page for detailed explanation. Current @@SESSION.GTID_NEXT is '{}'.";
     ALTER_OPERATION_NOT_SUPPORTED: 2 = 1845, b"0A000", "ER_ALTER_OPERATION_NOT_SUPPORTED",
         "{} is not supported for this operation. Try {}";
     ALTER_OPERATION_NOT_SUPPORTED_REASON: 3 = 1846, b"0A000", "ER_ALTER_OPERATION_NOT_SUPPORTED_REASON",
@@ -1067,7 +1067,7 @@ errors! {
     CONNECTION_KILLED: 0 = 1927, b"70100", "ER_CONNECTION_KILLED",
         "Connection was killed";
     STORED_FUNCTION_PREVENTS_SWITCH_SKIP_REPLICATION: 0 = 1930, b"HY000", "ER_STORED_FUNCTION_PREVENTS_SWITCH_SKIP_REPLICATION",
-        "Cannot modify     DISK_FULL: 2 = 1021,session.skip_replication inside a stored function or trigger";
+        "Cannot modify @@session.skip_replication inside a stored function or trigger";
     QUERY_RESULT_INCOMPLETE: 1 = 1931, b"HY000", "ER_QUERY_RESULT_INCOMPLETE",
         "{}";
     TARGET_NOT_EXPLAINABLE: 0 = 1933, b"HY000", "ER_TARGET_NOT_EXPLAINABLE",
@@ -1091,9 +1091,9 @@ errors! {
     GTID_STRICT_OUT_OF_ORDER: 1 = 1950, b"HY000", "ER_GTID_STRICT_OUT_OF_ORDER",
         "{}";
     INSIDE_TRANSACTION_PREVENTS_SWITCH_GTID_DOMAIN_ID_SEQ_NO: 0 = 1953, b"HY000", "ER_INSIDE_TRANSACTION_PREVENTS_SWITCH_GTID_DOMAIN_ID_SEQ_NO",
-        "Cannot modify     DISK_FULL: 2 = 1021,session.gtid_domain_id or     DISK_FULL: 2 = 1021,session.gtid_seq_no inside a transaction";
+        "Cannot modify @@session.gtid_domain_id or @@session.gtid_seq_no inside a transaction";
     STORED_FUNCTION_PREVENTS_SWITCH_GTID_DOMAIN_ID_SEQ_NO: 0 = 1954, b"HY000", "ER_STORED_FUNCTION_PREVENTS_SWITCH_GTID_DOMAIN_ID_SEQ_NO",
-        "Cannot modify     DISK_FULL: 2 = 1021,session.gtid_domain_id or     DISK_FULL: 2 = 1021,session.gtid_seq_no inside a stored function or trigger";
+        "Cannot modify @@session.gtid_domain_id or @@session.gtid_seq_no inside a stored function or trigger";
     BINLOG_MUST_BE_EMPTY: 1 = 1956, b"HY000", "ER_BINLOG_MUST_BE_EMPTY",
         "{}";
     BAD_BASE64_DATA: 1 = 1958, b"HY000", "ER_BAD_BASE64_DATA",

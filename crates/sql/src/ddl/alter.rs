@@ -614,7 +614,8 @@ impl Run<'_> {
         let hashes = copies_for_hashes(draft, actions);
         let mixed = of_innodb && change.mixes_virtual();
         let moved = of_innodb && change.moves_virtual();
-        if !asked.no_copy {
+        // What a MySQL made in its own way is made here in ours.
+        if !asked.no_copy || self.env.of_mysql {
             let tightened = of_innodb && change.tightens_beside_computed();
             return Ok(hashes || mixed || moved || tightened);
         }
@@ -623,7 +624,8 @@ impl Run<'_> {
             let reason = "Creating unique indexes with IGNORE requires COPY algorithm to remove duplicate rows";
             return Err(needs_copy(reason, actions));
         }
-        if of_innodb && !draft.def.sequence {
+        // A MySQL has other ways than a MariaDB.
+        if of_innodb && !draft.def.sequence && !narwal_types::face::is_mysql() {
             change.allows(algorithm(actions), self.env)?;
         }
         period_needs_copy(draft, actions)?;
