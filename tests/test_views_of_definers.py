@@ -82,3 +82,19 @@ def test_what_an_account_sees_of_keys_constraints_and_triggers(both, reader):
         assert answers[0] == answers[1], statement
     for client in readers:
         client.close()
+
+
+@pytest.mark.parametrize("privilege", ["SELECT", "INSERT", "UPDATE (x)", "SELECT (x)", "DELETE", "ALTER", "INDEX", "REFERENCES (x)", "TRIGGER"])
+def test_a_trigger_is_seen_by_who_may_write_its_table(both, reader, privilege):
+    connect, d, user = reader
+    for client in both:
+        client.ok("CREATE TABLE w (x INT)")
+        client.ok("CREATE TRIGGER wt BEFORE INSERT ON w FOR EACH ROW SET NEW.x = 1")
+        client.ok(f"GRANT {privilege} ON {d}.w TO {user}")
+    readers = connect()
+    seen = f"SELECT TRIGGER_NAME, ACTION_STATEMENT, DEFINER FROM information_schema.TRIGGERS WHERE TRIGGER_SCHEMA = '{d}'"
+    for statement in (seen, f"SHOW TRIGGERS FROM {d} WHERE `Table` = 'w' AND Created IS NULL"):
+        answers = [client.rows(statement) for client in readers]
+        assert answers[0] == answers[1], (privilege, statement)
+    for client in readers:
+        client.close()

@@ -92,12 +92,24 @@ SET @sql = CONCAT('CREATE TABLE l4 (a ENUM(', (SELECT GROUP_CONCAT("'", LPAD(seq
 EXECUTE IMMEDIATE @sql;
 SET @sql = CONCAT('CREATE TABLE l5 (a ENUM(', (SELECT GROUP_CONCAT("'", LPAD(seq, 200, '0'), "'") FROM seq_1_to_325), '))');
 EXECUTE IMMEDIATE @sql;
--- Keys that are dropped and added as they were stay where they stood; parts follow a new column of the same name.
+-- Keys that are dropped and added as they were stay where they stood if nothing else is changed; parts follow a new column of the same name.
 CREATE TABLE z1 (a INT, b INT, c INT, KEY (b), KEY (c));
 ALTER TABLE z1 DROP INDEX b, ADD INDEX (b);
 SHOW CREATE TABLE z1;
 ALTER TABLE z1 DROP INDEX b, ADD INDEX b (a);
 SHOW CREATE TABLE z1;
+CREATE TABLE z3 (v VARCHAR(10), c INT, KEY v (v), KEY c (c));
+ALTER TABLE z3 MODIFY v VARCHAR(300), DROP KEY v, ADD KEY v (v);
+SHOW CREATE TABLE z3;
+CREATE TABLE z4 (a INT, b INT, c INT, KEY b (b), KEY c (c));
+ALTER TABLE z4 DROP KEY b, ADD KEY b (b), ADD KEY d (a);
+SHOW CREATE TABLE z4;
+ALTER TABLE z4 DROP KEY c, ADD KEY c (c), MODIFY c INT;
+SHOW CREATE TABLE z4;
+ALTER TABLE z4 DROP KEY b, ADD KEY b (b), COMMENT = 'x';
+SHOW CREATE TABLE z4;
+ALTER TABLE z4 DROP KEY d, DROP KEY c, ADD KEY c (c), ADD KEY d (a);
+SHOW CREATE TABLE z4;
 CREATE TABLE z2 (id INT, a INT, KEY id (id, a));
 ALTER TABLE z2 DROP COLUMN id, ADD id INT FIRST;
 SHOW CREATE TABLE z2;

@@ -61,13 +61,20 @@ fn sees(account: &Account, def: &Definition) -> bool {
     }
 }
 
-/// What a trigger does and who made it, for an account that has the privilege; `None` if it does not even see the table.
+/// What a trigger does and who made it, for an account that has the privilege. One that may only write the table sees that
+/// there is a trigger; for others it is `None`.
 fn told_of(account: &Account, def: &Definition, table: &str) -> Option<(Value, Value)> {
     if sees(account, def) {
         return Some((text(&def.body), text(&def.definer_text())));
     }
-    let may_see_table = !account.about_table(&def.db, table).is_empty();
-    (may_see_table && !is_mysql()).then_some((Value::Null, Value::Null))
+    let writes = [
+        PrivilegeSet::INSERT,
+        PrivilegeSet::UPDATE,
+        PrivilegeSet::DELETE,
+    ];
+    let may = account.about_table(&def.db, table);
+    let may_write = writes.into_iter().any(|p| may.has(p));
+    (may_write && !is_mysql()).then_some((Value::Null, Value::Null))
 }
 
 /// The account may see what it does: it is its own, or the account sees `mysql.proc`.

@@ -420,6 +420,24 @@ fn copies_elsewhere(d: &Draft<'_>, actions: &[AlterAction]) -> bool {
         || keys(old) != keys(def)
 }
 
+/// An action that drops or adds indexes and nothing else.
+fn is_of_indexes(action: &AlterAction) -> bool {
+    match action {
+        AlterAction::Add { elements: e, .. } => {
+            let others = [
+                e.columns.len(),
+                e.checks.len(),
+                e.foreign_keys.len(),
+                e.periods.len(),
+            ];
+            others == [0; 4]
+        }
+        AlterAction::Drop { kind, .. } => *kind == DropKind::Index,
+        AlterAction::Algorithm(_) | AlterAction::Lock(_) => true,
+        _ => false,
+    }
+}
+
 impl Draft<'_> {
     /// Where a column of the old table stands in keys now: one that is dropped is followed by a new one of its name.
     fn place_in_keys(&self, column: usize) -> Option<usize> {
@@ -431,26 +449,23 @@ impl Draft<'_> {
         })
     }
 
-    /// Indexes that are dropped and added as they were stay where they stood. `before`: how many of them were not dropped.
-    fn put_back(&self, indexes: &mut [IndexDef], before: usize) {
-        let moved = |(i, c): (usize, &NewColumn)| c.from != Some(i);
-        if self.dropped.is_empty() || self.columns.iter().enumerate().any(moved) {
+    /// A statement that drops indexes and adds them as they were, and does nothing else, changes nothing: they stay where they
+    /// stood.
+    fn put_back(&self, indexes: &mut [IndexDef], actions: &[AlterAction]) {
+        if !actions.iter().all(is_of_indexes) || indexes.len() != self.old.indexes.len() {
             return;
         }
-        let as_it_was = |i: &IndexDef| {
-            let old = self
-                .old
-                .indexes
-                .iter()
-                .position(|o| same(&o.name, &i.name))?;
-            let whole = IndexDef {
-                id: self.old.indexes[old].id,
-                ..i.clone()
-            };
-            (whole == self.old.indexes[old]).then_some(old)
+        let place = |i: &IndexDef| {
+            let mut old = self.old.indexes.iter();
+            old.position(|o| {
+                IndexDef {
+                    id: o.id,
+                    ..i.clone()
+                } == *o
+            })
         };
-        if indexes[before..].iter().any(|i| as_it_was(i).is_some()) {
-            indexes.sort_by_key(|i| as_it_was(i).unwrap_or(usize::MAX));
+        if indexes.iter().all(|i| place(i).is_some()) {
+            indexes.sort_by_key(place);
         }
     }
 }
@@ -881,7 +896,7 @@ impl Run<'_> {
         d.def.collation = d.collation;
         self.columns(&mut d, actions, convert)?;
         self.period(&mut d, actions)?;
-        self.indexes(&mut d)?;
+        self.indexes(&mut d, actions)?;
         let sources: Vec<Option<usize>> = d.columns.iter().map(|c| c.from).collect();
         let copies = |a: &AlterAction| matches!(a, AlterAction::Algorithm(a) if a == "COPY");
         let how = (self.env, actions.iter().any(copies));
@@ -1452,7 +1467,7 @@ impl Run<'_> {
     }
 
     /// The new indexes; moves the columns into the definition.
-    fn indexes(&self, d: &mut Draft<'_>) -> SqlResult<()> {
+    fn indexes(&self, d: &mut Draft<'_>, actions: &[AlterAction]) -> SqlResult<()> {
         self.hidden(d)?;
         let mut kept = self.kept_indexes(d)?;
         let nullable: Vec<bool> = d.columns.iter().map(|c| c.def.nullable).collect();
@@ -1460,7 +1475,7 @@ impl Run<'_> {
         let before = kept.len();
         self.added_indexes(d, &columns, &mut kept)?;
         number_of_keys(kept.len(), MAX_KEYS)?;
-        d.put_back(&mut kept, before);
+        d.put_back(&mut kept, actions);
         // Those that stay keep their order, until there are new ones.
         if kept.len() > before {
             sort_indexes(&mut kept, &columns, |c| nullable[c]);
