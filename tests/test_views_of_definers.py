@@ -67,6 +67,10 @@ def test_current_user_and_information_schema_of_a_view_are_its_definers(both, re
     for n in range(1, len(VIEWS) + 1):
         answers = [client.rows(f"SELECT * FROM {d}.v{n}") for client in readers]
         assert answers[0] == answers[1], VIEWS[n - 1]
+    # A view in the condition of a SHOW sees no more for its definer's sake.
+    shown = f"SHOW TABLES FROM {d} WHERE (SELECT c FROM {d}.v8) AND NOT (SELECT c FROM {d}.v9)"
+    answers = [client.rows(shown) for client in readers]
+    assert answers[0] == answers[1] == [], shown
     for client in readers:
         client.close()
 

@@ -32,7 +32,11 @@ impl ClientSession {
         self.env.handlers.open(name, &db, &table.name)?;
         self.plan_generation += 1;
         let stored = self.instance.database().catalog().has(&db, &table.name);
-        if !stored && InformationSchema(self).table(&db, &table.name).is_some() {
+        if !stored
+            && InformationSchema(self)
+                .table(&db, &table.name, None)
+                .is_some()
+        {
             self.env.handlers.close(name)?;
             return Err(match db.eq_ignore_ascii_case(PERFORMANCE_SCHEMA) {
                 true => errors::ILLEGAL_HA.text(format!(

@@ -27,8 +27,11 @@ pub(crate) struct View {
 }
 
 impl View {
-    /// What another account sees, by its name and host; that of one that is gone stays.
-    pub(crate) fn of(self, (user, host): &(String, String)) -> View {
+    /// What another account sees, if one is named by its name and host; for one that is gone it stays.
+    pub(crate) fn read_by(self, reader: Option<&(String, String)>) -> View {
+        let Some((user, host)) = reader else {
+            return self;
+        };
         let Some(account) = self.acl.definer(user, host) else {
             return self;
         };

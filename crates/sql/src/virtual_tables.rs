@@ -35,16 +35,12 @@ pub type VirtualRows =
 
 /// Finds virtual tables by name.
 pub trait VirtualTables {
-    /// The table's definition and how to make its rows, or `None` if there is no such virtual table.
-    fn table(&self, db: &str, name: &str) -> Option<(Arc<Table>, VirtualRows)>;
-
-    /// The same with the rows that an account sees, by its name and host: the definer of a view.
-    fn table_read_by(
+    /// The table's definition and how to make its rows, or `None` if there is no such virtual table. The rows are those that
+    /// `reader` sees, an account's name and host (the definer of a view), or else who runs the statement.
+    fn table(
         &self,
         db: &str,
         name: &str,
-        _account: &(String, String),
-    ) -> Option<(Arc<Table>, VirtualRows)> {
-        self.table(db, name)
-    }
+        reader: Option<&(String, String)>,
+    ) -> Option<(Arc<Table>, VirtualRows)>;
 }

@@ -104,7 +104,12 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Arc<Table>> {
 pub(crate) struct Definitions;
 
 impl VirtualTables for Definitions {
-    fn table(&self, db: &str, name: &str) -> Option<(Arc<Table>, VirtualRows)> {
+    fn table(
+        &self,
+        db: &str,
+        name: &str,
+        _reader: Option<&(String, String)>,
+    ) -> Option<(Arc<Table>, VirtualRows)> {
         let table = match db {
             MYSQL => mysql::definition(name)?.clone(),
             _ if db.eq_ignore_ascii_case(PERFORMANCE_SCHEMA) && is_mysql() => {

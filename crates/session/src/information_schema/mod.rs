@@ -127,19 +127,14 @@ fn maker(name: &str) -> Maker {
 pub(crate) struct InformationSchema<'s>(pub &'s ClientSession);
 
 impl VirtualTables for InformationSchema<'_> {
-    fn table(&self, db: &str, name: &str) -> Option<(Arc<Table>, VirtualRows)> {
-        let catalog = self.0.instance.database().catalog();
-        table_of(db, name, &catalog, &|| self.0.view())
-    }
-
-    fn table_read_by(
+    fn table(
         &self,
         db: &str,
         name: &str,
-        account: &(String, String),
+        reader: Option<&(String, String)>,
     ) -> Option<(Arc<Table>, VirtualRows)> {
         let catalog = self.0.instance.database().catalog();
-        table_of(db, name, &catalog, &|| self.0.view().of(account))
+        table_of(db, name, &catalog, &|| self.0.view().read_by(reader))
     }
 }
 
@@ -147,19 +142,14 @@ impl VirtualTables for InformationSchema<'_> {
 struct OfProgram(View);
 
 impl VirtualTables for OfProgram {
-    fn table(&self, db: &str, name: &str) -> Option<(Arc<Table>, VirtualRows)> {
-        let catalog = self.0.instance.database().catalog();
-        table_of(db, name, &catalog, &|| self.0.clone())
-    }
-
-    fn table_read_by(
+    fn table(
         &self,
         db: &str,
         name: &str,
-        account: &(String, String),
+        reader: Option<&(String, String)>,
     ) -> Option<(Arc<Table>, VirtualRows)> {
         let catalog = self.0.instance.database().catalog();
-        table_of(db, name, &catalog, &|| self.0.clone().of(account))
+        table_of(db, name, &catalog, &|| self.0.clone().read_by(reader))
     }
 }
 

@@ -1,7 +1,7 @@
 //! How many bytes a value of a column has, and a part of a key.
 
-use narwal_types::temporal::fraction_bytes;
-use narwal_types::{BlobSize, ColumnType, Decimal, TypeKind};
+use crate::plan::interval::key_len;
+use narwal_types::{BlobSize, ColumnType, TypeKind};
 
 /// Most bytes of a TINYBLOB or TINYTEXT, which are as many as a key has of it.
 pub(super) const TINY: u16 = 255;
@@ -27,20 +27,5 @@ pub(super) fn is_tiny(ty: &ColumnType) -> bool {
 
 /// Bytes of a value of a type that is no string, as MariaDB's rows have it.
 pub(super) fn fixed_bytes(ty: &ColumnType) -> u64 {
-    match ty.kind {
-        TypeKind::TinyInt | TypeKind::Year => 1,
-        TypeKind::SmallInt => 2,
-        TypeKind::MediumInt | TypeKind::Date => 3,
-        TypeKind::Int | TypeKind::Float => 4,
-        TypeKind::BigInt | TypeKind::Double => 8,
-        TypeKind::Decimal(p, s) => Decimal::binary_len(p, s) as u64,
-        TypeKind::Time(f) => 3 + fraction_bytes(f) as u64,
-        TypeKind::Timestamp(f) => 4 + fraction_bytes(f) as u64,
-        TypeKind::DateTime(f) => 5 + fraction_bytes(f) as u64,
-        TypeKind::Enum(m) => u64::from(m.enum_bytes()),
-        TypeKind::Set(m) => u64::from(m.set_bytes()),
-        TypeKind::Bit(n) => u64::from(n.div_ceil(8)),
-        TypeKind::Fixed(k) => k.bytes() as u64,
-        _ => 0,
-    }
+    key_len(ty) as u64
 }

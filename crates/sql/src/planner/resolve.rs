@@ -93,11 +93,8 @@ impl<'a> Resolver<'a> {
 
     /// A virtual table, as the definer of the view sees it that names it.
     fn virtual_table(&self, db: &str, name: &str) -> Option<(Arc<Table>, VirtualRows)> {
-        let tables = self.virtual_tables?;
-        match &*self.env.reads_as.borrow() {
-            Some(account) => tables.table_read_by(db, name, account),
-            None => tables.table(db, name),
-        }
+        let reader = self.env.reads_as.borrow();
+        self.virtual_tables?.table(db, name, reader.as_ref())
     }
 
     /// A table for reading.

@@ -77,7 +77,7 @@ fn of_table(r: &ResultColumn, catalog: &Catalog) -> Option<ColumnDef> {
 
 /// The definition of a virtual table's column.
 fn of_virtual(r: &ResultColumn, tables: Option<&dyn VirtualTables>) -> Option<ColumnDef> {
-    let (t, _) = tables?.table(&r.db, &r.org_table)?;
+    let (t, _) = tables?.table(&r.db, &r.org_table, None)?;
     t.column(&r.org_name).map(|c| t.columns()[c].clone())
 }
 

@@ -556,7 +556,9 @@ impl Writer<'_, '_> {
             invisible.extend(columns.filter(|(_, c)| c.invisible).map(|(i, _)| i));
             Some(of(t))
         } else {
-            let made = r.virtual_tables.and_then(|v| v.table(&db, &t.name.name));
+            let made = r
+                .virtual_tables
+                .and_then(|v| v.table(&db, &t.name.name, None));
             let sequence = || {
                 let known = is_sequence_table(&t.name.name);
                 known.then(|| vec!["seq".to_string()])
