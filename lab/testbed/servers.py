@@ -154,9 +154,28 @@ class Server:
             self.process = None
 
     def pause(self) -> None:
-        """SIGSTOP: while the other server is measured this one costs nothing."""
-        if self.alive():
-            os.kill(self.process.pid, signal.SIGSTOP)
+        """SIGSTOP: while the other server is measured this one costs nothing. Back when every thread stands still."""
+        if not self.alive():
+            return
+        os.kill(self.process.pid, signal.SIGSTOP)
+        # The signal stops the other threads only when the one that takes it gets a processor. Until then a replica
+        # can still receive a transaction and acknowledge it.
+        end = time.monotonic() + 10
+        while not self._stands_still():
+            if time.monotonic() > end:
+                raise ServerDied(f"{self.name} does not stop at SIGSTOP")
+            time.sleep(0.001)
+
+    def _stands_still(self) -> bool:
+        """Every thread is stopped, or traced, or gone."""
+        for stat in Path(f"/proc/{self.process.pid}/task").glob("*/stat"):
+            try:
+                state = stat.read_text().rpartition(")")[2].split()[0]
+            except OSError:  # ended meanwhile
+                continue
+            if state not in "TtZX":
+                return False
+        return True
 
     def resume(self) -> None:
         if self.alive():
