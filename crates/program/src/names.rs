@@ -2,6 +2,7 @@
 
 use crate::code::{Columns, RowSlot, Slot, Typed, Wanted};
 use narwal_sql::ParamType;
+use narwal_sql::twice::first_twice;
 use narwal_syntax::ast::{CursorAttribute, Expr, Expression};
 use narwal_types::errors::codes;
 use narwal_types::{Collation, ColumnType, SqlError, SqlResult, TypeKind, errors};
@@ -73,7 +74,7 @@ pub(crate) struct Names {
     labels: Vec<Label>,
     next_label: usize,
     /// Labels that GOTO may go to: those of each list of statements around.
-    places: Vec<Vec<(String, usize)>>,
+    places: Vec<Named<usize>>,
     /// sql_mode=ORACLE.
     pub(crate) oracle: bool,
     /// What cursors tell of themselves, and the slot where each is kept.
@@ -162,10 +163,8 @@ impl Names {
     ) -> SqlResult<Vec<usize>> {
         self.free(name, parameter)?;
         let known = fields.unwrap_or_default();
-        for (i, (field, _)) in known.iter().enumerate() {
-            if same(&known[..i], field) {
-                return Err(errors::DUP_FIELDNAME.with([field]));
-            }
+        if let Some(field) = first_twice(known.iter().map(|(field, _)| field.as_str())) {
+            return Err(errors::DUP_FIELDNAME.with([&field]));
         }
         let list: Vec<(String, usize)> = known
             .iter()
@@ -467,12 +466,12 @@ impl Names {
 
     /// Goes into a list of statements with labels that GOTO may go to. Error 1309 for one that is there twice.
     pub(crate) fn push_places(&mut self, names: &[&str]) -> SqlResult<()> {
-        let mut places: Vec<(String, usize)> = Vec::new();
+        if let Some(name) = first_twice(names.iter().copied()) {
+            return Err(errors::SP_LABEL_REDEFINE.with([&name]));
+        }
+        let mut places = Named::default();
         for name in names {
-            if same(&places, name) {
-                return Err(errors::SP_LABEL_REDEFINE.with([name]));
-            }
-            places.push((name.to_string(), self.next_label));
+            places.add(name, self.next_label);
             self.next_label += 1;
         }
         self.places.push(places);
@@ -485,7 +484,7 @@ impl Names {
 
     /// Where a GOTO goes to: a label of a list of statements around it.
     pub(crate) fn place(&self, name: &str) -> SqlResult<usize> {
-        let found = self.places.iter().rev().find_map(|p| find(p, name));
+        let found = self.places.iter().rev().find_map(|p| p.get(name));
         found
             .copied()
             .ok_or_else(|| errors::SP_LILABEL_MISMATCH.with([&"GOTO", &name]))

@@ -28,6 +28,9 @@ struct Kept {
 pub struct Persisted {
     /// `None`: this database keeps none.
     path: Option<PathBuf>,
+    /// Held by the statement that writes the file: such statements follow each other, readers don't wait for the disk.
+    writer: Mutex<()>,
+    /// What the file holds; locked for a look or an exchange only.
     kept: Mutex<Kept>,
 }
 
@@ -35,6 +38,7 @@ impl Clone for Persisted {
     fn clone(&self) -> Self {
         Persisted {
             path: self.path.clone(),
+            writer: Mutex::new(()),
             kept: Mutex::new(self.kept.lock().clone()),
         }
     }
@@ -61,6 +65,7 @@ impl Persisted {
         }
         Ok(Persisted {
             path: Some(path),
+            writer: Mutex::new(()),
             kept: Mutex::new(kept),
         })
     }
@@ -101,7 +106,6 @@ impl Persisted {
         })
     }
 
-    // Statements of administrators, one after the other: the lock is theirs alone.
     fn change(
         &self,
         change: impl FnOnce(&mut BTreeMap<String, String>) -> SqlResult<()>,
@@ -109,15 +113,15 @@ impl Persisted {
         let Some(path) = &self.path else {
             return Err(SqlError::unsupported("SET PERSIST without a data folder"));
         };
-        let mut kept = self.kept.lock();
-        let mut changed = kept.clone();
+        let _writer = self.writer.lock();
+        let mut changed = self.kept.lock().clone();
         changed.version = 1;
         change(&mut changed.variables)?;
         replace(path, &changed).map_err(|e| {
             let text = format!("Error writing file '{}' ({e})", path.display());
             errors::ERROR_ON_WRITE.with([&text])
         })?;
-        *kept = changed;
+        *self.kept.lock() = changed;
         Ok(())
     }
 }

@@ -55,7 +55,7 @@ pub use seeded::{seed_of, with_seed};
 pub mod shape;
 pub mod show;
 mod star;
-mod twice;
+pub mod twice;
 mod user_kind;
 pub mod view;
 mod view_def;

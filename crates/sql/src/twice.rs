@@ -2,9 +2,10 @@
 
 use std::collections::HashSet;
 
-/// The first of these names that was there before, letters of either case alike. A list can be as long as a packet, so each name
+/// The first of these names that was there before, ASCII letters of either case alike. A list can be as long as a packet, so each name
 /// is looked up, not compared with all before it.
-pub(crate) fn first_twice<'n>(names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
+#[must_use]
+pub fn first_twice<'n>(names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     let mut seen = HashSet::new();
     (names.into_iter()).find(|n| !seen.insert(n.to_ascii_lowercase()))
 }
