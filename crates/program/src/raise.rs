@@ -126,7 +126,12 @@ impl<'p> Run<'p, '_> {
 
     /// Raises a warning, or that there are no rows.
     pub(crate) fn warn(&mut self, w: &SqlError) -> SqlResult<Flow> {
-        self.host.env().warn(w.code, w.message.clone());
+        let env = self.host.env();
+        env.warn(w.code, w.message.clone());
+        if env.max_error_count == 0 {
+            // Where no condition is kept, there is none to deal with.
+            return Ok(Flow::Next);
+        }
         match self.handler(w, WarningLevel::Warning) {
             Some((at, h)) => self.deal(at, h, w.clone(), WarningLevel::Warning),
             None => Ok(Flow::Next),

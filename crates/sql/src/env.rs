@@ -572,6 +572,8 @@ pub struct StatementEnv {
     refused: RefCell<Option<SqlError>>,
     warnings: RefCell<Vec<Condition>>,
     warning_count: Cell<u64>,
+    /// Conditions that came up, those that are not kept included.
+    told: Cell<u64>,
     /// Rows that functions and triggers have changed.
     pub inner_changed: Cell<u64>,
     /// Rows that SELECT ... INTO in functions and triggers has found.
@@ -696,6 +698,7 @@ impl StatementEnv {
             refused: RefCell::default(),
             warnings: RefCell::default(),
             warning_count: Cell::new(0),
+            told: Cell::new(0),
             inner_changed: Cell::new(0),
             inner_found: Cell::new(0),
             clears: Cell::new(0),
@@ -777,6 +780,7 @@ impl StatementEnv {
 
     /// Adds a condition to the diagnostics area; beyond `max_error_count` it is only counted.
     pub fn push_condition(&self, level: WarningLevel, code: u16, message: impl Into<Box<str>>) {
+        self.told.set(self.told.get() + 1);
         if self.strict_expressions.get()
             && level == WarningLevel::Warning
             && let Some(state) = refused_as(code)
@@ -809,6 +813,27 @@ impl StatementEnv {
                 row: self.row_number.get(),
                 raised,
             });
+        }
+    }
+
+    /// How many conditions came up so far.
+    #[inline]
+    pub(crate) fn told(&self) -> u64 {
+        self.told.get()
+    }
+
+    /// Changes the messages of the conditions that came up since then; `f` gives the new one, if it is to be another one.
+    pub(crate) fn retell_since(&self, told: u64, f: &dyn Fn(u16, &str) -> Option<String>) {
+        let since = usize::try_from(self.told.get() - told).unwrap_or(usize::MAX);
+        for c in self.warnings.borrow_mut().iter_mut().rev().take(since) {
+            if let Some(new) = f(c.code, &c.message) {
+                c.message = new.into();
+            }
+        }
+        if let Some(e) = self.refused.borrow_mut().as_mut()
+            && let Some(new) = f(e.code, &e.message)
+        {
+            e.message = new.into();
         }
     }
 

@@ -856,10 +856,7 @@ impl Store<'_> {
                 let p = parse_datetime(s, rules)?;
                 (p.value, p.garbage)
             }
-            v => {
-                let (n, us, fsp) = number_parts(v, rules.rounds)?;
-                (datetime_from_number(n, us, fsp, rules)?.0, false)
-            }
+            v => (number_as_datetime(v, rules)?.0, false),
         };
         rules.allows(&t.date).then_some((t, garbage))
     }
@@ -1152,9 +1149,36 @@ pub fn number_as_time(v: ValueRef<'_>, rounds: bool) -> Option<Time> {
     const FIRST_MOMENT: u64 = 10_000_000_000;
     let (n, us, fsp) = number_parts(v, rounds)?;
     let begun = us > 999_998 && number_parts(v, false)?.1 > 999_998;
-    match begun && n.unsigned_abs() < FIRST_MOMENT {
+    if begun && n.unsigned_abs() < FIRST_MOMENT {
+        return None;
+    }
+    let time = time_from_number(n, us, fsp)?;
+    Some(match is_part_below_zero(n, v) {
+        true => Time {
+            micros: -time.micros,
+            ..time
+        },
+        false => time,
+    })
+}
+
+/// A number between -1 and 0: its whole part does not tell the sign.
+fn is_part_below_zero(whole: i64, v: ValueRef<'_>) -> bool {
+    whole == 0
+        && match v {
+            ValueRef::Double(x) => x < 0.0,
+            ValueRef::Float(x) => x < 0.0,
+            ValueRef::Decimal(d) => d.is_negative(),
+            _ => false,
+        }
+}
+
+/// A number as a moment, and whether it has a time of day. None is below zero.
+pub fn number_as_datetime(v: ValueRef<'_>, rules: DateRules) -> Option<(DateTime, bool)> {
+    let (n, us, fsp) = number_parts(v, rules.rounds)?;
+    match is_part_below_zero(n, v) {
         true => None,
-        false => time_from_number(n, us, fsp),
+        false => datetime_from_number(n, us, fsp, rules),
     }
 }
 
@@ -1439,8 +1463,7 @@ pub fn to_datetime(v: ValueRef<'_>, rules: DateRules) -> Option<DateTime> {
             return parse_datetime(m.text().as_bytes(), rules).map(|p| p.value);
         }
         v => {
-            let (n, us, fsp) = number_parts(v, rules.rounds)?;
-            return datetime_from_number(n, us, fsp, rules).map(|(t, _)| t);
+            return number_as_datetime(v, rules).map(|(t, _)| t);
         }
     };
     rules.allows(&t.date).then_some(t)

@@ -257,7 +257,7 @@ impl ClientSession {
         let zone = self.env.time_zone;
         for def in sorted_triggers(definition::all(&catalog, Stored::Trigger)) {
             let Some(t) = &def.trigger else { continue };
-            if def.db != db || !filter.may_match(&t.table) {
+            if def.db != db || !filter.may_match_table(&t.table) {
                 continue;
             }
             let Some((body, definer)) = told_of(&account, &def, &t.table) else {

@@ -176,6 +176,14 @@ impl Filter {
             _ => true,
         }
     }
+
+    /// The same of the name of a table or a database: LIKE looks at its case.
+    pub(crate) fn may_match_table(&self, name: &str) -> bool {
+        match self {
+            Filter::Like(p) => like_exactly(name, p),
+            _ => true,
+        }
+    }
 }
 
 /// LIKE of names: without case.

@@ -138,8 +138,13 @@ impl ClientSession {
         if filter.is_where() {
             filter.apply(&mut g)?;
         } else {
+            // Its name has no case.
+            let matches = |name: &str| match name {
+                "information_schema" => filter.may_match(name),
+                name => filter.may_match_table(name),
+            };
             g.rows
-                .retain(|r| matches!(&r[0], Value::Str(s) if filter.may_match(s)));
+                .retain(|r| matches!(&r[0], Value::Str(s) if matches(s)));
         }
         Ok(g)
     }

@@ -583,7 +583,7 @@ impl Binder<'_> {
             }
             Special::TimestampAdd(u, n, date) => {
                 let (n, date) = (self.expr(n)?, self.expr(date)?);
-                self.date_add_unit(date, n, unit(*u)?, false)
+                self.date_add_unit(date, n, unit(*u)?, false)?
             }
             Special::TimestampDiff(u, a, b) => {
                 if row_items(a).or(row_items(b)).is_some() {
@@ -1185,7 +1185,11 @@ impl Binder<'_> {
                 Ast::Nested(inner) if matches!(&**inner, Ast::Binary { op, .. } if *op == same) => {
                     pending.push(inner);
                 }
-                e => out.push(self.condition(e)?),
+                e => {
+                    let e = self.condition(e)?;
+                    fixed::check_truth(&e.ty, "<>")?;
+                    out.push(e);
+                }
             }
         }
         Ok(())
@@ -1427,7 +1431,7 @@ impl Binder<'_> {
         let collation = match &operand {
             Some(o) => types::compare_collation(
                 std::iter::once(o).chain(whens.iter().map(|(w, _)| w)),
-                "case",
+                "case..when",
             )?,
             None => Collation::Utf8mb4GeneralCi,
         };
@@ -1660,10 +1664,17 @@ impl Binder<'_> {
 
     fn date_add(&self, d: Expr, amount: &Ast, u: ast::Unit, negated: bool) -> SqlResult<Expr> {
         let amount = bits::as_number(self.expr(amount)?);
-        Ok(self.date_add_unit(d, amount, unit(u)?, negated))
+        self.date_add_unit(d, amount, unit(u)?, negated)
     }
 
-    fn date_add_unit(&self, mut d: Expr, amount: Expr, unit: IntervalUnit, negated: bool) -> Expr {
+    fn date_add_unit(
+        &self,
+        mut d: Expr,
+        amount: Expr,
+        unit: IntervalUnit,
+        negated: bool,
+    ) -> SqlResult<Expr> {
+        fixed::check_date_add(&d.ty)?;
         let fraction = unit.fraction(&amount.ty.ty);
         let plain = |kind| ExprType::of_column(ColumnType::new(kind), true);
         let ty = match d.ty.ty.kind {
@@ -1689,7 +1700,7 @@ impl Binder<'_> {
                 self.localized(ExprType::text(chars, true), &[])
             }
         };
-        make(
+        Ok(make(
             ExprKind::DateAdd {
                 date: boxed(d),
                 amount: boxed(amount),
@@ -1697,7 +1708,7 @@ impl Binder<'_> {
                 negated,
             },
             ty,
-        )
+        ))
     }
 
     /// What CURRENT_USER() and CURRENT_ROLE() are in a view that reads with its definer's rights; `None` for others.
@@ -1719,7 +1730,7 @@ impl Binder<'_> {
             Takes::Anything => args,
             Takes::Numbers => args.into_iter().map(as_operand).collect(),
             Takes::Texts => {
-                let text = |e| match shown(e) {
+                let text = |e| match shown(bits::as_bytes(e)) {
                     e if matches!(&e.kind, ExprKind::Cast(of) if of.ty.has_form()) => {
                         self.text_in_connection(e)
                     }
@@ -1916,7 +1927,7 @@ impl Binder<'_> {
         match (name.as_str(), list) {
             ("adddate" | "subdate", [date, days]) => {
                 let (date, days) = (self.expr(date)?, self.expr(days)?);
-                return Ok(self.date_add_unit(date, days, IntervalUnit::Day, name == "subdate"));
+                return self.date_add_unit(date, days, IntervalUnit::Day, name == "subdate");
             }
             ("mod", [l, r]) => {
                 let (l, r) = (self.expr(l)?, self.expr(r)?);

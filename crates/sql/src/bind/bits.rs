@@ -1,7 +1,7 @@
 //! Literals `0x41` and `b'1'`, and choices among them, where a number is wanted: big-endian numbers.
 
-use crate::expr::node::{Expr, ExprKind, ExprType, Function, make};
-use narwal_types::Value;
+use crate::expr::node::{Coercibility, Expr, ExprKind, ExprType, Function, make};
+use narwal_types::{Collation, TypeKind, Value};
 
 /// True for such a literal, and for a function or CASE that gives on one of several.
 pub(super) fn are_bits(e: &Expr) -> bool {
@@ -35,6 +35,22 @@ fn is_given_on(func: &Function, arg: usize) -> bool {
         "if" | "nvl2" => arg > 0,
         "nullif" => arg == 0,
         _ => false,
+    }
+}
+
+/// A BIT column where a text is wanted: its bytes. One that is chosen among others is a number there.
+pub(super) fn as_bytes(e: Expr) -> Expr {
+    match e.ty.ty.kind {
+        TypeKind::Bit(_) if e.ty.coercibility != Coercibility::Ignorable => {
+            let ty = ExprType::string(
+                e.ty.chars(),
+                Collation::Binary,
+                Coercibility::Implicit,
+                e.ty.nullable,
+            );
+            make(ExprKind::Cast(Box::new(e)), ty)
+        }
+        _ => e,
     }
 }
 

@@ -9,8 +9,9 @@ use crate::expr::arith::quotient_digits;
 use crate::expr::escape_json;
 use crate::expr::functions::json::document::append_value as append_json;
 use crate::expr::node::{AggFunc, Aggregate, Expr, RowAccess};
+use crate::expr::value::Warn;
 use narwal_types::charset::Charset;
-use narwal_types::convert::{NoWarnings, to_decimal, to_f64, to_i64, to_u64};
+use narwal_types::convert::{NoWarnings, Warnings, to_decimal, to_f64, to_i64, to_u64};
 use narwal_types::errors;
 use narwal_types::errors::codes;
 use narwal_types::{Collation, Decimal, SqlError, SqlResult, TypeKind, Value, ValueRef};
@@ -33,9 +34,15 @@ fn sum_out_of_range() -> SqlError {
 }
 
 impl Sum {
-    fn add(&mut self, v: ValueRef<'_>, double: bool, first: bool) -> SqlResult<()> {
+    fn add(
+        &mut self,
+        v: ValueRef<'_>,
+        double: bool,
+        first: bool,
+        told: &mut dyn Warnings,
+    ) -> SqlResult<()> {
         if double {
-            self.doubles += to_f64(v, &mut NoWarnings);
+            self.doubles += to_f64(v, told);
             return Ok(());
         }
         let (units, scale) = match v {
@@ -50,7 +57,7 @@ impl Sum {
         match units {
             Some(units) if scale == self.scale => self.units += units,
             _ => {
-                let d = to_decimal(v, &mut NoWarnings);
+                let d = to_decimal(v, told);
                 let sum = self.decimals.get_or_insert_default();
                 **sum = sum.checked_add(&d).ok_or_else(sum_out_of_range)?;
             }
@@ -70,7 +77,7 @@ impl Sum {
             ValueRef::Decimal(d) => d.neg(),
             v => to_decimal(v, &mut NoWarnings).neg(),
         };
-        self.add(ValueRef::Decimal(negative), false, false)
+        self.add(ValueRef::Decimal(negative), false, false, &mut NoWarnings)
     }
 
     fn add_units(&mut self, units: i128, scale: u8) -> SqlResult<()> {
@@ -209,14 +216,14 @@ pub(super) struct All {
 }
 
 /// The bits of a value in BIT_AND and its like.
-pub(super) fn bits_of(a: &Aggregate, v: ValueRef<'_>) -> u64 {
+pub(super) fn bits_of(a: &Aggregate, v: ValueRef<'_>, told: &mut dyn Warnings) -> u64 {
     let unsigned = a.args.first().is_some_and(|e| e.ty.ty.unsigned);
     match v {
         // What is no integer counts as one with a sign.
         ValueRef::Decimal(_) | ValueRef::Double(_) | ValueRef::Float(_) if !unsigned => {
-            to_i64(v, &mut NoWarnings) as u64
+            to_i64(v, told) as u64
         }
-        v => to_u64(v, &mut NoWarnings),
+        v => to_u64(v, told),
     }
 }
 
@@ -287,7 +294,7 @@ impl Acc {
                 self.count += 1;
                 return Ok(());
             }
-            return self.value(a, row.column(source, column)?);
+            return self.value(a, row.column(source, column)?, ctx.env);
         }
         let v = match a.func {
             AggFunc::Sum
@@ -298,7 +305,7 @@ impl Acc {
             | AggFunc::VarSamp => arg.eval_unrounded(ctx, row)?,
             _ => arg.eval_ref(ctx, row)?,
         };
-        self.value(a, v.as_ref())
+        self.value(a, v.as_ref(), ctx.env)
     }
 
     /// Takes in an integer; false if that takes the long way.
@@ -387,7 +394,7 @@ impl Acc {
         }
         match (a.func, values.as_slice()) {
             (AggFunc::Count, _) => self.count += 1,
-            (_, [one]) => self.value(a, one.as_ref())?,
+            (_, [one]) => self.value(a, one.as_ref(), ctx.env)?,
             _ => return Err(SqlError::unsupported("aggregates of several arguments")),
         }
         Ok(())
@@ -420,13 +427,21 @@ impl Acc {
     }
 
     /// Takes in a value that is not to be compared with others any more.
-    pub(super) fn value(&mut self, a: &Aggregate, v: ValueRef<'_>) -> SqlResult<()> {
+    pub(super) fn value(
+        &mut self,
+        a: &Aggregate,
+        v: ValueRef<'_>,
+        env: &StatementEnv,
+    ) -> SqlResult<()> {
         if v.is_null() {
             return Ok(());
         }
         match &mut self.state {
             State::Nothing => {}
-            State::Sum(s) => s.add(v, a.ty.ty.kind == TypeKind::Double, self.count == 0)?,
+            State::Sum(s) => {
+                let double = a.ty.ty.kind == TypeKind::Double;
+                s.add(v, double, self.count == 0, &mut Warn(env))?;
+            }
             State::Best(best) => {
                 let want = if a.func == AggFunc::Min {
                     Ordering::Less
@@ -437,9 +452,9 @@ impl Acc {
                     *best = v.to_value();
                 }
             }
-            State::Spread(s) => s.add(to_f64(v, &mut NoWarnings), self.count + 1),
+            State::Spread(s) => s.add(to_f64(v, &mut Warn(env)), self.count + 1),
             State::Bits(bits) => {
-                let v = bits_of(a, v);
+                let v = bits_of(a, v, &mut Warn(env));
                 match a.func {
                     AggFunc::BitAnd => *bits &= v,
                     AggFunc::BitOr => *bits |= v,

@@ -180,7 +180,7 @@ impl Groups<'_> {
                 }
                 None => {
                     let v = store.codec.take(&mut &*payload)?;
-                    accs[group * each + which].value(a, v)?;
+                    accs[group * each + which].value(a, v, ctx.env)?;
                 }
             }
             Ok(true)

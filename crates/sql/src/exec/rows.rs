@@ -212,6 +212,8 @@ impl TablePlan {
     /// As [`TablePlan::matches`], for a row that a read has come to: it counts if somebody wants to know.
     #[inline]
     pub(super) fn met(&self, check: bool, row: &[u8], ctx: &RunCtx<'_>) -> SqlResult<bool> {
+        let number = &ctx.env.row_number;
+        number.set(number.get() + 1);
         let Some(counts) = ctx.run.counts else {
             return self.matches(check, row, ctx);
         };
@@ -221,6 +223,8 @@ impl TablePlan {
 
     /// The same, for a row that LIMIT ROWS EXAMINED does not count.
     fn met_freely(&self, check: bool, row: &[u8], ctx: &RunCtx<'_>) -> SqlResult<bool> {
+        let number = &ctx.env.row_number;
+        number.set(number.get() + 1);
         let Some(counts) = ctx.run.counts else {
             return self.matches(check, row, ctx);
         };
@@ -242,9 +246,10 @@ impl TablePlan {
         Ok(yes)
     }
 
-    /// A read begins.
+    /// A read begins: its rows are numbered from 1.
     #[inline]
     pub(super) fn begins(&self, ctx: &RunCtx<'_>) {
+        ctx.env.row_number.set(0);
         if let Some(counts) = ctx.run.counts {
             counts.begins(self);
         }

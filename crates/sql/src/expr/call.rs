@@ -1,6 +1,7 @@
 //! Calls: their arguments evaluated, and what functions need of them.
 
 use super::compare::{as_moment, compare_one};
+use super::named::naming;
 use crate::expr::node::Call;
 use crate::expr::node::Function;
 use crate::expr::node::{EvalCtx, Expr, ExprKind, RowAccess};
@@ -192,16 +193,36 @@ impl<'a> Call<'a, '_> {
 
     /// An argument as a datetime; a warning and `None` if it is none.
     pub(crate) fn datetime(&self, i: usize) -> Option<DateTime> {
-        self.datetime_by(i, self.rules())
+        self.naming(i, || self.datetime_by(i, self.rules()))
     }
 
     /// The same of which only the day is wanted.
     pub(crate) fn day(&self, i: usize) -> Option<Date> {
-        self.datetime_by(i, self.rules().of_day()).map(|t| t.date)
+        self.naming(i, || self.datetime_by(i, self.rules().of_day()))
+            .map(|t| t.date)
+    }
+
+    fn is_year(&self, i: usize) -> bool {
+        !self.v(i).is_null()
+            && (self.exprs().get(i)).is_some_and(|e| e.ty.ty.kind == TypeKind::Year)
+    }
+
+    /// An argument as dates and times are read of it: a year is one without month and day, BIT is bytes.
+    fn as_moment_is_read<'v>(&'v self, i: usize, bytes: &'v mut Vec<u8>) -> ValueRef<'v> {
+        match self.v(i) {
+            ValueRef::Int(y) if self.is_year(i) => ValueRef::Int(y * 10_000),
+            ValueRef::UInt(y) if self.is_year(i) => ValueRef::UInt(y * 10_000),
+            ValueRef::Bits(b) => {
+                b.write(bytes);
+                ValueRef::Bytes(bytes)
+            }
+            v => v,
+        }
     }
 
     fn datetime_by(&self, i: usize, rules: DateRules) -> Option<DateTime> {
-        let v = self.v(i);
+        let mut bytes = Vec::new();
+        let v = self.as_moment_is_read(i, &mut bytes);
         let t = match v {
             ValueRef::Time(t) if !self.ctx.env.zero_dates => return as_moment(t, self.ctx.env),
             // Whether such a moment will do is a question of the rules.
@@ -222,11 +243,45 @@ impl<'a> Call<'a, '_> {
 
     /// A day of the calendar.
     pub(crate) fn real_date(&self, i: usize) -> Option<Date> {
-        self.datetime(i).map(|t| t.date).filter(Date::is_real)
+        let date = self.datetime(i)?.date;
+        let v = self.v(i);
+        if !date.is_real() && !matches!(v, ValueRef::Date(_) | ValueRef::DateTime(_)) {
+            // What is read as a date is asked for one of the calendar.
+            let shown = match v {
+                ValueRef::Int(_) | ValueRef::UInt(_) if self.is_year(i) => {
+                    no_moment(ValueRef::Int(i64::from(date.year) * 10_000))
+                }
+                v => no_moment(v),
+            };
+            self.naming(i, || {
+                self.ctx.env.warn(
+                    codes::TRUNCATED_WRONG_VALUE,
+                    format!("Incorrect datetime value: '{shown}'"),
+                );
+            });
+        }
+        date.is_real().then_some(date)
     }
 
     pub(crate) fn time(&self, i: usize) -> Option<Time> {
-        let v = self.v(i);
+        self.naming(i, || self.read_time(i))
+    }
+
+    /// Calls `f`, which reads an argument as a date or a time: warnings name the column that it is.
+    pub(crate) fn naming<T>(&self, i: usize, f: impl FnOnce() -> T) -> T {
+        match self.exprs().get(i) {
+            Some(e) => naming([e], self.ctx.env, f),
+            None => f(),
+        }
+    }
+
+    fn read_time(&self, i: usize) -> Option<Time> {
+        let mut bytes = Vec::new();
+        let v = match self.is_year(i) {
+            // The time of day of a date.
+            true => ValueRef::Time(Time::default()),
+            false => self.as_moment_is_read(i, &mut bytes),
+        };
         let t = convert::to_time(v, self.rules().rounds);
         if t.is_none() {
             self.ctx.env.warn(
@@ -441,24 +496,15 @@ impl<'a> Call<'a, '_> {
 
     pub(crate) fn compare(&self, a: usize, b: usize) -> Option<Ordering> {
         let c = self.shared_collation_of(a, b);
-        compare_one(self.v(a), self.v(b), c, self.ctx.env)
+        let order = || compare_one(self.v(a), self.v(b), c, self.ctx.env);
+        match self.exprs() {
+            [] => order(),
+            args => naming([&args[a], &args[b]], self.ctx.env, order),
+        }
     }
 
     pub(crate) fn bits(&self, i: usize) -> u64 {
         to_integer(self.number(i), &mut Warn(self.ctx.env)) as u64
-    }
-
-    /// The first argument for BIN and OCT: its digits behind the point are cut off.
-    pub(crate) fn whole_bits(&self) -> u64 {
-        match self.v(0) {
-            ValueRef::Decimal(d) => {
-                to_integer(ValueRef::Decimal(d.truncate(0)), &mut Warn(self.ctx.env)) as u64
-            }
-            ValueRef::Double(x) => {
-                to_integer(ValueRef::Double(x.trunc()), &mut Warn(self.ctx.env)) as u64
-            }
-            v => to_integer(v, &mut Warn(self.ctx.env)) as u64,
-        }
     }
 
     /// The next number of the series that `rand_seed1` and `rand_seed2` begin, if they were set.

@@ -104,6 +104,14 @@ impl IntervalUnit {
         }
     }
 
+    /// Its amount is an integer.
+    pub fn is_whole(self) -> bool {
+        matches!(
+            self,
+            Microsecond | Minute | Hour | Day | Week | Month | Quarter | Year
+        )
+    }
+
     /// It can give microseconds.
     pub fn has_micros(self) -> bool {
         matches!(
@@ -122,6 +130,20 @@ pub struct Interval {
     pub micros: i128,
 }
 
+/// The integer that a text begins with, 0 if with none: what follows its digits, an exponent too, does not count.
+fn leading_integer(text: &[u8]) -> i128 {
+    let text = text.trim_ascii_start();
+    let (negative, digits) = match text {
+        [b'-', rest @ ..] => (true, rest),
+        [b'+', rest @ ..] => (false, rest),
+        all => (false, all),
+    };
+    let n = (digits.iter().take_while(|b| b.is_ascii_digit())).fold(0i128, |n, b| {
+        n.saturating_mul(10).saturating_add(i128::from(b - b'0'))
+    });
+    if negative { -n } else { n }
+}
+
 impl Interval {
     /// Reads an interval's amount; `None` if it is no number where one is needed.
     pub fn from_value(v: ValueRef<'_>, unit: IntervalUnit) -> Option<Interval> {
@@ -135,10 +157,7 @@ impl Interval {
         let int = || -> i128 {
             match v {
                 // Numbers are rounded, text is cut.
-                ValueRef::Str(_) | ValueRef::Bytes(_) => to_decimal(v, &mut NoWarnings)
-                    .truncate(0)
-                    .to_i128()
-                    .unwrap_or(0),
+                ValueRef::Str(s) | ValueRef::Bytes(s) => leading_integer(s),
                 _ => to_integer(v, &mut NoWarnings),
             }
         };

@@ -1,8 +1,8 @@
 //! Evaluation: the value of an expression for a row. Operators are in `operators.rs`, `arith.rs`, `cast.rs`, `date_add.rs`.
 
 use super::date::Interval;
+use super::named::naming;
 use super::operators;
-use crate::expr::IntervalUnit;
 use crate::expr::arith::{Num, arith, bits, num, out_of_range};
 use crate::expr::compare::satisfied;
 use crate::expr::node::{EvalCtx, Expr, ExprKind, ExprType, RowAccess, StoredCall};
@@ -202,7 +202,7 @@ impl Expr {
         if e.ty.has_form() && self.ty.ty.is_string() {
             return self.cast(Val::text(e.ty.formed_text(v.as_ref())), ctx);
         }
-        self.cast(v, ctx)
+        naming([e], ctx.env, || self.cast(v, ctx))
     }
 
     /// COLLATE: a text, of bytes for BINARY.
@@ -248,7 +248,9 @@ impl Expr {
         if d.is_null() || n.is_null() {
             return Ok(Val::NULL);
         }
-        if let (ValueRef::Str(_), IntervalUnit::Day) = (n.as_ref(), unit) {
+        if let ValueRef::Str(_) = n.as_ref()
+            && unit.is_whole()
+        {
             // For its warning.
             to_integer(n.as_ref(), &mut Warn(ctx.env));
         }
@@ -258,7 +260,9 @@ impl Expr {
         if *negated {
             i = i.negate();
         }
-        Ok(self.date_add(d.as_ref(), i, *unit, ctx))
+        Ok(naming([date], ctx.env, || {
+            self.date_add(d.as_ref(), i, *unit, ctx)
+        }))
     }
 
     /// The value with all digits that a quotient of exact numbers was computed to: what is computed with, added up by SUM and

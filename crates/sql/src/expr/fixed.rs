@@ -1,9 +1,8 @@
 //! UUID, INET4 and INET6 in expressions: what they may meet, and text beside them.
 
 use crate::env::StatementEnv;
-use crate::expr::node::Function;
-use crate::expr::node::NOT_FIXED;
 use crate::expr::node::{AggFunc, ArithOp, Expr, ExprKind, ExprType, make};
+use crate::expr::node::{Function, NOT_FIXED, Refuses};
 use crate::expr::value::Warn;
 use narwal_types::convert::{SqlWarning, Warnings, shown};
 use narwal_types::errors;
@@ -40,24 +39,31 @@ fn refused(t: &ExprType, op: &str) -> SqlError {
     errors::ILLEGAL_PARAMETER_DATA_TYPE_FOR_OPERATION.with([&t.ty.family_name(), &op])
 }
 
-/// If one of the types is of a fixed length: that one, or error 4078 if another one is neither the same, a string nor NULL.
+/// If one of the types is of a fixed length: that one. Types meet from the left to the right: error 4078 if one of a fixed
+/// length meets what is neither the same, a string nor NULL.
 pub(crate) fn shared<'a>(
     types: impl IntoIterator<Item = &'a ExprType>,
     op: &str,
 ) -> SqlResult<Option<FixedKind>> {
-    let mut first: Option<&ExprType> = None;
-    let mut odd: Option<&ExprType> = None;
-    for t in types {
-        match (t.ty.fixed(), first) {
-            (Some(k), Some(f)) if f.ty.fixed() != Some(k) => return Err(pair_error(f, t, op)),
-            (Some(_), None) => first = Some(t),
-            (None, _) if !t.null && !t.ty.is_string() => odd = odd.or(Some(t)),
-            _ => {}
-        }
+    let mut met: Option<&ExprType> = None;
+    for t in types.into_iter().filter(|t| !t.null) {
+        met = match met {
+            None => Some(t),
+            Some(m) => Some(meet(m, t, op)?),
+        };
     }
-    match (first, odd) {
-        (Some(f), Some(o)) => Err(pair_error(f, o, op)),
-        (f, _) => Ok(f.and_then(|f| f.ty.fixed())),
+    Ok(met.and_then(|t| t.ty.fixed()))
+}
+
+/// Which of two types the next one meets.
+fn meet<'a>(a: &'a ExprType, b: &'a ExprType, op: &str) -> SqlResult<&'a ExprType> {
+    match (a.ty.fixed(), b.ty.fixed()) {
+        (Some(x), Some(y)) if x == y => Ok(a),
+        (Some(_), None) if b.ty.is_string() => Ok(a),
+        (None, Some(_)) if a.ty.is_string() => Ok(b),
+        (None, None) if b.ty.is_string() => Ok(b),
+        (None, None) => Ok(a),
+        _ => Err(pair_error(a, b, op)),
     }
 }
 
@@ -107,26 +113,27 @@ pub(crate) fn check_aggregate(func: AggFunc, distinct: bool, args: &[Expr]) -> S
     check_unary(&arg.ty, &format!("{}({distinct}", func.name()))
 }
 
-/// Functions of numbers and of dates do not take these types.
+/// What a function does not take of these types.
 pub(crate) fn check_call(func: &Function, args: &[Expr]) -> SqlResult<()> {
-    match func.refuses_fixed {
-        Some(op) => args.iter().try_for_each(|a| check_unary(&a.ty, op)),
-        None => Ok(()),
+    match (func.refuses_fixed, args) {
+        (Refuses::Each(op), _) => args.iter().try_for_each(|a| check_unary(&a.ty, op)),
+        (Refuses::First, [a, ..]) => check_unary(&a.ty, func.name()),
+        (Refuses::Pair, [a, b, ..]) if a.ty.ty.fixed().or(b.ty.ty.fixed()).is_some() => {
+            Err(pair_error(&a.ty, &b.ty, func.name()))
+        }
+        _ => Ok(()),
     }
 }
 
-/// NULLIF compares its arguments: errors show it as a comparison.
-pub(crate) fn check_nullif<'a>(types: impl IntoIterator<Item = &'a ExprType>) -> SqlResult<()> {
-    let checked = shared(types, "nullif");
-    checked.map_err(|e| rename(e, "nullif", "="))?;
-    Ok(())
-}
-
-fn rename(e: SqlError, from: &str, to: &str) -> SqlError {
-    let message = e.message.replace(&format!("'{from}'"), &format!("'{to}'"));
-    SqlError {
-        message: message.into(),
-        ..e
+/// A date and an interval: the date is none of these types.
+pub(crate) fn check_date_add(date: &ExprType) -> SqlResult<()> {
+    match date.ty.fixed() {
+        Some(_) => Err(errors::ILLEGAL_PARAMETER_DATA_TYPES2_FOR_OPERATION.with([
+            &date.ty.family_name(),
+            &"interval",
+            &"date_add_interval",
+        ])),
+        None => Ok(()),
     }
 }
 

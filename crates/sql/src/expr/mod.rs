@@ -38,6 +38,7 @@ pub mod functions;
 pub(crate) mod literal;
 pub mod locale;
 mod md5;
+mod named;
 pub(crate) mod node;
 mod operators;
 mod print;

@@ -31,6 +31,8 @@ pub struct ExprType {
     pub natural: bool,
     /// A truth value: an integer everywhere but in JSON.
     pub boolean: bool,
+    /// A YEAR of a column: its text has all of its digits, `0000`. One that is computed is a number.
+    pub year_text: bool,
     /// A literal `0x..` or `b'..'`: bytes, and where a number is wanted, that number. `x'..'` is always bytes.
     pub bits: bool,
     /// The collation of a number as text, where that is not the connection's.
@@ -564,8 +566,8 @@ pub struct Function {
     pub results: Option<Results>,
     /// No definition of a table may hold it.
     pub never_defined: bool,
-    /// The name that errors give when it refuses UUID, INET4 and INET6 values; `None` if it takes them.
-    pub refuses_fixed: Option<&'static str>,
+    /// Whether it takes a UUID, INET4 or INET6.
+    pub refuses_fixed: Refuses,
     pub(crate) nulls: Nulls,
     pub(crate) run: Run,
     /// Its readers and writers of texts can't return the accountant's refusal: they unwind.
@@ -606,6 +608,19 @@ pub(crate) enum Run {
     Values(OfValues),
     /// It evaluates some arguments only, or evaluates them more than once.
     Operands(OfOperands),
+}
+
+/// Which arguments of a function can't be a UUID, INET4 or INET6.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refuses {
+    /// All can.
+    Nothing,
+    /// None can; errors call the function by this name.
+    Each(&'static str),
+    /// Neither of the two can; errors name both types.
+    Pair,
+    /// The first can't.
+    First,
 }
 
 /// What NULL among the arguments means.

@@ -1,6 +1,7 @@
 //! Operators whose operands decide what else is looked at: AND, OR, comparisons, CASE.
 
 use crate::expr::compare::{compare_one, satisfied};
+use crate::expr::named::naming;
 use crate::expr::node::{CmpOp, EvalCtx, Expr, RowAccess};
 use crate::expr::value::{Val, truth, with_text};
 use crate::like::like;
@@ -63,16 +64,15 @@ pub(super) fn comparison<'a>(
         true => right.eval_ref(ctx, row)?,
         false => right.eval_unrounded(ctx, row)?,
     };
-    Ok(
-        match compare_one(l.as_ref(), r.as_ref(), collation, ctx.env) {
-            Some(o) => {
-                ctx.env.check_stopped()?;
-                Val::int(satisfied(op, o) as i64)
-            }
-            None if op == CmpOp::NullSafeEq => Val::int((l.is_null() && r.is_null()) as i64),
-            None => Val::NULL,
-        },
-    )
+    let order = || compare_one(l.as_ref(), r.as_ref(), collation, ctx.env);
+    Ok(match naming([left, right], ctx.env, order) {
+        Some(o) => {
+            ctx.env.check_stopped()?;
+            Val::int(satisfied(op, o) as i64)
+        }
+        None if op == CmpOp::NullSafeEq => Val::int((l.is_null() && r.is_null()) as i64),
+        None => Val::NULL,
+    })
 }
 
 /// `value BETWEEN low AND high`
@@ -83,11 +83,15 @@ pub(super) fn between<'a>(
     row: &'a dyn RowAccess,
 ) -> SqlResult<Option<bool>> {
     let v = value.eval_unrounded(ctx, row)?;
-    let low = low.eval_unrounded(ctx, row)?;
-    let high = high.eval_unrounded(ctx, row)?;
-    let order = |bound: &Val<'_>| compare_one(v.as_ref(), bound.as_ref(), collation, ctx.env);
-    let above = order(&low).map(|o| o != Ordering::Less);
-    let below = order(&high).map(|o| o != Ordering::Greater);
+    let least = low.eval_unrounded(ctx, row)?;
+    let most = high.eval_unrounded(ctx, row)?;
+    let order = |bound: &'a Expr, b: &Val<'_>| {
+        naming([value, bound], ctx.env, || {
+            compare_one(v.as_ref(), b.as_ref(), collation, ctx.env)
+        })
+    };
+    let above = order(low, &least).map(|o| o != Ordering::Less);
+    let below = order(high, &most).map(|o| o != Ordering::Greater);
     ctx.env.check_stopped()?;
     Ok(match (above, below) {
         (Some(false), _) | (_, Some(false)) => Some(false),
@@ -117,7 +121,8 @@ pub(super) fn in_list<'a>(
     let mut found = Some(false);
     for e in list {
         let x = digits(e)?;
-        match compare_one(v.as_ref(), x.as_ref(), collation, ctx.env) {
+        let order = || compare_one(v.as_ref(), x.as_ref(), collation, ctx.env);
+        match naming([value, e], ctx.env, order) {
             Some(Ordering::Equal) => {
                 found = Some(true);
                 break;
@@ -158,14 +163,15 @@ pub(super) fn case_branch<'a>(
     row: &'a dyn RowAccess,
 ) -> SqlResult<Option<&'a Expr>> {
     let subject = match operand {
-        Some(o) => Some(o.eval_unrounded(ctx, row)?),
+        Some(o) => Some((o, o.eval_unrounded(ctx, row)?)),
         None => None,
     };
     for (when, then) in whens {
         let w = when.eval_unrounded(ctx, row)?;
         let hit = match &subject {
-            Some(s) => {
-                compare_one(s.as_ref(), w.as_ref(), collation, ctx.env) == Some(Ordering::Equal)
+            Some((of, s)) => {
+                let order = || compare_one(s.as_ref(), w.as_ref(), collation, ctx.env);
+                naming([of, when], ctx.env, order) == Some(Ordering::Equal)
             }
             None => truth(w.as_ref(), ctx.env) == Some(true),
         };

@@ -46,6 +46,7 @@ impl ExprType {
             natural: false,
             boolean: false,
             bits: false,
+            year_text: ty.kind == TypeKind::Year,
             as_text: None,
             coercibility: if ty.is_string() {
                 Coercibility::Implicit
@@ -138,9 +139,9 @@ impl ExprType {
         matches!(self.ty.kind, TypeKind::Double | TypeKind::Float) && self.decimals < NOT_FIXED
     }
 
-    /// A number whose text its value alone does not say: digits behind the point, ZEROFILL, a YEAR(2).
+    /// A number whose text its value alone does not say: digits behind the point, ZEROFILL, a column's YEAR.
     pub fn has_form(&self) -> bool {
-        self.is_fixed_double() || self.ty.form.zeros > 0 || self.is_short_year()
+        self.is_fixed_double() || self.ty.form.zeros > 0 || self.year_text || self.is_short_year()
     }
 
     /// A YEAR that shows two digits.
@@ -153,8 +154,10 @@ impl ExprType {
         let mut text = match v {
             ValueRef::Double(x) if self.is_fixed_double() => self.double_text(x),
             ValueRef::Float(x) if self.is_fixed_double() => self.double_text(f64::from(x)),
-            ValueRef::Int(y) if self.is_short_year() => format!("{:02}", y % 100),
-            ValueRef::UInt(y) if self.is_short_year() => format!("{:02}", y % 100),
+            ValueRef::Int(y) => self
+                .year_text(y.unsigned_abs())
+                .unwrap_or_else(|| v.to_text()),
+            ValueRef::UInt(y) => self.year_text(y).unwrap_or_else(|| v.to_text()),
             v => v.to_text(),
         }
         .into_bytes();
@@ -162,9 +165,20 @@ impl ExprType {
         String::from_utf8(text).unwrap_or_default()
     }
 
-    /// The same without ZEROFILL.
+    /// The text of a year, if it is not its number's. What is computed of a column has no zeros in front.
+    fn year_text(&self, year: u64) -> Option<String> {
+        match (self.is_short_year(), self.year_text) {
+            (true, true) => Some(format!("{:02}", year % 100)),
+            (true, false) => Some((year % 100).to_string()),
+            (false, true) => Some(format!("{year:04}")),
+            (false, false) => None,
+        }
+    }
+
+    /// The same without ZEROFILL, and without a year's zeros.
     pub fn without_zeros(self) -> Self {
         ExprType {
+            year_text: false,
             ty: self.ty.without_zeros(),
             ..self
         }
@@ -214,6 +228,7 @@ impl ExprType {
             natural: false,
             boolean: false,
             bits: false,
+            year_text: false,
             as_text: None,
             coercibility,
         }
@@ -306,6 +321,7 @@ impl ExprType {
             natural: false,
             boolean: false,
             bits: false,
+            year_text: false,
             as_text: None,
             coercibility: Coercibility::Ignorable,
         }

@@ -4,6 +4,7 @@ use crate::exec::aggregate::{Acc, Spread, bits_of};
 use crate::exec::context::RunCtx;
 use crate::exec::order::compare;
 use crate::expr::node::{AggFunc, Aggregate, NoRow};
+use crate::expr::value::Warn;
 use narwal_types::convert::{NoWarnings, to_f64};
 use narwal_types::{SqlResult, Value, ValueRef};
 use std::cmp::Ordering;
@@ -59,7 +60,7 @@ impl Running {
             };
         };
         match self {
-            Running::Sum(acc) => return acc.value(a, v),
+            Running::Sum(acc) => return acc.value(a, v, ctx.env),
             _ if v.is_null() => {}
             Running::Best(list) => {
                 let want = match a.func {
@@ -76,7 +77,7 @@ impl Running {
             }
             Running::Bits { count, ones } => {
                 *count += 1;
-                each_bit(bits_of(a, v), |b| ones[b] += 1);
+                each_bit(bits_of(a, v, &mut Warn(ctx.env)), |b| ones[b] += 1);
             }
             Running::Spread(s) => s.push(to_f64(v, &mut NoWarnings)),
         }
@@ -100,7 +101,7 @@ impl Running {
             (_, Some(ValueRef::Null) | None) => {}
             (Running::Bits { count, ones }, Some(v)) => {
                 *count -= 1;
-                each_bit(bits_of(a, v), |b| ones[b] -= 1);
+                each_bit(bits_of(a, v, &mut NoWarnings), |b| ones[b] -= 1);
             }
             (Running::Spread(s), Some(_)) => s.pop(),
         }

@@ -97,7 +97,7 @@ impl<'p> StreamState<'p> {
         match (&mut self.acc, &self.call.computes) {
             (Some(acc), Computes::Aggregate(a)) => match a.args.is_empty() {
                 true => acc.update(a, &NoRow, ctx),
-                false => acc.value(a, a.args[0].eval_ref(ctx, access)?.as_ref()),
+                false => acc.value(a, a.args[0].eval_ref(ctx, access)?.as_ref(), ctx.env),
             },
             _ => Ok(()),
         }

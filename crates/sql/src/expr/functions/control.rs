@@ -9,6 +9,7 @@ use crate::expr::node::{Call, Expr, ExprKind, ExprType, Function, Typing};
 use crate::expr::value::Val;
 use crate::expr::{fixed, types};
 use narwal_types::convert::{NoWarnings, store};
+use narwal_types::temporal_parse::{DateRules, parse_datetime, parse_time};
 use narwal_types::{Collation, DateTime, SqlResult};
 use narwal_types::{ColumnType, StoreMode, StoreTarget, TypeKind, Value, ValueRef};
 use std::cmp::Ordering;
@@ -53,7 +54,7 @@ pub(crate) static NULLIF: Function = Function::of_operands(
     "a, b",
     "NULL if both are equal, else the first one.",
     |t| {
-        fixed::check_nullif(t.types())?;
+        fixed::shared(t.types(), "nullif")?;
         let first = t.arg(0);
         Ok(match first.ty.is_member() {
             true => types::unify([&first], t.name)?,
@@ -142,7 +143,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "nvl2",
         "value, a, b",
         "a if the value is not NULL, else b.",
-        |t| types::unify(t.types().skip(1), "nvl2"),
+        |t| Ok(types::unify(t.types().skip(1), "nvl2")?.with_nullable(t.nullable())),
         |c| Ok(c.args[if c.v(0).is_null() { 2 } else { 1 }].clone()),
     )
     .results(|i, _| i > 0)
@@ -228,7 +229,12 @@ fn extreme_type(t: &Typing<'_>) -> SqlResult<ExprType> {
         let mut ty = types::unify(t.types().filter(temporal), t.name)?.with_nullable(nullable);
         // The others bring their digits along.
         let said = (0..t.args.len()).filter(|i| !t.arg(*i).null);
-        let digits = said.map(|i| t.fraction(i)).max().unwrap_or(0);
+        let digits = said.map(|i| digits_of(t, i)).max().unwrap_or(0);
+        if let TypeKind::Timestamp(f) = ty.ty.kind
+            && !t.types().all(|t| temporal(&t))
+        {
+            ty.ty.kind = TypeKind::DateTime(f);
+        }
         match &mut ty.ty.kind {
             TypeKind::Time(f) | TypeKind::DateTime(f) => *f = digits,
             _ => return Ok(ty),
@@ -243,6 +249,19 @@ fn extreme_type(t: &Typing<'_>) -> SqlResult<ExprType> {
     })
 }
 
+/// Digits behind the point of an argument beside moments: what is none has six.
+fn digits_of(t: &Typing<'_>, i: usize) -> u8 {
+    match t.args.get(i).map(|a| &a.kind) {
+        Some(ExprKind::Literal(Value::Str(s)))
+            if parse_datetime(s.as_bytes(), DateRules::COMPARED).is_none()
+                && parse_time(s.as_bytes(), false).is_none() =>
+        {
+            6
+        }
+        _ => t.fraction(i),
+    }
+}
+
 /// The extreme of moments. What is none is the zero date.
 fn extreme_moment<'a>(c: &Call<'a, '_>, wanted: Ordering, fsp: Option<u8>) -> SqlResult<Val<'a>> {
     let env = c.ctx.env;
@@ -250,7 +269,7 @@ fn extreme_moment<'a>(c: &Call<'a, '_>, wanted: Ordering, fsp: Option<u8>) -> Sq
         ValueRef::Date(d) => d.at_midnight(),
         ValueRef::DateTime(t) => t,
         ValueRef::Time(t) => as_moment(t, env).unwrap_or_default(),
-        v => read_datetime(v, env),
+        v => c.naming(i, || read_datetime(v, env)),
     };
     let key = |t: &DateTime| (t.date, t.micros);
     let mut best = moment(0);

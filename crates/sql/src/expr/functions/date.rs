@@ -5,6 +5,7 @@ use super::typing::{bigint_or_null, int, int_or_null, kind};
 use crate::env::VariableScope;
 use crate::expr::cast::note_digits;
 use crate::expr::date::{self, Interval, IntervalUnit};
+use crate::expr::fixed::{check_date_add, check_unary};
 use crate::expr::locale::Locale;
 use crate::expr::node::{Call, ExprType, Function, Typing};
 use crate::expr::value::Val;
@@ -57,7 +58,8 @@ pub(in crate::expr) static TIMESTAMPDIFF: Function = Function::new(
     "TIMESTAMPDIFF(unit, from, to).",
     bigint_or_null,
     timestampdiff,
-);
+)
+.no_fixed_as("timestampdiff");
 
 pub(super) static FUNCTIONS: &[&Function] = &[
     &Function::new(
@@ -78,7 +80,8 @@ pub(super) static FUNCTIONS: &[&Function] = &[
     &Function::new("datediff", "a, b", "Days from b to a.", int_or_null, |c| {
         let (a, b) = (c.real_date(0), c.real_date(1));
         Call::opt_int(a.zip(b).map(|(a, b)| a.day_number() - b.day_number()))
-    }),
+    })
+    .no_fixed_as("to_days"),
     &Function::new("dayname", "date", "The weekday's name.", name_type, |c| {
         let day = c.real_date(0);
         Ok(day.map_or(Val::NULL, |d| {
@@ -124,7 +127,8 @@ pub(super) static FUNCTIONS: &[&Function] = &[
             let date = date.filter(|d| d.year > 0);
             Ok(date_value(date.unwrap_or_default()))
         },
-    ),
+    )
+    .no_fixed(),
     &Function::new("hour", "time", "The hours.", int_or_null, |c| {
         of_time(c, |us| us / (3600 * SECOND))
     })
@@ -143,7 +147,8 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "The date of a day of a year.",
         date_type,
         makedate,
-    ),
+    )
+    .no_fixed(),
     &Function::new(
         "microsecond",
         "time",
@@ -173,14 +178,16 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "The month (YYYYMM) n months later.",
         int,
         period_add,
-    ),
+    )
+    .no_fixed(),
     &Function::new(
         "period_diff",
         "a, b",
         "Months from b to a, both YYYYMM.",
         int,
         |c| Ok(Val::int(months_of(c.int(0)) - months_of(c.int(1)))),
-    ),
+    )
+    .no_fixed(),
     &Function::new(
         "quarter",
         "date",
@@ -242,7 +249,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         int_or_null,
         |c| of_day(c, |d| date::week(d, 3).0 as i64),
     )
-    .no_fixed(),
+    .no_fixed_as("week"),
     &Function::new("year", "date", "The year.", int_or_null, |c| {
         of_date(c, |d| d.year.into())
     })
@@ -372,6 +379,9 @@ fn period_add<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
 fn extract_type(t: &Typing<'_>) -> SqlResult<ExprType> {
     use IntervalUnit as U;
     let unit = t.literal_int(0).and_then(IntervalUnit::from_number);
+    if let Some(unit) = unit {
+        check_unary(&t.arg(1), &format!("extract({})", unit.name()))?;
+    }
     let day = match t.arg(1).ty.is_temporal() {
         true => 2,
         false => 7,
@@ -417,7 +427,7 @@ fn extract<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
             note_digits(c.v(1), "time", c.ctx.env);
             return Call::opt_int(Some(part_of_time(unit, t)));
         }
-        return Ok(no_interval(c));
+        return Ok(c.naming(1, || no_interval(c)));
     }
     if !of_time {
         let day = c.day(1);
@@ -428,7 +438,7 @@ fn extract<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
         return Call::opt_int(day.map(|d| date::extract(unit, &d, 0)));
     }
     if text.is_some() && convert::to_datetime(c.v(1), c.rules()).is_none() {
-        return Ok(no_interval(c));
+        return Ok(c.naming(1, || no_interval(c)));
     }
     let t = c.datetime(1);
     Call::opt_int(t.map(|t| date::extract(unit, &t.date, t.micros)))
@@ -467,12 +477,14 @@ fn timestampdiff<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     let Some(unit) = IntervalUnit::from_number(c.int(0)) else {
         return Ok(Val::NULL);
     };
-    let both = c.datetime(1).zip(c.datetime(2));
+    // Behind what is no moment nothing is looked at.
+    let both = c.datetime(1).and_then(|a| Some((a, c.datetime(2)?)));
     let real = both.filter(|(a, b)| a.date.is_real() && b.date.is_real());
     Call::opt_int(real.map(|(a, b)| date::diff(unit, a, b)))
 }
 
 fn add_months_type(t: &Typing<'_>) -> SqlResult<ExprType> {
+    check_date_add(&t.arg(0))?;
     Ok(match t.arg(0).ty.kind {
         TypeKind::Date => kind(TypeKind::Date),
         TypeKind::DateTime(f) | TypeKind::Timestamp(f) | TypeKind::Time(f) => {

@@ -16,7 +16,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "n",
         "The number in binary digits.",
         number_text,
-        |c| Ok(Val::text(format!("{:b}", c.whole_bits()))),
+        |c| Ok(converted(c, (10, 2))),
     ),
     &Function::new(
         "char",
@@ -63,7 +63,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "n",
         "The number in octal digits.",
         number_text,
-        |c| Ok(Val::text(format!("{:o}", c.whole_bits()))),
+        |c| Ok(converted(c, (10, 8))),
     ),
     &Function::new(
         "unhex",
@@ -194,10 +194,14 @@ fn conv<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
         ValueRef::UInt(n) => i64::from(n as i32),
         _ => i64::from(c.int(i) as i32),
     };
-    let (from, to) = (base(1), base(2));
+    Ok(converted(c, (base(1), base(2))))
+}
+
+/// The first argument's text, read as digits of one base, as digits of another one. BIN() and OCT() are that as well.
+fn converted<'a>(c: &Call<'_, '_>, (from, to): (i64, i64)) -> Val<'a> {
     let bases = 2..=36;
     if !bases.contains(&from.unsigned_abs()) || !bases.contains(&to.unsigned_abs()) {
-        return Ok(Val::NULL);
+        return Val::NULL;
     }
     let t = match c.v(0) {
         // Its number, not the bytes.
@@ -205,16 +209,16 @@ fn conv<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
         _ => c.text(0),
     };
     if t.is_empty() {
-        return Ok(Val::NULL);
+        return Val::NULL;
     }
     let n = read_digits(t.trim(), from.unsigned_abs(), from < 0);
     let minus = to < 0 && (n as i64) < 0;
     let n = if minus { (n as i64).unsigned_abs() } else { n };
     let digits = digits_of(n, to.unsigned_abs());
-    Ok(Val::text(match minus {
+    Val::text(match minus {
         true => format!("-{digits}"),
         false => digits,
-    }))
+    })
 }
 
 /// The number that digits of a base stand for, up to what is no digit. Too large ones are the largest, of a signed base the

@@ -2,7 +2,7 @@
 
 use crate::expr::node::{Expr, ExprType, Typing};
 use crate::expr::node::{
-    Function, Nulls, OfOperands, OfValues, Results, Run, Steadiness, Takes, TypeOf,
+    Function, Nulls, OfOperands, OfValues, Refuses, Results, Run, Steadiness, Takes, TypeOf,
 };
 use narwal_types::SqlResult;
 use narwal_types::decimal::DIV_PRECISION_INCREMENT;
@@ -74,7 +74,7 @@ impl Function {
             predicate: false,
             results: None,
             never_defined: false,
-            refuses_fixed: None,
+            refuses_fixed: Refuses::Nothing,
             nulls: Nulls::Result,
             run,
             unwinds: starts_with(name, "json_"),
@@ -186,13 +186,25 @@ impl Function {
 
     /// It takes no UUID, INET4 or INET6; errors call it by its name.
     pub(super) const fn no_fixed(mut self) -> Self {
-        self.refuses_fixed = Some(self.name);
+        self.refuses_fixed = Refuses::Each(self.name);
         self
     }
 
     /// It takes no UUID, INET4 or INET6; errors call it by another name.
     pub(super) const fn no_fixed_as(mut self, name: &'static str) -> Self {
-        self.refuses_fixed = Some(name);
+        self.refuses_fixed = Refuses::Each(name);
+        self
+    }
+
+    /// The same of a function of two values: errors name the types of both.
+    pub(super) const fn no_fixed_pair(mut self) -> Self {
+        self.refuses_fixed = Refuses::Pair;
+        self
+    }
+
+    /// The same, and only its first argument is asked.
+    pub(super) const fn no_fixed_first(mut self) -> Self {
+        self.refuses_fixed = Refuses::First;
         self
     }
 

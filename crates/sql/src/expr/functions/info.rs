@@ -55,30 +55,31 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         int_not_null,
         benchmark,
     )
+    .no_fixed_first()
     .volatile()
     .never_defined(),
-    &Function::new(
+    &Function::of_operands(
         "charset",
         "text",
         "The text's character set.",
         |_| Ok(charset_name()),
-        |c| Ok(Val::text(collation_of_arg(c).charset().name().to_string())),
+        |o| Ok(Val::text(collation_of_arg(o).charset().name().to_string())),
     )
     .takes_null(),
-    &Function::new(
+    &Function::of_operands(
         "coercibility",
         "text",
         "How much the text's collation counts beside others: 0 the most, 6 the least.",
         int_not_null,
-        |c| Ok(Val::int(coercibility(c))),
+        |o| Ok(Val::int(coercibility(o))),
     )
     .takes_null(),
-    &Function::new(
+    &Function::of_operands(
         "collation",
         "text",
         "The text's collation.",
         |_| Ok(charset_name()),
-        |c| Ok(Val::text(collation_of_arg(c).name().to_string())),
+        |o| Ok(Val::text(collation_of_arg(o).name().to_string())),
     )
     .takes_null(),
     &Function::new(
@@ -234,15 +235,15 @@ fn benchmark<'a>(o: &Operands<'a, '_>) -> SqlResult<Val<'a>> {
     Ok(Val::int(0))
 }
 
-fn collation_of_arg(c: &Call<'_, '_>) -> Collation {
-    match c.exprs().first() {
+fn collation_of_arg(o: &Operands<'_, '_>) -> Collation {
+    match o.args.first() {
         Some(a) if a.ty.ty.is_string() => a.ty.ty.collation,
         _ => Collation::Binary,
     }
 }
 
-fn coercibility(c: &Call<'_, '_>) -> i64 {
-    match c.exprs().first().map(|a| a.ty.coercibility) {
+fn coercibility(o: &Operands<'_, '_>) -> i64 {
+    match o.args.first().map(|a| a.ty.coercibility) {
         Some(Coercibility::Explicit) => 0,
         Some(Coercibility::NoOne) => 1,
         Some(Coercibility::Implicit) => 2,

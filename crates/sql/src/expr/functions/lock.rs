@@ -79,6 +79,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         int_not_null,
         sleep,
     )
+    .no_fixed()
     .takes_null()
     .volatile()
     .never_defined(),

@@ -55,6 +55,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         formatted_type,
         date_format,
     )
+    .no_fixed_first()
     .null_of_first()
     .of_session(),
     &Function::new(
@@ -64,6 +65,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         from_unixtime_type,
         from_unixtime,
     )
+    .no_fixed_first()
     .of_session(),
     &Function::new(
         " get_format",
@@ -83,7 +85,8 @@ pub(super) static FUNCTIONS: &[&Function] = &[
             }))
         },
         str_to_date,
-    ),
+    )
+    .no_fixed_pair(),
     &Function::new(
         "sysdate",
         "[digits]",
@@ -102,7 +105,8 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "The time in a format of %H, %i and so on.",
         formatted_type,
         time_format,
-    ),
+    )
+    .no_fixed_first(),
     &Function::new(
         "unix_timestamp",
         "[moment]",
@@ -393,7 +397,7 @@ fn convert_tz<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     };
     if t.date.month == 0 || t.date.day == 0 {
         let told = format!("Incorrect datetime value: '{}'", no_moment(c.v(0)));
-        c.ctx.env.warn(codes::TRUNCATED_WRONG_VALUE, told);
+        c.naming(0, || c.ctx.env.warn(codes::TRUNCATED_WRONG_VALUE, told));
         return Ok(Val::NULL);
     }
     let (utc, _) = from.utc(t.unix_micros());

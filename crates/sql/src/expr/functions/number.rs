@@ -82,7 +82,8 @@ pub(super) static FUNCTIONS: &[&Function] = &[
     &Function::new("bit_count", "n", "How many bits are 1.", int, |c| {
         let bits = crate::expr::arith::bits(c.number(0), c.ctx.env);
         Ok(Val::int(i64::from(bits.count_ones())))
-    }),
+    })
+    .no_fixed(),
     &CEILING,
     &Function::new("cos", "x", "Cosine.", double, |c| c.double(c.f64(0).cos()))
         .computes()
@@ -178,7 +179,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
     )
     .takes_numbers()
     .computes()
-    .no_fixed(),
+    .no_fixed_first(),
     &Function::new("sign", "n", "-1, 0 or 1: the number's sign.", int, sign)
         .takes_numbers()
         .computes()
@@ -201,7 +202,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
     )
     .takes_numbers()
     .computes()
-    .no_fixed(),
+    .no_fixed_first(),
 ];
 
 /// Which way digits go.

@@ -3,13 +3,13 @@
 use super::typing::{bigint, int, int_not_null, like_first};
 use crate::expr::call::wrong_arguments;
 use crate::expr::compare::compare_one;
-use crate::expr::node::{Call, ExprKind, ExprType, Function, Typing};
+use crate::expr::node::{Call, Expr, ExprKind, ExprType, Function, Typing};
 use crate::expr::value::Val;
 use crate::expr::value::with_text;
 use crate::like::{escape_char, like};
 use narwal_syntax::SqlMode;
 use narwal_types::work::{Work, in_pieces};
-use narwal_types::{Charset, SqlResult, Value, ValueRef};
+use narwal_types::{Charset, SqlResult, TypeKind, Value, ValueRef};
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
@@ -46,7 +46,7 @@ pub(in crate::expr) static TRIM: Function = Function::new(
     "trim",
     "text",
     "The text without spaces, or another text, at both ends.",
-    like_first,
+    |t| t.string_of_all(t.chars(0), t.nullable()),
     |c| trim(c, true, true),
 )
 .takes_texts();
@@ -55,17 +55,19 @@ pub(in crate::expr) static TRIM_LEADING: Function = Function::new(
     " trim",
     "text[, what]",
     "TRIM(LEADING what FROM text).",
-    like_first,
+    |t| t.string_of_all(t.chars(0), t.nullable()),
     |c| trim(c, true, false),
-);
+)
+.takes_texts();
 
 pub(in crate::expr) static TRIM_TRAILING: Function = Function::new(
     " trim",
     "text[, what]",
     "TRIM(TRAILING what FROM text).",
-    like_first,
+    |t| t.string_of_all(t.chars(0), t.nullable()),
     |c| trim(c, false, true),
-);
+)
+.takes_texts();
 
 /// LIKE whose ESCAPE is known when the statement runs.
 pub(crate) static LIKE_ESCAPED: Function = Function::new(
@@ -153,7 +155,6 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "value, value, ...",
         "Which of the later values the first one equals, 0 if none.",
         |t| {
-            crate::expr::fixed::shared(t.types(), "field")?;
             if t.args.iter().all(|a| a.ty.is_string()) {
                 crate::expr::types::compare_collation(t.args, "field")?;
             }
@@ -347,7 +348,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "substring_index",
         "text, separator, n",
         "What stands before the n-th separator; counted from the end if negative.",
-        like_first,
+        |t| t.string_of(0..2, t.chars(0), t.nullable()),
         substring_index,
     )
     .takes_texts(),
@@ -479,12 +480,23 @@ fn field<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
         return Ok(Val::int(0));
     }
     // Texts are compared by one collation, numbers each with the first.
-    let shared = c.exprs().iter().all(|a| a.ty.is_string());
+    let is_text = |a: &Expr| a.ty.is_string() || a.ty.ty.is_temporal();
+    let shared = c.exprs().iter().all(is_text);
     let collation = shared.then(|| c.shared_collation());
+    let is_exact = |a: &Expr| a.ty.ty.is_integer() || matches!(a.ty.ty.kind, TypeKind::Decimal(..));
+    let exact = c.exprs().iter().all(|a| is_exact(a) || a.ty.null);
+    // Read once, for its warning.
+    let number = std::cell::OnceCell::new();
     let at = (1..c.args.len()).find(|i| {
         let order = match collation {
-            Some(collation) => compare_one(c.v(0), c.v(*i), collation, c.ctx.env),
-            None => c.compare(0, *i),
+            Some(collation) => with_text(c.v(0), |a| {
+                with_text(c.v(*i), |b| {
+                    compare_one(ValueRef::Str(a), ValueRef::Str(b), collation, c.ctx.env)
+                })
+            }),
+            None if exact => c.compare(0, *i),
+            None if c.v(*i).is_null() => None,
+            None => number.get_or_init(|| c.f64(0)).partial_cmp(&c.f64(*i)),
         };
         order == Some(Ordering::Equal)
     });

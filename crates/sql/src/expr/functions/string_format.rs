@@ -90,7 +90,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "The moment in a format of Oracle's.",
         to_char_type,
         super::to_char::to_char,
-    ),
+    ).no_fixed_first(),
     &Function::new(
         "weight_string",
         "text",
@@ -166,7 +166,7 @@ fn export_set<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
 fn make_set_type(t: &Typing<'_>) -> SqlResult<ExprType> {
     let n = t.args.len();
     let chars = (1..n).map(|i| t.chars(i)).sum::<u64>() + n as u64 - 2;
-    t.string_of(1..n, chars, t.arg(0).nullable)
+    t.string_of(1..n, chars, t.nullable())
 }
 
 fn make_set<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
@@ -391,10 +391,15 @@ fn to_char_type(t: &Typing<'_>) -> SqlResult<ExprType> {
 }
 
 fn weight_type(t: &Typing<'_>) -> SqlResult<ExprType> {
-    if t.literal_int(1) == Some(1) {
-        return Ok(bytes(t.literal_int(2).unwrap_or(0).max(0) as u64, true));
-    }
-    Ok(bytes(weight_bytes(t, t.literal_int(2)), true))
+    let most = match t.literal_int(1) {
+        Some(1) => t.literal_int(2).unwrap_or(0).max(0) as u64,
+        _ => weight_bytes(t, t.literal_int(2)),
+    };
+    // They are meant as strongly as the text.
+    Ok(ExprType {
+        coercibility: t.arg(0).coercibility,
+        ..bytes(most, true)
+    })
 }
 
 /// The most bytes of the weights of a text, or of `n` of its characters.

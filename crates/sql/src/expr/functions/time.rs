@@ -23,28 +23,32 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "The moment so much later.",
         sum_type,
         |c| add_time(c, 1),
-    ),
+    )
+    .no_fixed_pair(),
     &Function::new(
         "maketime",
         "hours, minutes, seconds",
         "A time of its parts.",
         |t| seconds_type(t, 2),
         maketime,
-    ),
+    )
+    .no_fixed(),
     &Function::new(
         "sec_to_time",
         "n",
         "A number of seconds as a time.",
         |t| seconds_type(t, 0),
         sec_to_time,
-    ),
+    )
+    .no_fixed(),
     &Function::new(
         "subtime",
         "moment, time",
         "The moment so much earlier.",
         sum_type,
         |c| add_time(c, -1),
-    ),
+    )
+    .no_fixed_pair(),
     &Function::new(
         "time",
         "moment",
@@ -72,7 +76,8 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "The time from b to a, which are both times or both moments.",
         |t| Ok(kind(TypeKind::Time(t.fraction(0).max(t.fraction(1))))),
         timediff,
-    ),
+    )
+    .no_fixed(),
     &Function::new(
         "timestamp",
         "moment[, time]",
@@ -82,7 +87,8 @@ pub(super) static FUNCTIONS: &[&Function] = &[
             Ok(kind(TypeKind::DateTime(t.fraction(0).max(of_time))))
         },
         timestamp,
-    ),
+    )
+    .no_fixed(),
 ];
 
 /// ADDTIME and SUBTIME.

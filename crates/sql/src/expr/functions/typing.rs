@@ -67,8 +67,13 @@ impl Typing<'_> {
             TypeKind::Time(f) | TypeKind::DateTime(f) | TypeKind::Timestamp(f) => f,
             TypeKind::Decimal(_, s) => s.min(6),
             TypeKind::Date => 0,
-            _ if t.ty.is_integer() || t.bits => 0,
-            _ => 6,
+            TypeKind::Year => 0,
+            _ if t.ty.is_integer() || t.ty.is_member() || t.bits => 0,
+            _ if t.is_fixed_double() => t.decimals.min(6),
+            _ => match self.args.get(i).map(|a| &a.kind) {
+                Some(ExprKind::Literal(Value::Bytes(_))) => 0,
+                _ => 6,
+            },
         }
     }
 

@@ -348,7 +348,8 @@ fn all_args(t: &Typing<'_>) -> SqlResult<ExprType> {
 
 /// Most characters that a value takes in a document with what stands around it.
 fn element_chars(ty: &ExprType) -> u64 {
-    let escaped = if ty.is_string() && !ty.json { 2 } else { 1 };
+    let is_text = ty.is_string() || ty.ty.is_temporal() || ty.ty.fixed().is_some();
+    let escaped = if is_text && !ty.json { 2 } else { 1 };
     (ty.chars() * escaped).max(4) + 4
 }
 
