@@ -856,10 +856,7 @@ impl Store<'_> {
                 let p = parse_datetime(s, rules)?;
                 (p.value, p.garbage)
             }
-            v => {
-                let (n, us, fsp) = number_parts(v, rules.rounds)?;
-                (datetime_from_number(n, us, fsp, rules)?.0, false)
-            }
+            v => (number_as_datetime(v, rules)?.0, false),
         };
         rules.allows(&t.date).then_some((t, garbage))
     }
@@ -1154,7 +1151,37 @@ pub fn number_as_time(v: ValueRef<'_>, rounds: bool) -> Option<Time> {
     let begun = us > 999_998 && number_parts(v, false)?.1 > 999_998;
     match begun && n.unsigned_abs() < FIRST_MOMENT {
         true => None,
-        false => time_from_number(n, us, fsp),
+        false => time_from_number(n, us, fsp).map(|t| with_sign(t, v)),
+    }
+}
+
+fn is_below_zero(v: ValueRef<'_>) -> bool {
+    match v {
+        ValueRef::Int(n) => n < 0,
+        ValueRef::Float(f) => f < 0.0,
+        ValueRef::Double(f) => f < 0.0,
+        ValueRef::Decimal(d) => d.is_negative(),
+        _ => false,
+    }
+}
+
+/// A time made of a number's parts: less than a second below zero is known by the number alone.
+pub fn with_sign(t: Time, v: ValueRef<'_>) -> Time {
+    Time {
+        micros: match is_below_zero(v) {
+            true => -t.micros.abs(),
+            false => t.micros,
+        },
+        ..t
+    }
+}
+
+/// A number as a date and time, and whether it has a time: none is below zero.
+pub fn number_as_datetime(v: ValueRef<'_>, rules: DateRules) -> Option<(DateTime, bool)> {
+    let (n, us, fsp) = number_parts(v, rules.rounds)?;
+    match us > 0 && is_below_zero(v) {
+        true => None,
+        false => datetime_from_number(n, us, fsp, rules),
     }
 }
 
@@ -1438,10 +1465,7 @@ pub fn to_datetime(v: ValueRef<'_>, rules: DateRules) -> Option<DateTime> {
         ValueRef::Member(m) => {
             return parse_datetime(m.text().as_bytes(), rules).map(|p| p.value);
         }
-        v => {
-            let (n, us, fsp) = number_parts(v, rules.rounds)?;
-            return datetime_from_number(n, us, fsp, rules).map(|(t, _)| t);
-        }
+        v => return number_as_datetime(v, rules).map(|(t, _)| t),
     };
     rules.allows(&t.date).then_some(t)
 }

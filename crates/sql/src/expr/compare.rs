@@ -4,11 +4,9 @@ use crate::env::StatementEnv;
 use crate::expr::node::CmpOp;
 use crate::expr::value::{Warn, rounds};
 use narwal_types::convert::no_moment;
-use narwal_types::convert::{number_as_time, number_parts, to_decimal, to_f64};
+use narwal_types::convert::{number_as_datetime, number_as_time, to_decimal, to_f64};
 use narwal_types::errors::codes;
-use narwal_types::temporal_parse::{
-    DateRules, datetime_from_number, leftover, parse_datetime, parse_time,
-};
+use narwal_types::temporal_parse::{DateRules, leftover, parse_datetime, parse_time};
 use narwal_types::{Collation, Date, DateTime, Decimal, Time, TypeKind, ValueRef};
 use std::cmp::Ordering;
 
@@ -227,15 +225,13 @@ pub fn read_datetime(v: ValueRef<'_>, env: &StatementEnv) -> DateTime {
                 DateTime::default()
             }
         },
-        v => number_parts(v, rules.rounds)
-            .and_then(|(n, us, fsp)| datetime_from_number(n, us, fsp, rules))
-            .map_or_else(
-                || {
-                    warn(env, "datetime", v);
-                    DateTime::default()
-                },
-                |(t, _)| t,
-            ),
+        v => number_as_datetime(v, rules).map_or_else(
+            || {
+                warn(env, "datetime", v);
+                DateTime::default()
+            },
+            |(t, _)| t,
+        ),
     }
 }
 

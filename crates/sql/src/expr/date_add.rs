@@ -6,10 +6,10 @@ use crate::expr::IntervalUnit;
 use crate::expr::node::{EvalCtx, Expr, ExprKind};
 use crate::expr::value::{Val, date_rules};
 use narwal_types::convert::no_moment;
-use narwal_types::convert::number_parts;
+use narwal_types::convert::number_as_datetime;
 use narwal_types::errors::codes;
 use narwal_types::temporal::{SECOND, TIME_MAX};
-use narwal_types::temporal_parse::{datetime_from_number, parse_datetime};
+use narwal_types::temporal_parse::parse_datetime;
 use narwal_types::{DateTime, Time, TypeKind, ValueRef};
 
 impl Expr {
@@ -131,9 +131,7 @@ fn as_datetime(v: ValueRef<'_>, ctx: &EvalCtx<'_>) -> Option<(DateTime, bool)> {
         ValueRef::Str(s) | ValueRef::Bytes(s) => {
             parse_datetime(s, rules).map(|p| (p.value, !p.has_time))
         }
-        v => number_parts(v, rules.rounds)
-            .and_then(|(n, us, fsp)| datetime_from_number(n, us, fsp, rules))
-            .map(|(t, has_time)| (t, !has_time)),
+        v => number_as_datetime(v, rules).map(|(t, has_time)| (t, !has_time)),
     };
     match read {
         None => drop(incorrect(v, ctx)),
