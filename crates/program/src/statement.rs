@@ -11,7 +11,9 @@ use narwal_syntax::ast::admin::{
 use narwal_syntax::ast::ddl::{Ddl, ProgramKind, ViewCreation};
 use narwal_syntax::ast::program::{Call, ConditionValue, GetDiagnostics, Program, Signal};
 use narwal_syntax::ast::query::{LockWait, Locking};
-use narwal_syntax::ast::{Expr, Expression, Into, IntoVariable, Literal, SetStatement, Statement};
+use narwal_syntax::ast::{
+    Expr, Expression, Into, IntoVariable, Literal, SetStatement, Statement, TableName,
+};
 use narwal_types::errors::codes;
 use narwal_types::{SqlResult, errors};
 
@@ -80,6 +82,11 @@ impl Compiler<'_> {
                 if returns_rows(&s) {
                     self.may_answer()?;
                 }
+                match &s {
+                    Statement::Insert(i) => self.may_write(&i.table)?,
+                    Statement::Delete(d) => self.may_write(&d.table.name)?,
+                    _ => {}
+                }
                 let mut step = self.sql(s)?;
                 step.text = text.into();
                 debug_assert!(is_planned(&step.stmt));
@@ -122,6 +129,33 @@ impl Compiler<'_> {
         }
     }
 
+    /// Error 1044 for a table that nobody writes: no program is made that would. UPDATE and joins are told when they run.
+    fn may_write(&self, table: &TableName) -> SqlResult<()> {
+        const NOBODYS: &str = "information_schema";
+        let named = |db: &String| db.eq_ignore_ascii_case(NOBODYS);
+        if !table.db.as_ref().is_some_and(named) {
+            return Ok(());
+        }
+        let account = &self.env.current_user;
+        let (user, host) = account.rsplit_once('@').unwrap_or((account, ""));
+        Err(errors::DBACCESS_DENIED_ERROR.with([&user, &host, &NOBODYS]))
+    }
+
+    /// The same for the table that a definition is of.
+    fn may_define(&self, d: &Ddl) -> SqlResult<()> {
+        match d {
+            Ddl::CreateTable(c) => self.may_write(&c.table),
+            Ddl::AlterTable(a) => self.may_write(&a.table),
+            Ddl::Truncate(t) => self.may_write(&t.table),
+            Ddl::CreateIndex(c) => self.may_write(&c.table),
+            Ddl::CreateView(v) => self.may_write(&v.view),
+            Ddl::DropTable(t) | Ddl::DropView(t) => {
+                t.names.iter().try_for_each(|n| self.may_write(n))
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn no_commit(&self) -> SqlResult<()> {
         match self.kind.is_within_statement() {
             true => Err(errors::COMMIT_NOT_ALLOWED_IN_SF_OR_TRG.plain()),
@@ -150,6 +184,7 @@ impl Compiler<'_> {
     }
 
     fn ddl(&mut self, mut d: Ddl, text: &str) -> SqlResult<Step> {
+        self.may_define(&d)?;
         match &mut d {
             Ddl::DropProgram(ProgramKind::Trigger | ProgramKind::Event, _) => self.no_commit()?,
             Ddl::DropProgram(kind, _) => {

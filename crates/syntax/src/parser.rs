@@ -731,9 +731,14 @@ fn bad_name(name: &str) -> bool {
 /// The prefix of names of files that are named as MySQL before 5.1 did.
 const MYSQL50: &str = "#mysql50#";
 
-/// A name with that prefix, which no table has here.
+/// A name with that prefix whose rest a file has as it is: that is a name of today's. Any other one is a name of old, which
+/// no table has here.
 pub(crate) fn is_of_old(name: &str) -> bool {
-    name.strip_prefix(MYSQL50).is_some_and(|n| !n.is_empty())
+    let as_it_is = |n: &str| {
+        n.bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b"_@".contains(&b))
+    };
+    (name.strip_prefix(MYSQL50)).is_some_and(|n| !n.is_empty() && as_it_is(n))
 }
 
 /// 1436: a tree of such a depth would need more stack than there is.

@@ -199,7 +199,8 @@ impl Charset {
         match self.info().form {
             Form::Utf8 if self == Charset::Utf8mb3 => c <= '\u{ffff}',
             Form::Ucs2 => unicode::in_ucs2(c),
-            Form::Utf8 | Form::Bytes | Form::Utf16 | Form::Utf16Le | Form::Utf32 => true,
+            Form::Utf16 | Form::Utf16Le => !unicode::is_half(c),
+            Form::Utf8 | Form::Bytes | Form::Utf32 => true,
             Form::Latin1 => latin1_byte(c as u32).is_some(),
             Form::Ascii => c.is_ascii(),
             Form::Table => self.codec().code(c).is_some(),

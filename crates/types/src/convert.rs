@@ -1149,34 +1149,37 @@ pub fn number_as_time(v: ValueRef<'_>, rounds: bool) -> Option<Time> {
     const FIRST_MOMENT: u64 = 10_000_000_000;
     let (n, us, fsp) = number_parts(v, rounds)?;
     let begun = us > 999_998 && number_parts(v, false)?.1 > 999_998;
-    if begun && n.unsigned_abs() < FIRST_MOMENT {
-        return None;
+    match begun && n.unsigned_abs() < FIRST_MOMENT {
+        true => None,
+        false => time_from_number(n, us, fsp).map(|t| with_sign(t, v)),
     }
-    let time = time_from_number(n, us, fsp)?;
-    Some(match is_part_below_zero(n, v) {
-        true => Time {
-            micros: -time.micros,
-            ..time
+}
+
+fn is_below_zero(v: ValueRef<'_>) -> bool {
+    match v {
+        ValueRef::Int(n) => n < 0,
+        ValueRef::Float(f) => f < 0.0,
+        ValueRef::Double(f) => f < 0.0,
+        ValueRef::Decimal(d) => d.is_negative(),
+        _ => false,
+    }
+}
+
+/// A time made of a number's parts: less than a second below zero is known by the number alone.
+pub fn with_sign(t: Time, v: ValueRef<'_>) -> Time {
+    Time {
+        micros: match is_below_zero(v) {
+            true => -t.micros.abs(),
+            false => t.micros,
         },
-        false => time,
-    })
+        ..t
+    }
 }
 
-/// A number between -1 and 0: its whole part does not tell the sign.
-fn is_part_below_zero(whole: i64, v: ValueRef<'_>) -> bool {
-    whole == 0
-        && match v {
-            ValueRef::Double(x) => x < 0.0,
-            ValueRef::Float(x) => x < 0.0,
-            ValueRef::Decimal(d) => d.is_negative(),
-            _ => false,
-        }
-}
-
-/// A number as a moment, and whether it has a time of day. None is below zero.
+/// A number as a date and time, and whether it has a time: none is below zero.
 pub fn number_as_datetime(v: ValueRef<'_>, rules: DateRules) -> Option<(DateTime, bool)> {
     let (n, us, fsp) = number_parts(v, rules.rounds)?;
-    match is_part_below_zero(n, v) {
+    match us > 0 && is_below_zero(v) {
         true => None,
         false => datetime_from_number(n, us, fsp, rules),
     }
@@ -1462,9 +1465,7 @@ pub fn to_datetime(v: ValueRef<'_>, rules: DateRules) -> Option<DateTime> {
         ValueRef::Member(m) => {
             return parse_datetime(m.text().as_bytes(), rules).map(|p| p.value);
         }
-        v => {
-            return number_as_datetime(v, rules).map(|(t, _)| t);
-        }
+        v => return number_as_datetime(v, rules).map(|(t, _)| t),
     };
     rules.allows(&t.date).then_some(t)
 }

@@ -1,6 +1,7 @@
 //! DDL: one commit that carries a QUERY event for replicas and the settled catalog changes for recovery.
 
 use crate::catalog::change::{CatalogChange, Ddl, LoggedChange};
+use crate::catalog::def::{ForeignKeyDef, TableDef};
 use crate::catalog::names::Catalog;
 use crate::commit::land::{LAYER_BYTES, spill_of};
 use crate::commit::place::{NewLayer, Place, record, reserve, reserve_local};
@@ -224,6 +225,30 @@ impl Latest<'_> {
     }
 }
 
+/// A foreign key comes over a virtual column, or over one whose type changes with it: a MariaDB makes it only where it looks
+/// at the rows, in a copy.
+fn copies_for_key(change: &CatalogChange) -> bool {
+    let (CatalogChange::AlterTable { was, def, .. } | CatalogChange::RebuildTable { was, def, .. }) =
+        change
+    else {
+        return false;
+    };
+    let named = |d: &TableDef, name: &str| {
+        let mut columns = d.columns.iter();
+        columns.position(|c| c.name.eq_ignore_ascii_case(name))
+    };
+    let unlike = |name: &String| {
+        let Some(now) = named(def, name).map(|at| &def.columns[at]) else {
+            return false;
+        };
+        let before = named(was, name).map(|at| &was.columns[at]);
+        now.generated.as_ref().is_some_and(|g| !g.stored) || before.is_some_and(|b| b.ty != now.ty)
+    };
+    let fresh = |k: &&ForeignKeyDef| !was.foreign_keys.iter().any(|w| w.name == k.name);
+    let mut keys = def.foreign_keys.iter().filter(fresh);
+    keys.any(|k| k.columns.iter().any(unlike))
+}
+
 /// The statement as it is logged.
 fn query<'a>(db: &Parts, ddl: &'a Ddl, options: &'a TxnOptions) -> DdlQuery<'a> {
     let mut context = QueryContext {
@@ -241,7 +266,8 @@ fn query<'a>(db: &Parts, ddl: &'a Ddl, options: &'a TxnOptions) -> DdlQuery<'a> 
         | CatalogChange::RebuildTable { def, .. } => !def.foreign_keys.is_empty(),
         _ => false,
     });
-    if makes_keys || !db.catalogs.current.load().references.is_empty() {
+    let has_keys = makes_keys || !db.catalogs.current.load().references.is_empty();
+    if has_keys && !ddl.changes.iter().any(copies_for_key) {
         // What foreign keys forbid was looked at here, or was told not to be.
         context.flags2 |= NO_FOREIGN_KEY_CHECKS;
     }

@@ -375,6 +375,10 @@ impl ClientSession {
         if db == MYSQL {
             return Err(errors::NO_TRIGGERS_ON_SYSTEM_SCHEMA.plain());
         }
+        // MariaDB has a file for each, and the prefix is that of names of old files.
+        if t.name.name.starts_with("#mysql50#") {
+            return Err(errors::SP_WRONG_NAME.with([&t.name.name]));
+        }
         let table = &t.table.name;
         let own = t.name.db.as_deref().or(self.env.db.as_deref());
         if let Some(d) = own.filter(|d| *d != db) {

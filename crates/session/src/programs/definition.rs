@@ -329,6 +329,8 @@ pub(super) fn take_written(def: &mut Definition, r: &CreateRoutine, text: &str) 
 /// A text whose executable comments have become part of it, or are gone if they are for later versions.
 pub(crate) fn without_marks(text: &str) -> String {
     const VERSION: u32 = 101_199;
+    // What `/*!` alone says is for MySQL's versions then, as the parser has it.
+    const OTHERS: std::ops::RangeInclusive<u32> = 50_700..=99_999;
     if !text.contains("/*!") && !text.contains("/*M!") {
         return text.to_string();
     }
@@ -363,7 +365,10 @@ pub(crate) fn without_marks(text: &str) -> String {
                 let version: u32 = text[start..start + digits].parse().unwrap_or(0);
                 add_apart(&mut out, &text[done..i]);
                 done = start + digits;
-                inside = version <= VERSION;
+                let others = rest.starts_with("/*!")
+                    && OTHERS.contains(&version)
+                    && !narwal_types::face::is_mysql();
+                inside = version <= VERSION && !others;
                 if !inside {
                     done = text[done..].find("*/").map_or(text.len(), |n| done + n + 2);
                 }

@@ -1440,6 +1440,10 @@ impl Binder<'_> {
             .map(|(_, t)| &t.ty)
             .chain(otherwise.iter().map(|o| &o.ty));
         let mut ty = types::unify(results, "case")?;
+        if ty.is_string() && ty.ty.collation.charset() == Charset::Swe7 {
+            let results = whens.iter().map(|(_, t)| t).chain(&otherwise);
+            meet::no_numbers(&results.cloned().collect::<Vec<_>>(), "case")?;
+        }
         if otherwise.is_none() {
             ty.nullable = true;
         }

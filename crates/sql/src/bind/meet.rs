@@ -3,7 +3,7 @@
 use crate::env::StatementEnv;
 use crate::expr::node::{Coercibility, Expr, ExprKind, ExprType, Function, make};
 use crate::expr::types::{collation_of, illegal_mix_of};
-use narwal_types::{Charset, Collation, SqlError, SqlResult, Value, errors};
+use narwal_types::{Charset, Collation, SqlError, SqlResult, TypeKind, Value, errors};
 
 /// Functions whose result is made of the texts that they are given.
 const MADE_OF_TEXTS: &[&str] = &[
@@ -112,7 +112,9 @@ pub(super) fn compared<const N: usize>(
 ) -> SqlResult<[Expr; N]> {
     let set = collation.charset();
     let is_other = |e: &Expr| is_text(e) && e.ty.ty.collation.charset() != set;
-    if !texts.iter().any(is_other) {
+    // What else is compared is compared as numbers, but for a pattern.
+    let searched = operation == "like" && set == Charset::Swe7;
+    if !searched && !texts.iter().any(is_other) {
         return Ok(texts);
     }
     let all = together(texts.into(), collation, operation, true, env)?;
@@ -131,6 +133,9 @@ pub(super) fn together(
 ) -> SqlResult<Vec<Expr>> {
     let to = c.charset();
     let is_other = |e: &Expr| is_text(e) && e.ty.ty.collation.charset() != to;
+    if to == Charset::Swe7 {
+        no_numbers(&args, operation)?;
+    }
     // What a variable holds is known when it is read.
     let unknown = to == Charset::Binary && args.iter().any(has_variable);
     if unknown || !args.iter().any(is_other) {
@@ -150,6 +155,27 @@ pub(super) fn together(
             _ => Ok(e),
         })
         .collect()
+}
+
+/// Error 1267: the digits of a number are ASCII, which swe7 is not, and are known in advance for constants alone.
+pub(super) fn no_numbers(args: &[Expr], operation: &str) -> SqlResult<()> {
+    // The other arguments of these are numbers in themselves.
+    let takes_text = |at: usize| match operation {
+        "elt" | "export_set" | "make_set" => at > 0,
+        "insert" => at == 0 || at == 3,
+        "lpad" | "rpad" => at != 1,
+        "locate" | "position" | "instr" | "substring_index" => at < 2,
+        _ => true,
+    };
+    let is_number = |e: &Expr| {
+        let bits = matches!(e.ty.ty.kind, TypeKind::Bit(_));
+        !is_text(e) && !bits && !e.ty.null && !e.is_const()
+    };
+    let mut odd = args.iter().enumerate();
+    match odd.any(|(at, e)| takes_text(at) && is_number(e)) {
+        true => Err(told(args, operation)),
+        false => Ok(()),
+    }
 }
 
 /// Error 1267 as it names the texts: numbers that are no texts there do not count, and what is searched comes behind what is

@@ -9,6 +9,7 @@ use crate::lower::parse_expression;
 use crate::quote::quote_ident;
 use narwal_engine::{DefaultDef, Table};
 use narwal_syntax::ParseOptions;
+use narwal_syntax::ast::Expr as Ast;
 use narwal_types::errors;
 use narwal_types::{SqlError, SqlResult};
 use std::any::Any;
@@ -35,11 +36,21 @@ pub struct Rules {
 
 /// Binds an expression that stands in a table's definition.
 pub fn bind_text(text: &str, table: &Arc<Table>) -> SqlResult<Expr> {
+    bind_changed(text, table, |_| ())
+}
+
+/// The same with a change of what is written.
+pub(crate) fn bind_changed(
+    text: &str,
+    table: &Arc<Table>,
+    change: impl FnOnce(&mut Ast),
+) -> SqlResult<Expr> {
     // The text means the same in every session: it is bound under the default settings.
     let mut env = StatementEnv::new(Arc::new(NoVariables));
     env.db = Some(table.def.db.as_str().into());
     let source = [Source::new(table.def.name.as_str(), table.clone())];
-    let ast = parse_expression(&casts_as_parsed(text), &ParseOptions::default())?;
+    let mut ast = parse_expression(&casts_as_parsed(text), &ParseOptions::default())?;
+    change(&mut ast);
     bind(
         &ast,
         &Scope {

@@ -17,6 +17,7 @@ use crate::charset_words::CharsetWords;
 use crate::ddl::comment::{Commented, comment};
 use crate::ddl::constraint;
 use crate::ddl::engine_limits;
+use crate::ddl::file_name;
 use crate::ddl::functional;
 use crate::ddl::index::{
     HOPELESS, Limit, MAX_KEYS, cant_drop, fits_whole, index_def, kept_method, note_twice,
@@ -136,6 +137,8 @@ struct Way<'a> {
     ignore: bool,
     /// MariaDB copies the rows as well.
     copied: bool,
+    /// Or it does so because they are not InnoDB's.
+    elsewhere: bool,
     /// By what the rows are sorted.
     order: &'a [SortKey],
 }
@@ -604,6 +607,7 @@ impl Run<'_> {
         let way = Way {
             ignore,
             copied,
+            elsewhere,
             order: &order,
         };
         let told = self.alter_by_copy(table, draft, asked.auto_increment, way)?;
@@ -694,6 +698,7 @@ impl Run<'_> {
         let looks = Looks {
             parents: verify,
             checks: way.copied || verify || draft.columns.iter().any(computed_anew),
+            virtual_columns: way.copied || way.elsewhere,
             order: way.order,
         };
         let changes = (def, draft.followers);
@@ -879,6 +884,8 @@ impl Run<'_> {
                         let from = (old.db.as_str(), old.name.as_str());
                         return Err(cant_rename(from, (db, &to.name)));
                     }
+                    let from = (old.db.as_str(), old.name.as_str());
+                    file_name::renamed(from, (db, &to.name), self.env)?;
                     if (db, to.name.as_str()) != (old.db.as_str(), old.name.as_str())
                         && self.catalog.has(db, &to.name)
                     {

@@ -2,7 +2,7 @@
 
 use crate::StatementEnv;
 use crate::ast::{CheckSpec, ForeignKeySpec};
-use crate::bind::table_rules::bind_text;
+use crate::bind::table_rules::{bind_changed, bind_text};
 use crate::ddl::unfit_default::{invalid_default, is_too_long, warn_of_default};
 use crate::ddl::{padding, rounding, subtraction};
 use narwal_types::errors;
@@ -121,6 +121,28 @@ pub(super) fn texts_fit(e: &AstExpr, table: Collation, env: &StatementEnv) -> Sq
 /// Whether a character set has all of a text.
 fn holds(set: Charset, text: &str) -> bool {
     set == Charset::Utf8mb4 || text.is_ascii() || *set.decode(&set.encode(text.as_bytes())) == *text
+}
+
+/// Texts as they are in a table of swe7: MariaDB reads them in the table's character set, and this one has no ASCII, which it
+/// takes the texts of numbers to be.
+fn in_swe7(e: &mut AstExpr) {
+    if let AstExpr::Literal(text @ Literal::String(_)) = e {
+        *e = AstExpr::Introduced {
+            charset: "swe7".to_owned(),
+            value: text.clone(),
+        };
+        return;
+    }
+    for_each_operand(e, &mut in_swe7);
+}
+
+fn is_illegal_mix(e: &SqlError) -> bool {
+    matches!(
+        e.code,
+        codes::CANT_AGGREGATE_2COLLATIONS
+            | codes::CANT_AGGREGATE_3COLLATIONS
+            | codes::CANT_AGGREGATE_NCOLLATIONS
+    )
 }
 
 fn text_outside(e: &mut AstExpr, set: Charset) -> Option<String> {
@@ -512,6 +534,12 @@ impl Checked {
                 _ => bind_error(e, clause, name),
             }
         })?;
+        if table.def.collation.charset() == Charset::Swe7 {
+            let mixed = bind_changed(text, table, in_swe7).err();
+            if let Some(e) = mixed.filter(is_illegal_mix) {
+                return Err(e);
+            }
+        }
         match sequence_function(&e) {
             Some(_) if clause == Clause::Check => return Err(not_in_check()),
             Some(f) if clause == Clause::Generated => return Err(forbidden(f, clause, name)),
@@ -723,8 +751,8 @@ fn sequence_function(e: &Expr) -> Option<&'static str> {
     found
 }
 
-/// The value of a DEFAULT that is a hexadecimal or binary literal, as text: a number for numbers, characters for strings, in
-/// the column's character set unless the literal says one.
+/// The value of a DEFAULT that is a hexadecimal or binary literal, as text: for numbers a number unless it is
+/// `x'...'`, for strings characters in the column's character set unless the literal says one.
 pub(super) fn literal_default(e: &AstExpr, ty: &ColumnType) -> Option<String> {
     let (l, set) = match e {
         Ast::Literal(l) => (l, None),
@@ -734,7 +762,8 @@ pub(super) fn literal_default(e: &AstExpr, ty: &ColumnType) -> Option<String> {
         _ => return None,
     };
     let bytes = literal_bytes(l)?;
-    if ty.is_numeric() {
+    // `x'31'` is the text 1 for a number too.
+    if ty.is_numeric() && !matches!(l, Literal::HexText(_)) {
         let mut n = 0u64;
         for b in bytes {
             n = n.checked_mul(256)? + u64::from(b);

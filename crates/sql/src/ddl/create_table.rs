@@ -9,6 +9,7 @@ use crate::StatementEnv;
 use crate::ast::{CreateTable, SequenceOptions};
 use crate::ddl::comment::{Commented, comment};
 use crate::ddl::constraint;
+use crate::ddl::file_name;
 use crate::ddl::index::{
     HOPELESS, MAX_KEYS, index_def, kept_method, note_twice, number_of_keys, settle_hashes,
 };
@@ -57,6 +58,9 @@ impl Run<'_> {
             None if c.temporary => Collation::default(),
             None => return Err(unknown_database(db)),
         };
+        if !c.temporary {
+            file_name::table(db, &c.table.name, env)?;
+        }
         if c.temporary && !c.elements.foreign_keys.is_empty() {
             return Err(self.no_foreign_keys(db, &c.table.name));
         }

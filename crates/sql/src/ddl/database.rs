@@ -3,6 +3,7 @@
 use crate::ast::DdlStmt;
 use crate::charset_words::CharsetWords;
 use crate::ddl::comment::{Commented, comment};
+use crate::ddl::file_name;
 use crate::ddl::run::{MYSQL50, Run, unknown_database};
 use crate::env::StatementEnv;
 use narwal_engine::{CatalogChange, DatabaseDef, EngineError};
@@ -29,6 +30,7 @@ impl Run<'_> {
                 let system = !there && !if_not_exists && SYSTEM.contains(&name.as_str());
                 if !system {
                     reserved_schema(name, env)?;
+                    file_name::database(name, env)?;
                 }
                 if (there || system) && !or_replace {
                     return self.unless(*if_not_exists, &errors::DB_CREATE_EXISTS.text(exists));

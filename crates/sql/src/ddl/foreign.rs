@@ -148,7 +148,11 @@ impl Run<'_> {
             return Ok(());
         };
         let named = s.name.as_ref().or(s.index.as_ref());
-        let declared = |i: &IndexDef| begins_with(i, &columns) && !(i.implied && named.is_some());
+        // One that was made for a key before gives way to that of this key, which stands elsewhere.
+        let gives_way = |i: &IndexDef| {
+            i.implied && (named.is_some() || i.id != 0 && i.columns.len() == columns.len())
+        };
+        let declared = |i: &IndexDef| begins_with(i, &columns) && !gives_way(i);
         if def.indexes.iter().any(declared) {
             return Ok(());
         }
@@ -213,6 +217,13 @@ impl Run<'_> {
         }
         if making == Making::InPlace && old.is_some_and(|old| has_bare_virtual(old, &key)) {
             return Err(lacks(&Lack::OwnIndex(false)));
+        }
+        if making == Making::InPlace
+            && let Some(column) = old.and_then(|old| lengthened(old, def, &key))
+        {
+            let unnamed = format!("{}_ibfk_0", def.name);
+            let name = full_name(def, s.name.as_ref().unwrap_or(&unnamed));
+            return Err(errors::FK_COLUMN_CANNOT_CHANGE.with([&column, &name]));
         }
         if let Some(parent) = self.parent_of(def, &key).map_err(|l| lacks(&l))? {
             // ALTER TABLE knows the indexes that were there before.
@@ -386,6 +397,19 @@ fn has_bare_virtual(old: &TableDef, key: &ForeignKeyDef) -> bool {
     let indexed =
         positions(old, &key.columns).is_some_and(|c| index_beginning(old, &c, |_| true).is_ok());
     key.columns.iter().any(is_virtual) && !indexed
+}
+
+/// A column of a key that gets another length in the same statement, if the key finds an index that was there before: InnoDB
+/// looks at the columns as that index has them.
+fn lengthened<'d>(old: &'d TableDef, new: &TableDef, key: &ForeignKeyDef) -> Option<&'d str> {
+    let columns = positions(old, &key.columns)?;
+    index_beginning(old, &columns, |_| true).ok()?;
+    let mut columns = columns.iter().map(|c| &old.columns[*c]);
+    let changed = columns.find(|c| {
+        let now = column(new, &c.name);
+        now.is_some_and(|(_, now)| now.ty.kind != c.ty.kind)
+    });
+    changed.map(|c| c.name.as_str())
 }
 
 /// The referenced columns exist, begin an index and have the right types.

@@ -11,6 +11,7 @@ mod create_table;
 mod database;
 mod drop;
 mod engine_limits;
+mod file_name;
 mod foreign;
 mod foreign_refused;
 mod functional;

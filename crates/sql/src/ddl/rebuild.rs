@@ -75,6 +75,8 @@ pub(super) struct Copy<'a> {
     verifier: Option<&'a mut Transaction>,
     /// CHECK constraints are asked.
     asks_checks: bool,
+    /// Virtual columns have to fit although they are not kept.
+    fits_virtual: bool,
 }
 
 /// What is looked at while rows are copied.
@@ -84,6 +86,8 @@ pub(super) struct Looks<'a> {
     pub(super) parents: bool,
     /// CHECK constraints.
     pub(super) checks: bool,
+    /// Whether virtual columns fit their types: MariaDB computes them where it copies the rows.
+    pub(super) virtual_columns: bool,
     /// By what the old rows are sorted: nothing leaves them as they lie.
     pub(super) order: &'a [SortKey],
 }
@@ -115,6 +119,7 @@ impl Run<'_> {
             let mut copy = Copy::new(self, &old, fill.new_table(&db, &name)?, sources, ignore)?;
             copy.verifier = verifier.as_mut();
             copy.asks_checks = looks.checks;
+            copy.fits_virtual = looks.virtual_columns;
             match looks.order {
                 [] => {
                     for source in &from {
@@ -260,6 +265,7 @@ impl<'a> Copy<'a> {
             skipped: 0,
             verifier: None,
             asks_checks: true,
+            fits_virtual: false,
             new,
         })
     }
@@ -300,6 +306,7 @@ impl<'a> Copy<'a> {
             new,
             verifier: None,
             asks_checks: true,
+            fits_virtual: false,
         })
     }
 
@@ -426,10 +433,8 @@ impl<'a> Copy<'a> {
     fn computed(&self, column: usize, e: &Expr, cells: &[Cell<'_>]) -> SqlResult<Value> {
         let env = self.run.env;
         let def = &self.new.def;
-        let kept = def.columns[column]
-            .generated
-            .as_ref()
-            .is_none_or(|g| g.stored)
+        let kept = self.fits_virtual
+            || (def.columns[column].generated.as_ref()).is_none_or(|g| g.stored)
             || is_indexed(def, column);
         let mode = StoreMode {
             strict: self.mode.strict && kept,
@@ -509,6 +514,11 @@ impl<'a> Copy<'a> {
             (None, ValueRef::Coded(_, b)) if def.ty.is_binary_string() => ValueRef::Bytes(b),
             (None, v) => v,
         };
+        // From column to column a number with a point goes as its text.
+        let text = matches!(v, ValueRef::Float(_) | ValueRef::Double(_))
+            .then(|| def.ty.is_temporal().then(|| v.to_text()))
+            .flatten();
+        let v = text.as_ref().map_or(v, |t| ValueRef::Str(t.as_bytes()));
         let utc = |k| matches!(k, TypeKind::Timestamp(_));
         let mut mode = self.mode;
         let v = match (utc(old.ty.kind), utc(def.ty.kind)) {

@@ -1,6 +1,7 @@
 //! RENAME TABLE: tables and views one after the other, each by the names that those before it left.
 
 use crate::ddl::alter::{cant_rename, not_waited_for, table_exists};
+use crate::ddl::file_name;
 use crate::ddl::foreign::{follow_table, point_keys};
 use crate::ddl::run::{Run, db_of, may_be_called};
 use crate::planner::resolve::no_such_table;
@@ -44,6 +45,7 @@ impl Run<'_> {
             may_be_called(&to.name)?;
             let from = (db_of(from, self.env)?.to_string(), from.name.clone());
             let to = (db_of(to, self.env)?.to_string(), to.name.clone());
+            file_name::renamed((&from.0, &from.1), (&to.0, &to.1), self.env)?;
             match renaming.view(&from) {
                 Some(view) => renaming.rename_view(&view, from, to)?,
                 None => {

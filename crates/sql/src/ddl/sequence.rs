@@ -3,6 +3,7 @@
 use super::database::reserved_schema;
 use crate::ast::{ColumnSpec, SequenceOptions};
 use crate::ddl::comment::{Commented, comment};
+use crate::ddl::file_name;
 use crate::ddl::run::engine_name;
 use crate::ddl::run::{Run, db_of, may_be_called, unknown_database};
 use crate::engine_name::is_merge;
@@ -195,6 +196,7 @@ impl Run<'_> {
         let db = db_of(name, env)?;
         reserved_schema(db, env)?;
         may_be_called(&name.name)?;
+        file_name::table(db, &name.name, env)?;
         let Some(database) = self.catalog.database(db) else {
             return Err(unknown_database(db));
         };

@@ -59,6 +59,19 @@ pub(super) enum Fit {
     AnotherEngines,
 }
 
+/// What InnoDB does in place of refusing an option, with `innodb_strict_mode=OFF`.
+fn instead(name: &str, format: Option<&str>, size: Option<&str>) -> Option<String> {
+    let size = size.unwrap_or_default();
+    match name {
+        "ROW_FORMAT" => Some("InnoDB: assuming ROW_FORMAT=DYNAMIC.".to_owned()),
+        "KEY_BLOCK_SIZE" if format.is_some_and(|f| f != "COMPRESSED") => Some(format!(
+            "InnoDB: ignoring KEY_BLOCK_SIZE={size} unless ROW_FORMAT=COMPRESSED."
+        )),
+        "KEY_BLOCK_SIZE" => Some(format!("InnoDB: ignoring KEY_BLOCK_SIZE={size}.")),
+        _ => None,
+    }
+}
+
 /// Leaves out what only another engine has, where the table stands for one of that engine's; else refuses what InnoDB does.
 ///
 /// # Errors
@@ -107,6 +120,12 @@ pub(super) fn fit(
     };
     if of == Fit::AnotherEngines {
         options.retain(|(n, _)| n != "ROW_FORMAT" && n != "KEY_BLOCK_SIZE");
+        return Ok(());
+    }
+    if !env.innodb_strict
+        && let Some(instead) = instead(name, format, size)
+    {
+        env.warn(codes::ILLEGAL_HA_CREATE_OPTION, instead);
         return Ok(());
     }
     env.warn(codes::ILLEGAL_HA_CREATE_OPTION, why);

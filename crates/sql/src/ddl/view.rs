@@ -1,6 +1,7 @@
 //! CREATE VIEW, ALTER VIEW and DROP VIEW.
 
 use crate::ast::{CreateView, Definer, ViewCreation};
+use crate::ddl::file_name;
 use crate::ddl::run::{Run, db_of, may_be_called, unknown_database};
 use crate::planner::resolve::no_such_table;
 use crate::quote::quote_ident;
@@ -43,6 +44,7 @@ impl Run<'_> {
         let db = db_of(&v.view, self.env)?;
         let name = &v.view.name;
         may_be_called(name)?;
+        file_name::view(name, self.env)?;
         if self.catalog.database(db).is_none() {
             return Err(unknown_database(db));
         }

@@ -685,6 +685,16 @@ impl Printer<'_> {
             ("time", [a]) => Printed::whole(format!("cast({} as time)", self.text(a))),
             ("round", [a]) => Printed::whole(format!("round({},0)", self.text(a))),
             ("instr", [a, b]) => self.call("locate", &[b, a]),
+            // A column without a value is one less.
+            ("column_delete", [blob, names @ ..]) => {
+                let gone = |n: &&Ast| format!("{},NULL AS int", self.text(n));
+                let gone: Vec<String> = names.iter().map(gone).collect();
+                Printed::whole(format!(
+                    "column_add({},{})",
+                    self.text(blob),
+                    gone.join(",")
+                ))
+            }
             ("datediff", [a, b]) => Printed::at(
                 level::ADD,
                 format!("to_days({}) - to_days({})", self.text(a), self.text(b)),

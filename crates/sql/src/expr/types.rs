@@ -676,7 +676,8 @@ pub(crate) fn illegal_mix_of<'a>(
 ) -> SqlError {
     let of = |t: &ExprType| match t.ty.is_string() {
         true => (t.ty.collation, t.coercibility),
-        false => (Collation::Utf8mb4GeneralCi, Coercibility::Numeric),
+        // Whatever the session's set is.
+        false => (Collation::Latin1SwedishCi, Coercibility::Numeric),
     };
     let all: Vec<_> = types.into_iter().map(of).collect();
     illegal_mix(&all, operation)

@@ -11,6 +11,11 @@ pub(super) fn code_point(c: char) -> u32 {
     }
 }
 
+/// A surrogate that stands alone: in UTF-16 none does.
+pub(super) fn is_half(c: char) -> bool {
+    (0xd800..=0xdfff).contains(&code_point(c))
+}
+
 pub(super) fn in_ucs2(c: char) -> bool {
     code_point(c) <= 0xffff
 }
@@ -55,6 +60,7 @@ pub(super) fn first_utf16(s: &[u8], unit: fn([u8; 2]) -> u16) -> (Option<char>, 
 
 pub(super) fn first_utf32(s: &[u8]) -> (Option<char>, usize) {
     match *s {
+        [0, 0, c @ 0xd8..=0xdf, d, ..] => (Some(private(u16::from_be_bytes([c, d]))), 4),
         [a, b, c, d, ..] => (char::from_u32(u32::from_be_bytes([a, b, c, d])), 4),
         _ => (None, s.len()),
     }

@@ -7,7 +7,7 @@ use crate::expr::node::{Call, Expr, ExprType, Function, Typing};
 use crate::expr::value::Val;
 use crate::expr::value::Warn;
 use crate::expr::value::rounds;
-use narwal_types::convert::{no_moment, number_parts, to_decimal};
+use narwal_types::convert::{no_moment, number_parts, to_decimal, with_sign};
 use narwal_types::errors::{abridged, codes};
 use narwal_types::temporal::{SECOND, TIME_MAX};
 use narwal_types::temporal_parse::{
@@ -158,7 +158,8 @@ pub(super) fn time_of_any_length(v: ValueRef<'_>, first_moment: i64, rounds: boo
         | ValueRef::DateTime(_) => None,
         v => number_parts(v, rounds)
             .filter(|p| p.0.unsigned_abs() < first_moment.unsigned_abs())
-            .and_then(|(n, us, fsp)| hms_from_number(n, us, fsp)),
+            .and_then(|(n, us, fsp)| hms_from_number(n, us, fsp))
+            .map(|t| with_sign(t, v)),
     }
 }
 
