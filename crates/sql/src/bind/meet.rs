@@ -171,11 +171,18 @@ pub(super) fn no_numbers(args: &[Expr], operation: &str) -> SqlResult<()> {
         let bits = matches!(e.ty.ty.kind, TypeKind::Bit(_));
         !is_text(e) && !bits && !e.ty.null && !e.is_const()
     };
-    let mut odd = args.iter().enumerate();
-    match odd.any(|(at, e)| takes_text(at) && is_number(e)) {
-        true => Err(told(args, operation)),
-        false => Ok(()),
+    let places = args.iter().enumerate();
+    let texts: Vec<&Expr> = (places.filter(|(at, _)| takes_text(*at)))
+        .map(|(_, e)| e)
+        .collect();
+    if !texts.iter().any(|e| is_number(e)) {
+        return Ok(());
     }
+    let mut all: Vec<&ExprType> = texts.iter().map(|e| &e.ty).collect();
+    if matches!(operation, "locate" | "position") {
+        all.reverse();
+    }
+    Err(illegal_mix_of(all, operation))
 }
 
 /// Error 1267 as it names the texts: numbers that are no texts there do not count, and what is searched comes behind what is

@@ -17,7 +17,7 @@ use crate::charset_words::CharsetWords;
 use crate::ddl::comment::{Commented, comment};
 use crate::ddl::constraint;
 use crate::ddl::engine_limits;
-use crate::ddl::file_name;
+use crate::ddl::file_name::{self, cant_rename};
 use crate::ddl::functional;
 use crate::ddl::index::{
     HOPELESS, Limit, MAX_KEYS, cant_drop, fits_whole, index_def, kept_method, note_twice,
@@ -96,14 +96,6 @@ fn duplicate_column(column: &str) -> SqlError {
 
 fn cant_drop_what(what: &str, name: &str) -> SqlError {
     errors::CANT_DROP_FIELD_OR_KEY.with([&what, &quote_ident(name)])
-}
-
-/// The database that a table is to move to is not there.
-pub(super) fn cant_rename(from: (&str, &str), to: (&str, &str)) -> SqlError {
-    errors::ERROR_ON_RENAME.text(format!(
-            "Error on rename of './{}/{}' to './{}/{}' (errno: 168 \"Unknown (generic) error from engine\")",
-            from.0, from.1, to.0, to.1
-        ))
 }
 
 /// The keys that wait for a table of the new name want another one.

@@ -1,7 +1,6 @@
 //! How long a name is as that of a file. A MariaDB has a file for each table, view and database, so neither it nor a replica
 //! of ours can have one whose file's name is too long; here none has a file.
 
-use crate::ddl::alter::cant_rename;
 use crate::env::StatementEnv;
 use narwal_types::errors;
 use narwal_types::{SqlError, SqlResult};
@@ -43,6 +42,14 @@ pub(super) fn table(db: &str, name: &str, env: &StatementEnv) -> SqlResult<()> {
         ))),
         false => Ok(()),
     }
+}
+
+/// The database that a table is to move to is not there, or the name that it is to have is too long.
+pub(super) fn cant_rename(from: (&str, &str), to: (&str, &str)) -> SqlError {
+    errors::ERROR_ON_RENAME.text(format!(
+            "Error on rename of './{}/{}' to './{}/{}' (errno: 168 \"Unknown (generic) error from engine\")",
+            from.0, from.1, to.0, to.1
+        ))
 }
 
 /// A table's new name. Error 1025.

@@ -1,7 +1,7 @@
 //! RENAME TABLE: tables and views one after the other, each by the names that those before it left.
 
-use crate::ddl::alter::{cant_rename, not_waited_for, table_exists};
-use crate::ddl::file_name;
+use crate::ddl::alter::{not_waited_for, table_exists};
+use crate::ddl::file_name::{self, cant_rename};
 use crate::ddl::foreign::{follow_table, point_keys};
 use crate::ddl::run::{Run, db_of, may_be_called};
 use crate::planner::resolve::no_such_table;
