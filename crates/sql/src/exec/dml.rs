@@ -1111,7 +1111,7 @@ impl<'p> Inserter<'p> {
             .collect();
         let mut image = Vec::with_capacity(RowLayout::room(&refs));
         layout.encode(&refs, &mut image)?;
-        let image = storer.before(txn, None, image)?;
+        let image = storer.before(txn, None, image, plan.unlisted)?;
         let missing = |c: usize| {
             let default = &plan.defaults[c];
             let unknown = plan.given[c].is_none() && matches!(default, DefaultValue::Missing(_));
