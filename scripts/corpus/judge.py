@@ -29,7 +29,7 @@ _OWN_WAY = re.compile(
     |\b(connection_id|uuid|uuid_short|sys_guid|rand|random_bytes|sysdate|now|curdate|curtime|current_date|current_time|current_timestamp|
         localtime|localtimestamp|utc_date|utc_time|utc_timestamp|unix_timestamp|version|encrypt|des_encrypt|benchmark)\s*\(
     |\b(current_timestamp|current_date|current_time|localtime|localtimestamp|utc_timestamp|utc_date|utc_time)\b
-    |performance_schema|innodb_(sys|buffer|metrics|trx|lock|cmp|ft)|processlist|information_schema\.(global_|session_)?(status|variables|statistics|partitions|files|plugins|engines)
+    |performance_schema|innodb_(sys|buffer|metrics|trx|lock|cmp|ft|index_stats|table_stats)|processlist|information_schema\.(global_|session_)?(status|variables|statistics|partitions|files|plugins|engines)
     |@@(global\.|session\.)?(version|port|socket|datadir|basedir|hostname|pid_file|timestamp|pseudo_thread|server_uid|in_transaction|gtid|tmpdir|rand_seed)
     |information_schema\.((index|table|user|client)_statistics|tables)|optimizer_trace|\brows\s+examined\b|\blast_query_cost|_size\b.*information_schema""",
     re.I | re.X,
@@ -37,7 +37,7 @@ _OWN_WAY = re.compile(
 
 # What is read of counters and of the optimizer's trace stays such wherever it is kept: in a variable, a view, a table.
 _KEPT_COUNTS = re.compile(
-    r"optimizer_trace|(session|global)_status|com_stmt_reprepare|handler_(read|write|icp|tmp)|table_statistics|index_statistics|innodb_(buffer_page|metrics)", re.I)  # fmt: skip
+    r"optimizer_trace|(session|global)_status|com_stmt_reprepare|handler_(read|write|icp|tmp)|table_statistics|index_statistics|innodb_(buffer_page|metrics|sys_)", re.I)  # fmt: skip
 # Of a program: plans, and what maintenance says of a table.
 _PLANS_INSIDE = re.compile(r"(?:^|;|\bbegin|\bthen|\belse|\bdo|['\"])\s*(explain|analyze|optimize|repair|check\s+table|show\s+(session\s+|global\s+)?status)\b", re.I)
 _COMMENTS = re.compile(r"/\*(?![!M]).*?\*/", re.S)
@@ -49,6 +49,9 @@ _OF_THE_RUN = re.compile(
     |\binformation_schema\.(routines|events|triggers|user_privileges|applicable_roles)\b""",
     re.I | re.X,
 )
+
+# What lists the tables that there are.
+_LISTS = re.compile(r"\s*show\s+(full\s+)?tables\b", re.I)
 
 # Some texts are very long: names are looked for in their first characters.
 LOOKED_AT = 20_000
@@ -141,6 +144,8 @@ class Judge:
         if kind in ("error", "errno", "accepted", "rows", "order", "count", "refused"):
             if earlier := self._spoilt_by(text, kind, got):
                 kind, cause = "cascade", earlier
+            elif kind == "rows" and (earlier := self._lists_spoilt(text, right, got)):
+                kind, cause = "cascade", earlier
         self._remember(text, kind, cause, right)
         return kind, cause, sure
 
@@ -206,6 +211,16 @@ class Judge:
                 return self.spoilt[name]
         if kind in ("error", "errno") and self.last_cause and got["error"][0] in _MISSING:
             return self.last_cause
+        return ""
+
+    def _lists_spoilt(self, text: str, right: dict, got: dict) -> str:
+        """The cause, if a list of tables lacks nothing but those that a refusal has kept from being made."""
+        if not _LISTS.match(text) or len(right["sets"]) != 1 or len(got["sets"]) != 1:
+            return ""
+        a, b = ([tuple(row) for row in one["sets"][0].get("rows", [])] for one in (right, got))
+        lacking = [str(row[0]).lower() for row in a if row not in b]
+        if lacking and all(row in a for row in b) and all(name in self.spoilt for name in lacking):
+            return self.spoilt[lacking[0]]
         return ""
 
     def _remember(self, text: str, kind: str, cause: str, right: dict) -> None:

@@ -15,11 +15,15 @@ use std::sync::{Arc, Weak};
 pub(crate) struct LockedTables {
     /// READ locks, by table id.
     pub(crate) read: Mutex<HashMap<u64, Weak<TableLocks>>>,
+    /// Number of sessions' READ locks.
+    pub(crate) reads: AtomicUsize,
     /// WRITE locks: table id to connection.
     pub(crate) write: Mutex<HashMap<u64, u32>>,
     /// Number of WRITE locks.
     pub(crate) writes: AtomicUsize,
     pub(crate) changed: Condvar,
+    /// The same for READ locks.
+    pub(crate) changed_reads: Condvar,
 }
 
 impl LockedTables {
@@ -34,6 +38,16 @@ impl LockedTables {
         while write.get(&id).is_some_and(|c| *c != me) {
             patience.check()?;
             self.changed.wait_for(&mut write, SLICE);
+        }
+        Ok(())
+    }
+
+    /// Waits until no session has a table locked with READ.
+    pub(crate) fn wait_for_writable(&self, id: u64, patience: &Patience<'_>) -> SqlResult<()> {
+        let mut read = self.read.lock();
+        while read.get(&id).is_some_and(|l| l.strong_count() > 0) {
+            patience.check()?;
+            self.changed_reads.wait_for(&mut read, SLICE);
         }
         Ok(())
     }

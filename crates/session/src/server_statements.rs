@@ -71,6 +71,7 @@ impl ClientSession {
                     self.rewind_handlers(&[]);
                 }
                 Flush::TablesReadLock(tables) => {
+                    self.refuse_under_locks()?;
                     self.rewind_handlers(tables);
                     let locks: Vec<TableLock> = tables
                         .iter()

@@ -72,6 +72,14 @@ impl ClientSession {
         Ok(())
     }
 
+    /// 1192: FLUSH TABLES ... WITH READ LOCK takes locks that LOCK TABLES has to be ended for.
+    pub(crate) fn refuse_under_locks(&self) -> SqlResult<()> {
+        match self.locks.tables {
+            Some(_) => Err(active_locks()),
+            None => Ok(()),
+        }
+    }
+
     /// UNLOCK TABLES.
     pub(crate) fn unlock_tables(&mut self) -> SqlResult<()> {
         if self.locks.tables.is_some() {
@@ -103,9 +111,11 @@ impl ClientSession {
             all.writes.fetch_sub(1, Ordering::SeqCst);
         }
         drop(write);
+        all.reads.fetch_sub(locked.reads(), Ordering::SeqCst);
         // The store's locks first: who waits for the table finds them gone.
         drop(locked);
         all.changed.notify_all();
+        all.changed_reads.notify_all();
         if std::mem::take(&mut self.locks.inside) {
             self.instance.read_lock.leave_at_last();
         }
@@ -210,6 +220,7 @@ impl ClientSession {
                 all.writes.fetch_add(1, Ordering::SeqCst);
             }
             drop(write);
+            all.reads.fetch_add(locked.reads(), Ordering::SeqCst);
             locked.views = views;
             locked.aliases = aliases;
             *self.vars.held_tables.lock() = Some(locked.all.clone());
@@ -477,6 +488,9 @@ impl ClientSession {
             return Ok(());
         }
         let all = &self.instance.locked_tables;
+        if all.reads.load(Ordering::SeqCst) > 0 {
+            self.wait_for_writable(needs)?;
+        }
         if all.writes.load(Ordering::SeqCst) == 0 || self.reads_snapshot(needs) {
             return Ok(());
         }
@@ -497,6 +511,22 @@ impl ClientSession {
 }
 
 impl ClientSession {
+    /// Waits for READ locks on what a statement writes, as long as `lock_wait_timeout` says: the store's locks would be waited
+    /// for as rows are, and only for rows that are found. A transaction that has written the table is what the lock waits for.
+    fn wait_for_writable(&self, needs: &[Needs]) -> SqlResult<()> {
+        let written =
+            |p: Privilege| matches!(p, Privilege::Insert | Privilege::Update | Privilege::Delete);
+        let catalog = self.instance.database().catalog();
+        for n in needs.iter().filter(|n| written(n.privilege)) {
+            if let Some(t) = catalog.table(&n.db, &n.table) {
+                self.process.stage(Stage::WaitingForTableLock);
+                let all = &self.instance.locked_tables;
+                all.wait_for_writable(t.def.id, &self.patience())?;
+            }
+        }
+        Ok(())
+    }
+
     /// A statement that only reads, in a transaction whose rows are those of an earlier time: in MariaDB the WRITE lock is
     /// waiting for this transaction, which goes on.
     fn reads_snapshot(&self, needs: &[Needs]) -> bool {
@@ -510,6 +540,11 @@ impl ClientSession {
 }
 
 impl Locked {
+    /// How many tables it holds READ locks on.
+    fn reads(&self) -> usize {
+        self._read.len()
+    }
+
     /// Errors 1100 and 1099: a statement may call a table only as LOCK TABLES did, and do only that.
     fn check_alias(&self, n: &Needs, alias: &str) -> SqlResult<()> {
         let called = |l: &&(String, String, String, bool)| {

@@ -2,6 +2,7 @@
 
 use crate::bind::binder::{Binder, as_operand, member_as_text};
 use crate::bind::scope::{OuterScope, Scope};
+use crate::bind::short_year;
 use crate::bind::windows::WindowsHere;
 use crate::env::VariableScope;
 use crate::expr::fixed;
@@ -132,6 +133,7 @@ impl Binder<'_> {
             // Members compare by their texts here.
             args = args.into_iter().map(member_as_text).collect();
         }
+        args = self.short_years(func, args);
         fixed::check_aggregate(func, f.distinct, &args[..values])?;
         let ty = func.ty(&args[..values], self.scope.env.div_precision)?;
         let mut ty = self.localized(ty, &args[..values]);
@@ -156,6 +158,29 @@ impl Binder<'_> {
         let text = call.to_string().into();
         let n = place_of(call, &mut collected.borrow_mut());
         Ok(make(ExprKind::Aggregate(n, text), ty))
+    }
+
+    /// YEAR(2) among arguments: sums are those of two digits, and ends those of 1970 to 2069, unless an index has them.
+    fn short_years(&self, func: AggFunc, args: Vec<Expr>) -> Vec<Expr> {
+        let of = |e: Expr| match func {
+            _ if !short_year::is_short(&e) => e,
+            AggFunc::Sum | AggFunc::Avg => short_year::two_digits(e),
+            AggFunc::Min | AggFunc::Max if !self.begins_index(&e) => short_year::widened(e),
+            _ => e,
+        };
+        args.into_iter().map(of).collect()
+    }
+
+    /// An index of its table begins with this column.
+    fn begins_index(&self, e: &Expr) -> bool {
+        let Some((source, column)) = e.as_column() else {
+            return false;
+        };
+        let of = self.scope.sources.get(source);
+        of.is_some_and(|s| {
+            let mut indexes = s.table.indexes.iter();
+            indexes.any(|i| i.parts.first().is_some_and(|p| s.base + p.column == column))
+        })
     }
 
     /// Binds the clauses in a call. The keys of its ORDER BY go behind the arguments.

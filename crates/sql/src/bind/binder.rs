@@ -5,14 +5,15 @@ use crate::bind::meet;
 use crate::bind::operand::{as_subquery, in_name, not_a_row, row_items, wrong_columns};
 use crate::bind::param::no_default_here;
 use crate::bind::scope::{Clause, Scope, Source};
+use crate::bind::short_year;
 use crate::bind::user_variable;
 use crate::env::{FunctionParameter, STORED_FUNCTIONS, StatementEnv, VariableScope};
 use crate::expr::IntervalUnit;
 use crate::expr::fixed;
 use crate::expr::func::Func;
 use crate::expr::functions;
+use crate::expr::functions::json;
 use crate::expr::functions::regexp::check_pattern;
-use crate::expr::functions::{json, year_of};
 use crate::expr::literal::{negate_literal, number};
 use crate::expr::locale::Locale;
 use crate::expr::node::make;
@@ -1211,6 +1212,7 @@ impl Binder<'_> {
     }
 
     pub(super) fn compare(&self, op: CmpOp, l: Expr, r: Expr) -> SqlResult<Expr> {
+        let [l, r] = short_year::compared([l, r]);
         let r = constant_beside(r, &l, self.scope.env)?;
         let l = constant_beside(l, &r, self.scope.env)?;
         let (l, r) = json::compared(l, r);
@@ -1357,7 +1359,10 @@ impl Binder<'_> {
                 if let Ast::Literal(Literal::Number(n)) = e {
                     return Ok(Expr::literal(negate_literal(finite(n)?)));
                 }
-                let e = as_operand(inner()?);
+                let e = match as_operand(inner()?) {
+                    e if short_year::is_short(&e) => short_year::two_digits(e),
+                    e => e,
+                };
                 fixed::check_unary(&e.ty, "-")?;
                 if is_least_bigint(&e) {
                     let n = Decimal::from_i128(1 << 63, 0);
@@ -2248,25 +2253,11 @@ fn year_operand(e: Expr) -> Expr {
     if e.ty.ty.kind != TypeKind::Year {
         return e;
     }
+    if short_year::is_short(&e) {
+        return short_year::two_digits(e);
+    }
     let ty = ExprType::bigint(true, e.ty.nullable).with_chars(4, false);
     make(ExprKind::Cast(boxed(e)), ty)
-}
-
-/// A constant beside a YEAR column: the year that it would be stored as, if it can be one.
-fn year_beside(e: Expr) -> Expr {
-    if let ExprKind::Literal(v) = &e.kind {
-        return match year_of(v.as_ref()) {
-            Some(y) => Expr::literal(Value::Int(y)),
-            None => e,
-        };
-    }
-    if !e.is_const() || e.ty.null || e.any(&|e| matches!(e.kind, ExprKind::Outer(_))) {
-        return e;
-    }
-    let ty = e.ty;
-    let args = vec![e];
-    let func = &functions::control::YEAR_OF;
-    make(ExprKind::Func { func, args }, ty)
 }
 
 /// Type of CAST AS BINARY, with a length or as long as the value.
@@ -2337,7 +2328,7 @@ pub(super) fn constant_beside(e: Expr, other: &Expr, env: &StatementEnv) -> SqlR
         return Ok(fixed::literal_beside(e, kind, env));
     }
     if other.ty.ty.kind == TypeKind::Year && other.as_column().is_some() {
-        return Ok(year_beside(as_operand(e)));
+        return Ok(short_year::year_beside(as_operand(e)));
     }
     if other.ty.ty.is_numeric() && !other.ty.null {
         return Ok(as_operand(e));

@@ -9,6 +9,7 @@
 //! | `bits.rs` | hexadecimal literals as numbers |
 //! | `predicate.rs` | BETWEEN, IN, LIKE and their like |
 //! | `default_of.rs` | DEFAULT(column) |
+//! | `short_year.rs` | YEAR(2) by its two digits |
 //! | `dynamic.rs` | calls about dynamic columns |
 //! | `aggregate.rs` | calls of aggregates |
 //! | `operand.rs` | rows and subqueries among operands |
@@ -29,6 +30,7 @@ pub mod operand;
 pub mod param;
 pub(crate) mod predicate;
 pub mod scope;
+mod short_year;
 pub mod subquery;
 pub mod table_rules;
 mod user_variable;

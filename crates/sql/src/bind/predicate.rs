@@ -3,6 +3,7 @@
 use crate::bind::binder::{Binder, as_operand, boxed, comparison, constant_beside, shown};
 use crate::bind::meet;
 use crate::bind::operand::{in_name, not_a_row, row_items};
+use crate::bind::short_year;
 use crate::env::StatementEnv;
 use crate::expr::call::wrong_arguments;
 use crate::expr::func::Func;
@@ -41,9 +42,10 @@ impl Binder<'_> {
         (low, high): (&Ast, &Ast),
         negated: bool,
     ) -> SqlResult<Expr> {
-        let mut e = self.expr(e)?;
-        let mut lo = self.beside(low, &e)?;
-        let mut hi = self.beside(high, &e)?;
+        let e = self.expr(e)?;
+        let lo = self.beside(low, &e)?;
+        let hi = self.beside(high, &e)?;
+        let [mut e, mut lo, mut hi] = short_year::compared([e, lo, hi]);
         // A date among others makes dates of all.
         if !e.ty.ty.is_temporal() && is_date(&lo) != is_date(&hi) {
             let ty = ExprType::of_column(ColumnType::new(TypeKind::DateTime(6)), true);
@@ -86,7 +88,7 @@ impl Binder<'_> {
         if row_items(e).is_some() {
             return self.row_in(e, list, negated);
         }
-        let mut e = self.expr(e)?;
+        let e = self.expr(e)?;
         if list.iter().any(|x| row_items(x).is_some()) {
             return Err(not_a_row(Some(&e), None, in_name(list, negated)));
         }
@@ -94,6 +96,7 @@ impl Binder<'_> {
             .iter()
             .map(|x| self.beside(x, &e))
             .collect::<SqlResult<Vec<_>>>()?;
+        let (mut e, list) = short_year::compared_list(e, list);
         let number = |x: &Expr| x.ty.ty.is_numeric() && !x.ty.null;
         if list.iter().all(number) {
             e = as_operand(e);

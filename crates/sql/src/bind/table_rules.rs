@@ -7,7 +7,7 @@ use crate::env::{NoVariables, StatementEnv};
 use crate::expr::node::Expr;
 use crate::lower::parse_expression;
 use crate::quote::quote_ident;
-use narwal_engine::{DefaultDef, Table};
+use narwal_engine::{DefaultDef, Table, TableDef};
 use narwal_syntax::ParseOptions;
 use narwal_syntax::ast::Expr as Ast;
 use narwal_types::errors;
@@ -30,6 +30,9 @@ pub struct Rules {
     pub defaults: Vec<Option<Expr>>,
     /// Generated columns in order, but for those that are computed when they are read.
     pub generated: Vec<(usize, Expr)>,
+    /// Of each column: it is VIRTUAL, and neither an index, nor a column that is kept, nor a constraint needs it. MariaDB computes it
+    /// when it is read, so a row is never refused for its sake.
+    pub unseen: Vec<bool>,
     /// CHECK constraints, those of columns first.
     pub checks: Vec<Check>,
 }
@@ -124,6 +127,7 @@ fn make(table: &Arc<Table>) -> SqlResult<Rules> {
     let mut rules = Rules {
         defaults: Vec::with_capacity(def.columns.len()),
         generated: Vec::new(),
+        unseen: Vec::new(),
         checks: Vec::new(),
     };
     for (i, c) in def.columns.iter().enumerate() {
@@ -149,7 +153,35 @@ fn make(table: &Arc<Table>) -> SqlResult<Rules> {
             expr: bind_text(&c.expr, table)?,
         });
     }
+    rules.unseen = unseen(def, &rules);
     Ok(rules)
+}
+
+/// See [`Rules::unseen`].
+fn unseen(def: &TableDef, rules: &Rules) -> Vec<bool> {
+    let mut unseen: Vec<bool> = (def.columns.iter())
+        .map(|c| c.generated.as_ref().is_some_and(|g| !g.stored))
+        .collect();
+    let mut see = |column: usize| {
+        let now = unseen.get_mut(column).is_some_and(std::mem::take);
+        // What it is made of is seen as well.
+        now.then(|| rules.generated.iter().find(|(c, _)| *c == column))
+            .flatten()
+            .map(|(_, e)| e)
+    };
+    let stored = |(c, _): &&(usize, Expr)| {
+        let of = def.columns[*c].generated.as_ref();
+        of.is_none_or(|g| g.stored)
+    };
+    let mut pending: Vec<&Expr> = (rules.generated.iter().filter(stored).map(|(_, e)| e))
+        .chain(rules.checks.iter().map(|c| &c.expr))
+        .collect();
+    let indexed = def.indexes.iter().flat_map(|i| &i.columns);
+    pending.extend(indexed.filter_map(|p| see(p.column)));
+    while let Some(e) = pending.pop() {
+        e.for_each_column(&mut |c| pending.extend(see(c)));
+    }
+    unseen
 }
 
 /// The rules of a table, `None` if it has none.

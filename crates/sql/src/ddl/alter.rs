@@ -276,6 +276,24 @@ fn copies_rows(old: &TableDef, def: &TableDef, actions: &[AlterAction]) -> bool 
 fn computes_anew(d: &Draft<'_>, actions: &[AlterAction]) -> bool {
     let mut columns = d.columns.iter();
     columns.any(|c| computed_by_row(c, &d.def) || stored_again(d.old, c, actions))
+        || d.def.columns.iter().any(|c| {
+            let stored = c.generated.as_ref().filter(|g| g.stored);
+            stored.is_some_and(|g| has_new_default(d, &g.expr))
+        })
+}
+
+/// An expression with DEFAULT(column) of a column whose default changes: its values are others then.
+fn has_new_default(d: &Draft<'_>, expr: &str) -> bool {
+    d.columns.iter().any(|c| {
+        let changed = c
+            .from
+            .is_some_and(|f| d.old.columns[f].default != c.def.default);
+        changed
+            && expr.contains(&format!(
+                "default({})",
+                crate::quote::quote_ident(&c.def.name)
+            ))
+    })
 }
 
 /// A key comes, which is filled from the rows.
@@ -690,7 +708,7 @@ impl Run<'_> {
         let looks = Looks {
             parents: verify,
             checks: way.copied || verify || draft.columns.iter().any(computed_anew),
-            virtual_columns: way.copied || way.elsewhere,
+            computes: way.copied || way.elsewhere,
             order: way.order,
         };
         let changes = (def, draft.followers);
@@ -757,6 +775,7 @@ impl Run<'_> {
                     && (c.def.nullable || !old.columns[i].nullable)
                     && (!c.def.auto_increment || old.columns[i].auto_increment)
                     && c.def.generated == old.columns[i].generated
+                    && (c.def.generated.as_ref()).is_none_or(|g| !has_new_default(draft, &g.expr))
                     && (!copied || c.def.check.is_none() || c.def.check == old.columns[i].check)
             })
             && !asks_more(old, def)

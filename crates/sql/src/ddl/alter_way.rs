@@ -73,6 +73,13 @@ impl Change<'_> {
         self.actions.iter().any(named)
     }
 
+    fn has_row_format(&self, wanted: &str) -> bool {
+        let has = |(name, value): &(String, String)| {
+            name == "ROW_FORMAT" && value.eq_ignore_ascii_case(wanted)
+        };
+        self.new.options.iter().any(has)
+    }
+
     /// The rows are made anew: FORCE, the table's own engine.
     fn is_forced(&self) -> bool {
         self.actions.iter().any(|a| match a {
@@ -150,11 +157,11 @@ impl Change<'_> {
         }
         let layout = self.layout();
         let tightened = self.kept().any(|(o, n)| o.nullable && !n.nullable);
-        let compressed = |(name, value): &(String, String)| {
-            name == "ROW_FORMAT" && value.eq_ignore_ascii_case("COMPRESSED")
-        };
+        // Rows of this format alone have a place for every column's NULL.
+        let loosened = self.kept().any(|(o, n)| !o.nullable && n.nullable)
+            && !self.has_row_format("REDUNDANT");
         let alone = !self.index_comes() && !self.index_goes();
-        let moves = layout != Layout::Same && (!alone || self.new.options.iter().any(compressed));
+        let moves = layout != Layout::Same && (!alone || self.has_row_format("COMPRESSED"));
         if self.is_forced()
             || self.names_option("KEY_BLOCK_SIZE")
             || self.changes_row_key()
@@ -166,6 +173,9 @@ impl Change<'_> {
         }
         if let Some(reason) = self.not_allowed(layout, env) {
             return Err(because(way, &reason, "INPLACE"));
+        }
+        if loosened {
+            return Err(not_this_way(way, "INPLACE"));
         }
         match way {
             "INSTANT" if self.index_comes() => Err(because(way, "ADD INDEX", "NOCOPY")),

@@ -273,6 +273,9 @@ pub(super) fn settle_default(
             })?;
             def.default = DefaultDef::Text(match v {
                 Value::Bits(b) => format!("b'{:b}'", b.value),
+                Value::Int(y) if def.ty.kind == TypeKind::Year && def.ty.year_digits() == 2 => {
+                    format!("{:02}", y.rem_euclid(100))
+                }
                 Value::Int(0) if def.ty.kind == TypeKind::Year => "0000".into(),
                 v => char_text(v.to_text(), &def.ty, env),
             });

@@ -11,7 +11,7 @@ use crate::expr::node::{EvalCtx, Expr, ImageRow, RowAccess};
 use crate::plan::dml::{store_mode, store_target};
 use crate::plan::query::SortKey;
 use narwal_engine::{
-    CatalogChange, ColumnDef, DefaultDef, EngineError, FillRows, KeyRange, ReadView, Table,
+    CatalogChange, ColumnDef, DefaultDef, EngineError, FillRows, KeyRange, ReadView, Steps, Table,
     TableDef, TableFill, Transaction, auto_number,
 };
 use narwal_syntax::SqlMode;
@@ -75,8 +75,8 @@ pub(super) struct Copy<'a> {
     verifier: Option<&'a mut Transaction>,
     /// CHECK constraints are asked.
     asks_checks: bool,
-    /// Virtual columns have to fit although they are not kept.
-    fits_virtual: bool,
+    /// MariaDB would copy the rows, and so compute all virtual columns.
+    computes: bool,
 }
 
 /// What is looked at while rows are copied.
@@ -86,8 +86,8 @@ pub(super) struct Looks<'a> {
     pub(super) parents: bool,
     /// CHECK constraints.
     pub(super) checks: bool,
-    /// Whether virtual columns fit their types: MariaDB computes them where it copies the rows.
-    pub(super) virtual_columns: bool,
+    /// What is wrong with the values of virtual columns, which MariaDB computes where it copies rows.
+    pub(super) computes: bool,
     /// By what the old rows are sorted: nothing leaves them as they lie.
     pub(super) order: &'a [SortKey],
 }
@@ -119,7 +119,7 @@ impl Run<'_> {
             let mut copy = Copy::new(self, &old, fill.new_table(&db, &name)?, sources, ignore)?;
             copy.verifier = verifier.as_mut();
             copy.asks_checks = looks.checks;
-            copy.fits_virtual = looks.virtual_columns;
+            copy.computes = looks.computes;
             match looks.order {
                 [] => {
                     for source in &from {
@@ -265,7 +265,7 @@ impl<'a> Copy<'a> {
             skipped: 0,
             verifier: None,
             asks_checks: true,
-            fits_virtual: false,
+            computes: true,
             new,
         })
     }
@@ -306,7 +306,7 @@ impl<'a> Copy<'a> {
             new,
             verifier: None,
             asks_checks: true,
-            fits_virtual: false,
+            computes: false,
         })
     }
 
@@ -357,7 +357,7 @@ impl<'a> Copy<'a> {
             .collect();
         if let Some(c) = self.new.auto_increment {
             let number = auto_number(values[c]);
-            fill.observe_auto_increment(&self.new, number, self.run.env.auto_increment);
+            fill.observe_auto_increment(&self.new, number, Steps::default());
         }
         let image = self.new.row(&values)?;
         if let Some(v) = &mut self.verifier {
@@ -429,20 +429,28 @@ impl<'a> Copy<'a> {
         Ok(true)
     }
 
-    /// The value of an expression for a column. What is wrong with it counts where it is kept: in rows, or in an index.
+    /// The value of an expression for a column. What is wrong with it counts where it is kept, in rows or in an index, or computed
+    /// at all.
     fn computed(&self, column: usize, e: &Expr, cells: &[Cell<'_>]) -> SqlResult<Value> {
         let env = self.run.env;
         let def = &self.new.def;
-        let kept = self.fits_virtual
-            || (def.columns[column].generated.as_ref()).is_none_or(|g| g.stored)
-            || is_indexed(def, column);
+        let kept = def.columns[column]
+            .generated
+            .as_ref()
+            .is_none_or(|g| g.stored)
+            || is_indexed(def, column)
+            || self.computes;
         let mode = StoreMode {
             strict: self.mode.strict && kept,
             ..self.mode
         };
         let run = || {
             let v = e.eval(&EvalCtx::new(env, &[]), &SoFar(cells))?;
-            let mut warn = WarnWith(|w| env.warn(w.code, w.message));
+            let mut warn = WarnWith(|w| {
+                if kept {
+                    env.warn(w.code, w.message);
+                }
+            });
             let target = store_target(&self.new, column);
             store(v.as_ref(), &target, self.rows, &mode, &mut warn)
         };

@@ -23,7 +23,7 @@ use crate::plan::dml::{
 use crate::plan::query::LockSpec;
 use crate::plan::query::SelectPlan;
 use crate::plan::query::SubPlan;
-use narwal_engine::{LockMode, LockWait, Row, Table, Transaction, auto_number};
+use narwal_engine::{LockMode, LockWait, Row, Steps, Table, Transaction, auto_number};
 use narwal_syntax::SqlMode;
 use narwal_types::convert::{StoreMode, implicit_default};
 use narwal_types::errors;
@@ -581,6 +581,8 @@ impl RowAccess for DuplicateRow<'_> {
 struct Reserved {
     next: u64,
     left: u64,
+    /// The row that the first values were reserved for; 0 if none were.
+    since: u64,
     /// How far the one behind `next` is.
     step: u64,
     /// Of rows whose number is not known before: values of the block that comes next, 0 for the first.
@@ -603,6 +605,18 @@ impl Reserved {
         if self.first == 0 {
             self.first = self.drawn;
         }
+    }
+
+    /// A row comes with this value: the next ones that are drawn lie behind it, as long as there are reserved ones.
+    fn pass(&mut self, given: u64, steps: Steps) {
+        if self.left == 0 || self.forced || given < self.next {
+            return;
+        }
+        let end = self
+            .next
+            .saturating_add(self.left.saturating_mul(self.step));
+        self.next = steps.first_from(given.saturating_add(1));
+        self.left = end.saturating_sub(self.next) / self.step.max(1);
     }
 
     /// The row at hand was there already: the next one gets its value.
@@ -1111,7 +1125,7 @@ impl<'p> Inserter<'p> {
             .collect();
         let mut image = Vec::with_capacity(RowLayout::room(&refs));
         layout.encode(&refs, &mut image)?;
-        let image = storer.before(txn, None, image)?;
+        let image = storer.before(txn, None, image, plan.unlisted)?;
         let missing = |c: usize| {
             let default = &plan.defaults[c];
             let unknown = plan.given[c].is_none() && matches!(default, DefaultValue::Missing(_));
@@ -1158,9 +1172,7 @@ impl<'p> Inserter<'p> {
             ValueRef::Null => None,
             ValueRef::Int(0) | ValueRef::UInt(0) if !no_zero => None,
             ValueRef::Double(0.0) | ValueRef::Float(0.0) if !no_zero => None,
-            ValueRef::Int(i) => Some(u64::try_from(i).unwrap_or(0)),
-            ValueRef::UInt(u) => Some(u),
-            _ => Some(0),
+            v => Some(auto_number(v)),
         };
         if let Some(n) = given {
             self.reserved.given = n;
@@ -1169,6 +1181,7 @@ impl<'p> Inserter<'p> {
                 ValueRef::UInt(u) => u,
                 _ => n,
             };
+            self.reserved.pass(n, self.ctx.env.auto_increment);
             return Ok(v);
         }
         if storer.has_checks()? {
@@ -1211,7 +1224,11 @@ impl<'p> Inserter<'p> {
             return;
         }
         let n = match self.counted {
-            true => self.rows_left.max(1),
+            // As InnoDB: for all rows of the statement, whatever they come with; later for those behind the first that drew.
+            true => match self.reserved.since {
+                0 => self.rows_left + self.row_no - 1,
+                since => self.rows_left + since - 1,
+            },
             // As MariaDB: blocks that grow.
             false => {
                 self.reserved.block = (self.reserved.block * 2).clamp(1, MAX_BLOCK);
@@ -1220,6 +1237,9 @@ impl<'p> Inserter<'p> {
         };
         self.reserved.next = txn.reserve_auto_increment(&self.plan.table, n, steps);
         self.reserved.left = n;
+        if self.reserved.since == 0 {
+            self.reserved.since = self.row_no;
+        }
     }
 
     /// Takes the next value of the group that the row belongs to: `insert_id`'s for the first row.
@@ -1314,12 +1334,7 @@ impl<'p> Inserter<'p> {
     fn observe_given(&mut self, txn: &mut Transaction) {
         let n = std::mem::take(&mut self.reserved.given);
         if n > 0 {
-            let steps = self.ctx.env.auto_increment;
-            txn.observe_auto_increment(&self.plan.table, n, steps);
-            if n >= self.reserved.next {
-                // Values reserved before may now be in use.
-                self.reserved.left = 0;
-            }
+            txn.observe_auto_increment(&self.plan.table, n, self.ctx.env.auto_increment);
         }
     }
 

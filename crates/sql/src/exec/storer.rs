@@ -248,7 +248,7 @@ impl<'a> Storer<'a> {
         old: Option<&[u8]>,
         image: Vec<u8>,
     ) -> SqlResult<Vec<u8>> {
-        let image = self.before(txn, old, image)?;
+        let image = self.before(txn, old, image, false)?;
         let image = self.settle(image, None, |_| None)?;
         self.finish(image)
     }
@@ -287,11 +287,14 @@ impl<'a> Storer<'a> {
         patched(layout, &image, &changes)
     }
 
+    /// Runs the BEFORE triggers. They see generated columns as the row came, and their own changes only later. `lenient`: as
+    /// for [`Self::complete`].
     pub(super) fn before(
         &self,
         txn: &mut Transaction,
         old: Option<&[u8]>,
         image: Vec<u8>,
+        lenient: bool,
     ) -> SqlResult<Vec<u8>> {
         let env = self.ctx.env;
         let event = match old {
@@ -300,6 +303,11 @@ impl<'a> Storer<'a> {
         };
         let Some(p) = env.triggers(self.table, true, event) else {
             return Ok(image);
+        };
+        let image = match rules(self.table)?.filter(|r| !r.generated.is_empty()) {
+            Some(rules) if lenient => self.generate_leniently(rules, image)?,
+            Some(rules) => self.generate(rules, image, true)?,
+            None => image,
         };
         let row = TriggerRow {
             table: self.table,
@@ -337,7 +345,10 @@ impl<'a> Storer<'a> {
         };
         let image = match lenient {
             true => self.generate_leniently(rules, image)?,
-            false => self.generate(rules, image)?,
+            false => {
+                let all = !rules.unseen.contains(&true) || self.has_triggers();
+                self.generate(rules, image, all)?
+            }
         };
         if check {
             self.check(rules, &image)?;
@@ -361,28 +372,63 @@ impl<'a> Storer<'a> {
             ..*self
         };
         let strict = env.strict_expressions.replace(false);
-        let made = lenient.generate(rules, image);
+        let made = lenient.generate(rules, image, true);
         env.strict_expressions.set(strict);
         made
     }
 
-    /// Gives a row the values of its generated columns.
-    fn generate(&self, rules: &Rules, mut image: Vec<u8>) -> SqlResult<Vec<u8>> {
+    /// Gives a row the values of its generated columns. `all`: what is wrong with those that nothing needs yet counts as well.
+    fn generate(&self, rules: &Rules, mut image: Vec<u8>, all: bool) -> SqlResult<Vec<u8>> {
         let layout = &self.table.layout;
         for (column, e) in &rules.generated {
+            let unseen = !all && rules.unseen[*column];
             let v = {
                 let row = ImageRow {
                     layout,
                     row: &image,
                 };
-                let v = e.eval_unrounded(self.ctx, &row)?.into_value();
-                self.ctx.env.check_refused()?;
-                // Nobody has written a value that could be noted.
-                self.convert_with(*column, Cell::Own(v), false)?
+                if unseen {
+                    self.unseen_value(*column, e, &row)?
+                } else {
+                    let v = e.eval_unrounded(self.ctx, &row)?.into_value();
+                    self.ctx.env.check_refused()?;
+                    // Nobody has written a value that could be noted.
+                    self.convert_with(*column, Cell::Own(v), false)?
+                }
             };
             image = patched(layout, &image, &[(*column, v)])?;
         }
         Ok(image)
+    }
+
+    /// Triggers of the table may look at its generated columns.
+    fn has_triggers(&self) -> bool {
+        let env = self.ctx.env;
+        [RowEvent::Insert, RowEvent::Update]
+            .into_iter()
+            .any(|event| {
+                let has = |before| env.triggers(self.table, before, event).is_some();
+                has(true) || has(false)
+            })
+    }
+
+    /// The value of a column that is computed when it is read: what is wrong with it is nothing to who writes the row.
+    fn unseen_value(&self, column: usize, e: &Expr, row: &dyn RowAccess) -> SqlResult<Cell<'a>> {
+        let env = self.ctx.env;
+        let lenient = Storer {
+            mode: StoreMode {
+                strict: false,
+                ..self.mode
+            },
+            ..*self
+        };
+        let strict = env.strict_expressions.replace(false);
+        let value = env.quietly(|| {
+            let v = e.eval_unrounded(self.ctx, row)?.into_value();
+            lenient.convert_with(column, Cell::Own(v), false)
+        });
+        env.strict_expressions.set(strict);
+        value
     }
 
     /// Checks a row's constraints.

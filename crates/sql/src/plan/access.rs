@@ -117,7 +117,9 @@ impl Access {
             let v = const_value(e, ctx, &mut tmp)?;
             let ty = &types[part.column];
             match fit(v, ty, ctx.env.time_zone) {
-                Fit::Exact(v) => key::encode_value(v, ty, part, &mut out)?,
+                Fit::Exact(v) | Fit::Stored(v) | Fit::Cut(v) => {
+                    key::encode_value(v, ty, part, &mut out)?;
+                }
                 Fit::Unusable => return Ok(PointKey::Scan),
                 _ => return Ok(PointKey::Nothing),
             }

@@ -17,6 +17,11 @@ pub enum Fit<'a> {
     Above,
     /// Between two neighbours.
     Between(ValueRef<'a>, ValueRef<'a>),
+    /// What a column would keep of a text. The text compares otherwise, but MariaDB looks this up, and compares the rows that
+    /// it finds.
+    Stored(ValueRef<'a>),
+    /// The same where the column keeps another value, since the text's is too large. Only good for an equality.
+    Cut(ValueRef<'a>),
     /// NULL.
     Null,
     /// Comparison does not follow the column's order.
@@ -98,6 +103,7 @@ pub fn fit<'a>(v: ValueRef<'a>, ty: &ColumnType, zone: Zone) -> Fit<'a> {
                     width,
                 })),
             },
+            ValueRef::Str(s) | ValueRef::Bytes(s) => fit_bytes(s, width),
             _ => Fit::Unusable,
         },
         TypeKind::Fixed(k) => {
@@ -111,6 +117,20 @@ pub fn fit<'a>(v: ValueRef<'a>, ty: &ColumnType, zone: Zone) -> Fit<'a> {
             found.map_or(Fit::Unusable, |f| Fit::Exact(ValueRef::Fixed(f)))
         }
         TypeKind::Float => Fit::Unusable,
+    }
+}
+
+/// A text beside a BIT column, which keeps its bytes.
+fn fit_bytes(text: &[u8], width: u8) -> Fit<'static> {
+    let significant = &text[text.iter().take_while(|b| **b == 0).count()..];
+    let most = u64::MAX >> (64 - u32::from(width.clamp(1, 64)));
+    let value = (significant.len() <= 8)
+        .then(|| significant.iter().fold(0u64, |n, b| n << 8 | u64::from(*b)))
+        .filter(|n| *n <= most);
+    let bits = |value| ValueRef::Bits(Bits { value, width });
+    match value {
+        Some(n) => Fit::Stored(bits(n)),
+        None => Fit::Cut(bits(most)),
     }
 }
 

@@ -161,8 +161,10 @@ impl Builder<'_> {
     fn bound(&self, v: ValueRef<'_>, above: bool, inclusive: bool) -> SqlResult<PartSet> {
         Ok(match self.fit(v) {
             Fit::Null => self.empty(),
-            Fit::Unusable => self.unusable(),
+            Fit::Unusable | Fit::Cut(_) => self.unusable(),
             Fit::Exact(v) => self.set(vec![self.half(v, above, inclusive)?]),
+            // Whether the value itself is meant is seen when it is compared.
+            Fit::Stored(v) => compared(self.set(vec![self.half(v, above, true)?])),
             Fit::Below if above => self.set(vec![self.not_null()]),
             Fit::Above if !above => self.set(vec![self.not_null()]),
             Fit::Below | Fit::Above => self.empty(),
@@ -180,6 +182,7 @@ impl Builder<'_> {
                 match op {
                     CmpOp::Eq | CmpOp::NullSafeEq => match self.fit(v) {
                         Fit::Exact(v) => self.points(vec![self.point(v)?]),
+                        Fit::Stored(v) | Fit::Cut(v) => compared(self.points(vec![self.point(v)?])),
                         Fit::Null if *op == CmpOp::NullSafeEq => self.points(self.null()),
                         Fit::Unusable => self.unusable(),
                         _ => self.empty(),
@@ -196,7 +199,15 @@ impl Builder<'_> {
                 let a = self.bound(v, true, true)?;
                 let v = const_value(hi, self.ctx, &mut tmp)?;
                 let b = self.bound(v, false, true)?;
-                intersect(a, b)
+                // Where the end of a BIT column's range is no value of it, the other end is enough to look up by.
+                let lost = |s: &PartSet| {
+                    s.exactness == Exactness::Unusable && matches!(self.ty.kind, TypeKind::Bit(_))
+                };
+                match (lost(&a), lost(&b)) {
+                    (true, false) => compared(b),
+                    (false, true) => compared(a),
+                    _ => intersect(a, b),
+                }
             }
             ColCond::In(list) => self.listed(list)?,
             ColCond::InSubquery(n) => self.of_subquery(*n)?,
@@ -243,7 +254,11 @@ impl Builder<'_> {
     fn add_point(&self, v: ValueRef<'_>, out: &mut PartSet) -> SqlResult<bool> {
         match self.fit(v) {
             Fit::Exact(v) => out.intervals.push(self.point(v)?),
-            Fit::Unusable => return Ok(false),
+            Fit::Stored(v) => {
+                out.intervals.push(self.point(v)?);
+                out.exactness = Exactness::Superset;
+            }
+            Fit::Unusable | Fit::Cut(_) => return Ok(false),
             _ => {}
         }
         Ok(true)
@@ -378,6 +393,14 @@ fn normalize(v: &mut Vec<Interval>) {
     *v = out;
 }
 
+/// A set whose rows are to be compared.
+fn compared(set: PartSet) -> PartSet {
+    PartSet {
+        exactness: set.exactness.max(Exactness::Superset),
+        ..set
+    }
+}
+
 fn intersect(a: PartSet, b: PartSet) -> PartSet {
     let exactness = a.exactness.max(b.exactness);
     let mut out = Vec::new();
@@ -410,7 +433,16 @@ pub fn part_set(
     part: &KeyPart,
     ctx: &EvalCtx<'_>,
 ) -> SqlResult<PartSet> {
-    let mut s = Builder { ty, part, ctx }.build(cond)?;
+    let b = Builder { ty, part, ctx };
+    let mut s = b.build(cond)?;
+    if let ColCond::Cmp(CmpOp::Eq, e) = cond {
+        let mut tmp = Value::Null;
+        // As MariaDB: the rows of one value of an index are not compared again.
+        if matches!(b.fit(const_value(e, ctx, &mut tmp)?), Fit::Stored(_)) && part.prefix.is_none()
+        {
+            s.exactness = Exactness::Exact;
+        }
+    }
     s.intervals.retain(|i| !i.is_empty());
     Ok(s)
 }

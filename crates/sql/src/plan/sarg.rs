@@ -1,8 +1,10 @@
 //! Conditions that an index can answer: "search arguments".
 
+use crate::expr::functions::control::TWO_DIGITS;
 use crate::expr::node::{CmpOp, EvalCtx, Expr, ExprKind, NoRow, SubqueryUse};
+use crate::plan::fit::{Fit, fit};
 use narwal_engine::Table;
-use narwal_types::{Collation, ColumnType, SqlResult, Value, ValueRef};
+use narwal_types::{Collation, ColumnType, SqlResult, TypeKind, Value, ValueRef};
 
 /// A condition on one column against constants.
 #[derive(Debug, Clone)]
@@ -51,6 +53,24 @@ impl ColCond {
         }
     }
 
+    /// It compares a column with what an index of it does not look up as it compares: a BIT column with a text ([`Fit::Stored`]), a
+    /// YEAR(2).
+    pub fn compares_otherwise(&self, ty: &ColumnType) -> bool {
+        let short = ty.kind == TypeKind::Year && ty.year_digits() == 2;
+        let text = |e: &Expr| short || !e.ty.ty.is_numeric() || e.ty.null;
+        if !short && !matches!(ty.kind, TypeKind::Bit(_)) {
+            return false;
+        }
+        match self {
+            ColCond::Cmp(_, e) => text(e),
+            ColCond::Between(a, b) => text(a) || text(b),
+            ColCond::In(v) => v.iter().any(text),
+            ColCond::Or(v) | ColCond::And(v) => v.iter().any(|c| c.compares_otherwise(ty)),
+            ColCond::InSubquery(_) => true,
+            ColCond::IsNull | ColCond::IsNotNull | ColCond::LikePrefix(..) => false,
+        }
+    }
+
     /// How many values it lists.
     pub fn count(&self) -> u64 {
         match self {
@@ -90,13 +110,15 @@ pub fn const_value<'a>(
     }
 }
 
-/// A literal whose comparison with the column does not follow the column's order is of no use to an index.
-fn lookable(e: &Expr, ty: &ColumnType) -> bool {
-    match &e.kind {
-        ExprKind::Literal(v) => !matches!(
-            crate::plan::fit::fit(v.as_ref(), ty, narwal_types::Zone::UTC),
-            crate::plan::fit::Fit::Unusable
-        ),
+/// A literal whose comparison with the column does not follow the column's order is of no use to an index. `single`: it is
+/// to equal the column.
+fn lookable(e: &Expr, ty: &ColumnType, single: bool) -> bool {
+    let ExprKind::Literal(v) = &e.kind else {
+        return true;
+    };
+    match fit(v.as_ref(), ty, narwal_types::Zone::UTC) {
+        Fit::Unusable => false,
+        Fit::Cut(_) => single,
         _ => true,
     }
 }
@@ -110,8 +132,45 @@ fn column(e: &Expr) -> Option<usize> {
     e.as_column().map(|(_, c)| c)
 }
 
+/// A YEAR(2) compares by its two digits, and an index has whole years: the comparison of those.
+fn whole_years(e: &Expr) -> Option<Expr> {
+    let whole = |e: &mut Expr| {
+        let ExprKind::Func { func, args } = &mut e.kind else {
+            return false;
+        };
+        let found = *func == &TWO_DIGITS && args.len() == 1;
+        if found && let Some(year) = args.pop() {
+            *e = year;
+        }
+        found
+    };
+    let mut e = e.clone();
+    let all = match &mut e.kind {
+        ExprKind::Compare { left, right, .. } => whole(left) & whole(right),
+        ExprKind::Between {
+            expr, low, high, ..
+        } => whole(expr) & whole(low) & whole(high),
+        ExprKind::InList { expr, list, .. } => whole(expr) && list.iter_mut().all(whole),
+        _ => false,
+    };
+    all.then_some(e)
+}
+
+/// The first of what is compared is the number of a YEAR(2).
+fn of_two_digits(e: &Expr) -> bool {
+    let short = |e: &Expr| matches!(&e.kind, ExprKind::Func { func, .. } if *func == &TWO_DIGITS);
+    match &e.kind {
+        ExprKind::Compare { left, right, .. } => short(left) || short(right),
+        ExprKind::Between { expr, .. } | ExprKind::InList { expr, .. } => short(expr),
+        _ => false,
+    }
+}
+
 /// Reads a condition as one on a single column, if it is such.
 pub fn extract(e: &Expr, table: &Table) -> Option<(usize, ColCond)> {
+    if of_two_digits(e) {
+        return whole_years(e).and_then(|e| extract(&e, table));
+    }
     match &e.kind {
         ExprKind::Compare {
             op,
@@ -129,7 +188,7 @@ pub fn extract(e: &Expr, table: &Table) -> Option<(usize, ColCond)> {
             if op == CmpOp::Ne
                 || (ty.is_member() && !equal)
                 || !order_fits(ty, *collation)
-                || !lookable(k, ty)
+                || !lookable(k, ty, equal)
             {
                 return None;
             }
@@ -160,7 +219,8 @@ pub fn extract(e: &Expr, table: &Table) -> Option<(usize, ColCond)> {
         } => {
             let c = column(expr)?;
             let ty = &table.columns()[c].ty;
-            if !order_fits(ty, *collation) || !list.iter().all(|e| e.is_const() && lookable(e, ty))
+            if !order_fits(ty, *collation)
+                || !list.iter().all(|e| e.is_const() && lookable(e, ty, false))
             {
                 return None;
             }
@@ -195,7 +255,13 @@ pub fn extract(e: &Expr, table: &Table) -> Option<(usize, ColCond)> {
             }
             Some((c, ColCond::LikePrefix((**pattern).clone(), *escape)))
         }
-        ExprKind::Or(list) => extract_all(list, table).map(|(c, conds)| (c, ColCond::Or(conds))),
+        ExprKind::Or(list) => {
+            let (c, conds) = extract_all(list, table)?;
+            let ty = &table.columns()[c].ty;
+            // What is only good for one equality is none among several.
+            let alone = |k: &ColCond| matches!(k, ColCond::Cmp(_, e) if !lookable(e, ty, false));
+            (!conds.iter().any(alone)).then_some((c, ColCond::Or(conds)))
+        }
         ExprKind::And(list) => extract_all(list, table).map(|(c, conds)| (c, ColCond::And(conds))),
         _ => None,
     }

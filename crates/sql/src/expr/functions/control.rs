@@ -74,6 +74,20 @@ pub(crate) static YEAR_OF: Function = Function::new(
     |c| Ok(year_of(c.v(0)).map_or_else(|| c.args[0].clone(), Val::int)),
 );
 
+/// The number that the two digits of a YEAR(2) are; what is no year stays as it is.
+pub(crate) static TWO_DIGITS: Function = Function::new(
+    " two_digits",
+    "year",
+    "The last two digits of a year, as a number.",
+    |t| Ok(ExprType::bigint(true, t.nullable()).with_chars(2, false)),
+    |c| {
+        Ok(match c.v(0) {
+            ValueRef::Int(y @ (0 | 1901..=2155)) => Val::int(y % 100),
+            _ => c.args[0].clone(),
+        })
+    },
+);
+
 pub(super) static FUNCTIONS: &[&Function] = &[
     &Function::of_operands(
         "coalesce",
@@ -149,6 +163,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
     .results(|i, _| i > 0)
     .takes_null(),
     &YEAR_OF,
+    &TWO_DIGITS,
 ];
 
 fn coalesce_type(t: &Typing<'_>) -> SqlResult<ExprType> {

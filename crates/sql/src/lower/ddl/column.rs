@@ -92,6 +92,8 @@ pub(super) fn column(c: Column, sql_mode: SqlMode, t: &mut TableElements) -> Sql
     if keys.primary && spec.def.default == DefaultDef::Null && !spec.def.auto_increment {
         return Err(errors::INVALID_DEFAULT.with([&c.name]));
     }
+    // As MariaDB: a primary key is unique as it is. A MySQL makes both keys.
+    keys.unique &= !keys.primary || narwal_types::face::is_mysql();
     keys.add(&c.name, t);
     t.columns.push(spec);
     t.checks

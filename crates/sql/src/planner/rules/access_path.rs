@@ -136,6 +136,10 @@ struct IndexUse {
     unique_point: bool,
     /// Whole values are compared, not the beginnings that the index has of them.
     covers: bool,
+    /// What it looks up is not what is compared: the answer depends on it.
+    differs: bool,
+    /// It looks up one such value.
+    otherwise: bool,
     /// The estimate comes from the data.
     informed: bool,
 }
@@ -201,6 +205,8 @@ impl Choice<'_> {
             rows: self.rows,
             unique_point: index.unique,
             covers: true,
+            differs: false,
+            otherwise: false,
             informed: true,
         };
         // What the parts before the last one that is used select.
@@ -224,6 +230,13 @@ impl Choice<'_> {
             } else {
                 ColCond::And(here.into_iter().cloned().collect())
             };
+            if cond.compares_otherwise(&self.table.columns()[part.column].ty) {
+                of.differs = true;
+                match is_eq(&cond) {
+                    true => of.otherwise = true,
+                    false => of.covers = false,
+                }
+            }
             let points = cond.is_points();
             let distinct = (points && !one)
                 .then(|| self.distinct(i, of.used.len() + 1))
@@ -303,7 +316,7 @@ impl Choice<'_> {
 
     /// All conditions are in the use of the index.
     fn covers_filter(&self, of: &IndexUse) -> bool {
-        of.covers && of.conjuncts == self.conds.len()
+        of.covers && of.conjuncts == self.conds.len() && !(of.otherwise && of.unique_point)
     }
 
     /// What a use costs.
@@ -322,7 +335,9 @@ impl Choice<'_> {
         } else {
             self.sort_cost(of.rows)
         };
-        self.limited(of.rows, ordered, remaining) * per_row + sort
+        let cost = self.limited(of.rows, ordered, remaining) * per_row + sort;
+        // MariaDB takes such a range, whatever LIMIT says, unless it is most of the table.
+        if of.differs { cost / 20.0 } else { cost }
     }
 
     /// Reading by an index. `reverse`: backwards, if the index has the wanted order.
