@@ -21,8 +21,3 @@ CREATE TABLE bb (id INT PRIMARY KEY, b BIT(8), c BIT(8));
 INSERT INTO bb VALUES (1,b'110010',b'110001'),(2,b'1000001',NULL);
 SELECT id, hex(b), coalesce(b), if(1,b,c), case when 1 then b end, ifnull(b,c), nullif(b,c), least(b,c), greatest(b,c), concat(coalesce(b)), hex(coalesce(b)), coalesce(b)+0, length(coalesce(b)) FROM bb ORDER BY id;
 SELECT max(b), min(c) FROM bb;
--- Of several lengths.
-CREATE TABLE bl (a BIT(7), b BIT(8));
-INSERT INTO bl VALUES (b'1001100', b'10001');
-SELECT COALESCE(a, b), COALESCE(b, a), IF(a IS NULL, b, a), IFNULL(a, b), LEAST(a, b), GREATEST(a, b), CASE WHEN 1 THEN a ELSE b END FROM bl;
-SELECT CONCAT(COALESCE(a, b)), HEX(COALESCE(a, b)), COALESCE(a, b) + 0, COALESCE(a, b) = 76, LENGTH(COALESCE(a, b)) FROM bl;

@@ -734,7 +734,11 @@ pub fn unify<'a>(types: impl IntoIterator<Item = &'a ExprType>, op: &str) -> Sql
         let ty = ExprType {
             nullable,
             decimals,
-            ..first.without_zeros().chosen_bits()
+            coercibility: match first.ty.kind {
+                TypeKind::Bit(_) => Coercibility::Ignorable,
+                _ => first.coercibility,
+            },
+            ..first.without_zeros()
         };
         let digits = some.iter().map(|t| t.int_digits()).max().unwrap_or(1);
         if sign_of_null {
@@ -824,19 +828,6 @@ fn unify_texts(some: &[&ExprType], nullable: bool, op: &str) -> SqlResult<ExprTy
     })
 }
 
-impl ExprType {
-    /// The same, of a choice among BITs: a number, where a column's is its bytes.
-    fn chosen_bits(self) -> Self {
-        match self.ty.kind {
-            TypeKind::Bit(_) => ExprType {
-                coercibility: Coercibility::Ignorable,
-                ..self
-            },
-            _ => self,
-        }
-    }
-}
-
 /// The type of several numbers one of which is a FLOAT or DOUBLE with so many digits behind the point.
 fn unify_fixed(some: &[&ExprType], decimals: u8, op: &str) -> ExprType {
     let before = |t: &&ExprType| (t.chars() as u32).saturating_sub(u32::from(t.decimals));
@@ -885,7 +876,7 @@ fn unify_numbers(some: &[&ExprType], decimals: u8, sign_of_null: bool, nullable:
     let ty = widest.with_nullable(nullable).without_zeros();
     ExprType {
         boolean: false,
-        ..ty.with_digits(int_digits).chosen_bits()
+        ..ty.with_digits(int_digits)
     }
 }
 
