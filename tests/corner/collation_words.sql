@@ -82,7 +82,7 @@ SET NAMES latin1 COLLATE uca1400_ai_ci;
 ALTER DATABASE `` CHARACTER SET latin1;
 ALTER DATABASE `a ` CHARACTER SET latin1;
 ALTER DATABASE aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa CHARACTER SET latin1;
-SET old_mode = 'NO_NULL_COLLATION_IDS';
+SET old_mode = 'UTF8_IS_UTF8MB3,NO_NULL_COLLATION_IDS';
 SELECT CHARACTER_SET_NAME, ID, IS_DEFAULT FROM information_schema.COLLATIONS WHERE COLLATION_NAME = 'uca1400_danish_as_ci' ORDER BY ID;
 SELECT COUNT(*) FROM information_schema.COLLATIONS WHERE ID IS NULL;
 SET old_mode = DEFAULT;

@@ -26,6 +26,9 @@ use std::sync::Arc;
 /// The variable that a program's definition has its own value of.
 const CLIENT: &str = "character_set_client";
 
+/// Those that are as they were behind a program, whatever it has set.
+const RESTORED: [&str; 2] = [CLIENT, "collation_connection"];
+
 /// The host of procedures and compound statements: the session itself.
 struct AtSession<'a> {
     session: &'a mut ClientSession,
@@ -59,8 +62,8 @@ struct Around {
 
 /// What a session says of character sets, and a program's definition says otherwise.
 struct Charsets {
-    /// `character_set_client`, if the session has one of its own.
-    client: Option<VarValue>,
+    /// The session's own values of [`RESTORED`].
+    own: [Option<VarValue>; 2],
     /// `SET collation_database`.
     database: SaidCollation,
 }
@@ -309,7 +312,7 @@ impl ClientSession {
     fn take_charsets(&self, def: &Definition) -> Charsets {
         let (client, _, database) = &def.charset;
         let before = Charsets {
-            client: variables::index(CLIENT).and_then(|i| self.vars.own(i)),
+            own: RESTORED.map(|name| variables::index(name).and_then(|i| self.vars.own(i))),
             database: self.vars.said_database_collation(),
         };
         if Charset::from_name(client).is_some() && self.vars.value(CLIENT).as_str() != client {
@@ -324,11 +327,16 @@ impl ClientSession {
 
     fn put_charsets(&mut self, before: Charsets) {
         self.vars.restore_database_collation(before.database);
-        let Some(i) = variables::index(CLIENT) else {
-            return;
-        };
-        if self.vars.own(i) != before.client {
-            self.vars.restore(i, before.client);
+        let mut changed = false;
+        for (name, own) in RESTORED.into_iter().zip(before.own) {
+            if let Some(i) = variables::index(name)
+                && self.vars.own(i) != own
+            {
+                self.vars.restore(i, own);
+                changed = true;
+            }
+        }
+        if changed {
             self.refresh_settings();
         }
     }
