@@ -51,10 +51,16 @@ def singles(client: list[str], collation: str, levels: int, last: int) -> dict[i
     return {int(r[0]): tuple(r[1:]) for r in rows}
 
 
+# Its sequences are of characters that alone weigh what they do elsewhere.
+MYANMAR = range(0x1000, 0x10A0)
+
+
 def sequences(client: list[str], collation: str, levels: int, own: list[int]) -> dict[tuple[int, ...], list[str]]:
     alphabet = sorted({*LETTERS, *ACCENTS, *own})
     if len(alphabet) > 700:
         alphabet = sorted({*LETTERS, *ACCENTS, *[c for c in own if c < 0x2000]})
+    if "myanmar" in collation:
+        alphabet = [*MYANMAR]
     found: dict[tuple[int, ...], list[str]] = {}
     heads: list[tuple[int, ...]] = [(c,) for c in alphabet]
     small = range(0x61, 0x7B)

@@ -180,8 +180,8 @@ def test_who_may_not(narwal, connect, db, folder):
     try:
         with Client(narwal, database=db, user="nofile", local_infile=True) as other:
             other.fails(f"LOAD DATA INFILE '{path}' INTO TABLE t", 1045)
-            other.fails(f"SELECT 1 INTO OUTFILE '{folder / 'y.txt'}'", 1045)
-            other.fails(f"SELECT 1 INTO DUMPFILE '{folder / 'y.txt'}'", 1045)
+            other.fails(f"SELECT 1 INTO OUTFILE '{folder / 'y.txt'}'", 1227)
+            other.fails(f"SELECT 1 INTO DUMPFILE '{folder / 'y.txt'}'", 1227)
             assert other.ok(f"LOAD DATA LOCAL INFILE '{path}' INTO TABLE t").affected == 1
     finally:
         client.ok("DROP USER nofile")

@@ -43,6 +43,8 @@ pub struct Head<'a> {
     pub package: &'a [Declaration],
     /// AGGREGATE.
     pub aggregate: bool,
+    /// The collation that its database had when it was defined: that of variables which name none. `None`: as the session has it.
+    pub collation: Option<narwal_types::Collation>,
 }
 
 /// The type of a variable.
@@ -90,6 +92,7 @@ pub fn compile(
         has_return: false,
         fetches_group: false,
         aggregate: head.aggregate,
+        collation: head.collation,
         late: !lookup.is_definition() && head.kind != Kind::Trigger,
         last_line: (0, 1),
     };
@@ -179,6 +182,7 @@ pub(crate) struct Compiler<'a> {
     /// It has FETCH GROUP NEXT ROW.
     fetches_group: bool,
     aggregate: bool,
+    collation: Option<narwal_types::Collation>,
     /// What does not fit the tables of today is an error of its statement, when that is reached.
     late: bool,
     /// A place in the text, and its line.
@@ -357,6 +361,9 @@ impl<'a> Compiler<'a> {
     }
 
     fn database_collation(&self) -> narwal_types::Collation {
+        if let Some(c) = self.collation {
+            return c;
+        }
         let scope = narwal_sql::VariableScope::Session;
         let name = self.env.variables.system(scope, "collation_database");
         match name {

@@ -15,7 +15,7 @@ pub(crate) fn collation(name: &str) -> SqlResult<Collation> {
 
 /// The same, where `uca1400_*` is one of this character set.
 pub(crate) fn collation_of(name: &str, set: Charset) -> SqlResult<Collation> {
-    Collation::of_charset(name, set).ok_or_else(|| errors::UNKNOWN_COLLATION.with([&name]))
+    Collation::find(name, set)
 }
 
 /// The collation of a handshake's collation id; utf8mb4_general_ci for one that there is not.

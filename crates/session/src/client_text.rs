@@ -23,17 +23,23 @@ impl ClientSession {
     /// # Errors
     /// 1300 for one that is not a text of the client's character set.
     pub(crate) fn client_text<'s>(&self, sql: &'s [u8]) -> SqlResult<Cow<'s, str>> {
-        let no_backslash = self.env.sql_mode.has(SqlMode::NO_BACKSLASH_ESCAPES);
-        if converts(self.settings.client_charset)
-            && !sql.is_ascii()
-            && let Some(text) =
-                raw_literals::decoded(sql, self.settings.client_charset, no_backslash)
-        {
+        if let Some(text) = self.of_client(sql) {
             return Ok(Cow::Owned(text));
         }
+        let no_backslash = self.env.sql_mode.has(SqlMode::NO_BACKSLASH_ESCAPES);
         let text = utf8(sql, no_backslash)?;
         self.env.raw_literals.set(matches!(text, Cow::Owned(_)));
         Ok(text)
+    }
+
+    /// A statement in the client's character set as UTF-8; `None` if it may stay as it is.
+    pub(crate) fn of_client(&self, sql: &[u8]) -> Option<String> {
+        let set = self.settings.client_charset;
+        if !converts(set) || sql.is_ascii() {
+            return None;
+        }
+        let no_backslash = self.env.sql_mode.has(SqlMode::NO_BACKSLASH_ESCAPES);
+        raw_literals::decoded(sql, set, no_backslash)
     }
 
     /// Error 1300 for a text with a name that the client's character set can say, but that stands for no text.

@@ -33,8 +33,10 @@ fn io_error(code: u16, text: String, e: &std::io::Error) -> SqlError {
 impl ClientSession {
     /// A file of the server's host that a statement names: the account may use files, and `secure_file_priv` allows it.
     fn server_file(&mut self, name: &str, new: bool) -> SqlResult<PathBuf> {
-        if !self.account().global.has(PrivilegeSet::FILE) {
-            return Err(access_denied(&self.client, true));
+        match new {
+            true => self.need_any(PrivilegeSet::FILE)?,
+            false if self.account().global.has(PrivilegeSet::FILE) => {}
+            false => return Err(access_denied(&self.client, true)),
         }
         let db = self.env.db.as_deref().unwrap_or_default();
         allowed_file(&self.instance, db, name, new)

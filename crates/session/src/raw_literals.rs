@@ -1,7 +1,7 @@
 //! Statements that are not UTF-8: in another character set, or because raw bytes stand in their string literals, as
 //! `mariadb-dump` writes values of binary columns: such a literal becomes a hexadecimal one, which says the same.
 
-use narwal_syntax::{SqlMode, Tok, glance};
+use narwal_syntax::{SqlMode, Tok, Token, glance};
 use narwal_types::Charset;
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -10,6 +10,24 @@ use std::fmt::Write;
 pub(crate) fn to_hex(sql: &[u8], no_backslash: bool) -> Option<String> {
     let text = |s| std::str::from_utf8(s).ok().map(Cow::Borrowed);
     convert(sql, no_backslash, &text, Charset::Binary)
+}
+
+/// True if a literal or a comment of the statement does not end.
+pub(crate) fn is_open(sql: &[u8], no_backslash: bool) -> bool {
+    glance::byte_tokens(sql, mode(no_backslash))
+        .iter()
+        .any(is_endless)
+}
+
+fn is_endless(t: &Token) -> bool {
+    t.tok == Tok::Bad && t.end - t.start > 1
+}
+
+fn mode(no_backslash: bool) -> SqlMode {
+    match no_backslash {
+        true => SqlMode::NO_BACKSLASH_ESCAPES,
+        false => SqlMode::DEFAULT,
+    }
 }
 
 /// A statement in a client's character set as UTF-8. Literals behind an introducer (`_binary '...'`) are not text of that
@@ -41,10 +59,7 @@ fn convert<'s>(
     text: &dyn Fn(&'s [u8]) -> Option<Cow<'s, str>>,
     sent: Charset,
 ) -> Option<String> {
-    let mode = match no_backslash {
-        true => SqlMode::NO_BACKSLASH_ESCAPES,
-        false => SqlMode::DEFAULT,
-    };
+    let mode = mode(no_backslash);
     let mut out = String::with_capacity(sql.len() + sql.len() / 4);
     // What is copied as it is begins here.
     let mut copied = 0;
@@ -53,8 +68,7 @@ fn convert<'s>(
         let (start, end) = (t.start as usize, t.end as usize);
         let introduced = introducer.take();
         match t.tok {
-            // A literal or a comment does not end.
-            Tok::Bad if end - start > 1 => return None,
+            _ if is_endless(&t) => return None,
             Tok::Introducer => introducer = Some(start),
             Tok::String | Tok::NString => {
                 let raw = match text(&sql[start..end]) {

@@ -24,6 +24,9 @@ pub(crate) struct LockedName {
     pub write: bool,
 }
 
+/// What `SET collation_database` said, of the default database of then.
+pub(crate) type SaidCollation = Option<(Option<Arc<str>>, Collation)>;
+
 /// Variables of one session. Shared with the statements that it runs; written by its own thread.
 pub(crate) struct SessionVars {
     pub instance: Arc<Instance>,
@@ -41,7 +44,7 @@ pub(crate) struct SessionVars {
     /// The default database's collation is asked by `collation_database`.
     pub db: Mutex<Option<Arc<str>>>,
     /// What `collation_database` was set to, and the default database then: it holds until the next USE.
-    pub(crate) said_db_collation: Mutex<Option<(Option<Arc<str>>, Collation)>>,
+    pub(crate) said_db_collation: Mutex<SaidCollation>,
     /// A function or a trigger has set variables that the session's settings do not know of.
     pub(crate) changed_inside: AtomicBool,
     /// The role that a function or a trigger has set, `Some(None)` for none, which the session does not know of.
@@ -165,6 +168,16 @@ impl SessionVars {
     pub(crate) fn say_database_collation(&self, collation: Collation) {
         let db = self.db.lock().clone();
         *self.said_db_collation.lock() = Some((db, collation));
+    }
+
+    /// What `SET collation_database` said, and of which database.
+    pub(crate) fn said_database_collation(&self) -> SaidCollation {
+        self.said_db_collation.lock().clone()
+    }
+
+    /// Puts back what [`SessionVars::said_database_collation`] gave.
+    pub(crate) fn restore_database_collation(&self, said: SaidCollation) {
+        *self.said_db_collation.lock() = said;
     }
 
     /// The default database's collation.

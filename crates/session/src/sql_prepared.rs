@@ -83,7 +83,11 @@ impl ClientSession {
         let text = match self.evaluate(expr)? {
             Value::Null => b"NULL".to_vec(),
             Value::Str(s) => s.as_bytes().to_vec(),
-            Value::Bytes(b) => b.to_vec(),
+            // Bytes are text of the client, as if it had sent them.
+            Value::Bytes(b) => match self.of_client(&b) {
+                Some(text) => text.into_bytes(),
+                None => b.to_vec(),
+            },
             v => {
                 let mut text = Vec::new();
                 v.as_ref().write_text(&mut text);

@@ -980,6 +980,10 @@ pub(crate) fn utf8(sql: &[u8], no_backslash: bool) -> SqlResult<Cow<'_, str>> {
     if let Some(text) = crate::raw_literals::to_hex(sql, no_backslash) {
         return Ok(Cow::Owned(text));
     }
+    // A literal that does not end is an error of its syntax, which is told where the text is parsed.
+    if crate::raw_literals::is_open(sql, no_backslash) {
+        return Ok(String::from_utf8_lossy(sql));
+    }
     let bad = &sql[e.valid_up_to()..];
     let shown: String = bad.iter().take(6).map(|b| format!("\\x{b:02X}")).collect();
     Err(errors::INVALID_CHARACTER_STRING.with([&"utf8mb4", &shown]))

@@ -68,7 +68,7 @@ fn conflict(
 
 /// A collation by name, or why not; `uca1400_*` is one of this character set.
 pub(crate) fn of_charset(name: &str, set: Charset) -> SqlResult<Collation> {
-    Collation::of_charset(name, set).ok_or_else(|| errors::UNKNOWN_COLLATION.with([&name]))
+    Collation::find(name, set)
 }
 
 /// Error 1253: the collation is one of another character set.
@@ -112,6 +112,7 @@ impl CharsetWords {
             }
             (_, set) => self.set = set,
         }
+        self.name_default();
         Ok(())
     }
 
@@ -121,7 +122,15 @@ impl CharsetWords {
             Some(before) => before.with(word)?,
             None => word,
         });
+        self.name_default();
         Ok(())
+    }
+
+    /// COLLATE DEFAULT beside a set's name means that set's collation, which is then what a later COLLATE contradicts.
+    fn name_default(&mut self) {
+        if let (Some(set), Some(CollateWord::Default)) = (self.set, &self.collate) {
+            self.collate = Some(CollateWord::Named(set.default_collation()));
+        }
     }
 
     /// Adds what another says.
@@ -283,6 +292,10 @@ mod tests {
                 Ok("utf8mb3_general_ci"),
             ),
             (&["set latin1", "collate utf8mb4_bin"], Err(1253)),
+            (
+                &["collate default", "set utf8mb4", "collate latin1_bin"],
+                Err(1302),
+            ),
             (&["binary", "collate utf8mb4_bin"], Ok("utf8mb4_bin")),
             (&["binary", "collate utf8mb4_general_ci"], Err(1302)),
             (&["set latin2", "binary", "collate utf8mb4_bin"], Err(1302)),

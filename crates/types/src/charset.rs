@@ -327,8 +327,8 @@ impl Charset {
         }
     }
 
-    /// The first character of bytes in this set that are not empty, and its length; `None` if there is none, which is one byte
-    /// (or as many as each character has at least).
+    /// The first character of bytes in this set that are not empty, and its length; `None` if there is none, which is one byte:
+    /// the next character may begin behind it, also where all have two or four.
     fn first(self, s: &[u8]) -> (Option<char>, usize) {
         match self.info().form {
             Form::Table => self.codec().first(s),
@@ -405,14 +405,20 @@ impl Charset {
         if self.stores_utf8() || !s.as_bytes().contains(&0xf4) {
             return Cow::Borrowed(s);
         }
-        let seen = |c| match self.info().form {
+        let seen = |c| self.unveiled_char(c);
+        s.chars().map(seen).collect::<String>().into()
+    }
+
+    /// One character as [`Charset::unveiled`] has it.
+    pub fn unveiled_char(self, c: char) -> char {
+        match self.info().form {
             Form::Table => self.codec().unveiled(c),
+            _ if self.stores_utf8() => c,
             _ => match private_code(c) {
                 Some(0xd800..=0xdfff) => '?',
                 _ => c,
             },
-        };
-        s.chars().map(seen).collect::<String>().into()
+        }
     }
 }
 

@@ -410,7 +410,13 @@ impl Store<'_> {
                 if set { n & max } else { 0 }
             }
             v => {
+                let charset = self.t.ty.collation.charset();
                 let s = match v {
+                    // Bytes are text of the column's character set.
+                    ValueRef::Bytes(s) if !charset.stores_utf8() => {
+                        text = charset.decode(&charset.aligned(s)).into_owned();
+                        text.as_bytes()
+                    }
                     ValueRef::Str(s) | ValueRef::Bytes(s) => s,
                     v => {
                         text = v.to_text();

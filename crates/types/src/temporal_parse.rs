@@ -523,8 +523,11 @@ pub const FIRST_DATED_TIME: i64 = 10_000_000;
 /// beyond TIME's range.
 pub fn time_from_number(n: i64, us: u32, fsp: u8) -> Option<Time> {
     let abs = n.unsigned_abs();
-    // No date has so many digits: it is as a time beyond the last one.
+    // No date has so many digits: it is as a time beyond the last one, if it is one at all.
     if abs > 99_999_999_999_999 {
+        if abs / 100 % 100 > 59 || abs % 100 > 59 {
+            return None;
+        }
         return Some(Time {
             micros: n.signum() * (TIME_MAX + 1),
             fsp,

@@ -28,8 +28,8 @@ pub(super) fn character_sets(_: &View, _: &StatementEnv, _: &Wanted) -> SqlResul
     Ok(rows)
 }
 
-pub(super) fn collations(_: &View, _: &StatementEnv, _: &Wanted) -> SqlResult<Rows> {
-    Ok(show::all_collations().rows)
+pub(super) fn collations(_: &View, env: &StatementEnv, _: &Wanted) -> SqlResult<Rows> {
+    Ok(show::all_collations(show::has_collation_ids(env)).rows)
 }
 
 pub(super) fn applicability(_: &View, _: &StatementEnv, _: &Wanted) -> SqlResult<Rows> {

@@ -7,10 +7,11 @@ use super::sinks::{Forward, Taken};
 use crate::acl::Account;
 use crate::process::Command;
 use crate::session::{Away, ClientSession};
+use crate::session_vars::SaidCollation;
 use crate::set_statement::Before;
 use crate::statement::{Source, keeps_diagnostics};
 use crate::status;
-use crate::variables::VarValue;
+use crate::variables::{self, VarValue};
 use narwal_engine::Table;
 use narwal_program::{Head, Host, Kind, PackageValues, Program, Rows, SqlStep, compile};
 use narwal_sql::{Prepared, Programs, SqlMode, StatementEnv, StoredFunction, WarningLevel};
@@ -18,9 +19,15 @@ use narwal_syntax::Statement;
 use narwal_syntax::ast::admin::SetItem;
 use narwal_syntax::ast::ddl::Ddl;
 use narwal_syntax::ast::program as ast;
-use narwal_types::{Collation, ResultSink, SqlError, SqlResult, Value};
+use narwal_types::{Charset, Collation, ResultSink, SqlError, SqlResult, Value};
 use std::ops::ControlFlow;
 use std::sync::Arc;
+
+/// The variable that a program's definition has its own value of.
+const CLIENT: &str = "character_set_client";
+
+/// Those that are as they were behind a program, whatever it has set.
+const RESTORED: [&str; 2] = [CLIENT, "collation_connection"];
 
 /// The host of procedures and compound statements: the session itself.
 struct AtSession<'a> {
@@ -48,8 +55,17 @@ struct Around {
     select_limit: u64,
     mode: SqlMode,
     collation: Collation,
+    charsets: Charsets,
     /// Who ran it, if another account does now.
     account: Option<Rights>,
+}
+
+/// What a session says of character sets, and a program's definition says otherwise.
+struct Charsets {
+    /// The session's own values of [`RESTORED`].
+    own: [Option<VarValue>; 2],
+    /// `SET collation_database`.
+    database: SaidCollation,
 }
 
 /// The account that statements run with.
@@ -211,6 +227,7 @@ impl ClientSession {
             package: &[],
             aggregate: false,
             line: 1,
+            collation: None,
         };
         let now = Now {
             store: &self.programs.store,
@@ -276,6 +293,7 @@ impl ClientSession {
             select_limit: self.settings.select_limit,
             mode: self.env.sql_mode,
             collation: self.env.collation,
+            charsets: self.take_charsets(def),
             account,
         };
         self.limit_selects(u64::MAX);
@@ -287,6 +305,40 @@ impl ClientSession {
             self.env.collation = c;
         }
         Ok(around)
+    }
+
+    /// Takes the client's character set and the database's collation from a definition, and gives those that were. The database's is for
+    /// the default database, which the program's is by now.
+    fn take_charsets(&self, def: &Definition) -> Charsets {
+        let (client, _, database) = &def.charset;
+        let before = Charsets {
+            own: RESTORED.map(|name| variables::index(name).and_then(|i| self.vars.own(i))),
+            database: self.vars.said_database_collation(),
+        };
+        if Charset::from_name(client).is_some() && self.vars.value(CLIENT).as_str() != client {
+            self.vars
+                .set_by_name(CLIENT, VarValue::text(client.as_str()));
+        }
+        if let Some(c) = Collation::from_name(database) {
+            self.vars.say_database_collation(c);
+        }
+        before
+    }
+
+    fn put_charsets(&mut self, before: Charsets) {
+        self.vars.restore_database_collation(before.database);
+        let mut changed = false;
+        for (name, own) in RESTORED.into_iter().zip(before.own) {
+            if let Some(i) = variables::index(name)
+                && self.vars.own(i) != own
+            {
+                self.vars.restore(i, own);
+                changed = true;
+            }
+        }
+        if changed {
+            self.refresh_settings();
+        }
     }
 
     /// Takes a program's definer for the account that statements run with, and gives the one that was. `None`: it stays.
@@ -322,6 +374,7 @@ impl ClientSession {
         self.limit_selects(around.select_limit);
         self.come_back(around.away);
         self.env.collation = around.collation;
+        self.put_charsets(around.charsets);
         if let Some(before) = around.account {
             (self.client.account_user, self.client.account_host) = before.user;
             self.env.current_user = before.current_user;

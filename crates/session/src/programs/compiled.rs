@@ -285,6 +285,7 @@ pub(crate) fn compile_definition(
         package: &[],
         aggregate: def.aggregate,
         line: 1,
+        collation: Collation::from_name(&def.charset.2),
     };
     match *parsed {
         ast::Program::Routine(r) => {

@@ -8,7 +8,7 @@ use narwal_sql::{ParseOptions, StatementEnv};
 use narwal_syntax::Statement;
 use narwal_syntax::ast::program::{self as ast, CreatePackage, PackageRoutine};
 use narwal_types::errors;
-use narwal_types::{SqlError, SqlResult, Value};
+use narwal_types::{Collation, SqlError, SqlResult, Value};
 use std::sync::Arc;
 
 /// A package's definition as a tree.
@@ -85,6 +85,7 @@ fn routine(
         package: &package.declarations,
         aggregate: false,
         line: 1,
+        collation: Collation::from_name(&def.charset.2),
     };
     let body = r.body.clone().unwrap_or(ast::Body::Nothing);
     compile(&head, body, text, env, now)
@@ -107,6 +108,7 @@ fn begin(
         package: &package.declarations,
         aggregate: false,
         line: 1,
+        collation: Collation::from_name(&def.charset.2),
     };
     let body = match &package.begin {
         Some(b) => ast::Body::Block(b.clone()),

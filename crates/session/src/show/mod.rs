@@ -91,7 +91,7 @@ impl ClientSession {
             Show::ProcessList { full } => Ok(self.show_processlist(*full)),
             Show::Engines => Ok(server::engines()),
             Show::Engine { engine, status } => self.show_engine(engine.as_deref(), *status),
-            Show::Collation(f) => server::collations(f),
+            Show::Collation(f) => server::collations(f, server::has_collation_ids(&self.env)),
             Show::CharacterSet(f) => server::character_sets(f),
             Show::MasterStatus(mysql) => self.show_master_status(*mysql),
             Show::BinaryLogs => self.show_binary_logs(),

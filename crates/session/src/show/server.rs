@@ -328,9 +328,16 @@ pub(crate) fn engines() -> Grid {
     g
 }
 
+/// NO_NULL_COLLATION_IDS of `old_mode`.
+pub(crate) fn has_collation_ids(env: &narwal_sql::StatementEnv) -> bool {
+    let scope = narwal_sql::VariableScope::Session;
+    let modes = env.variables.system(scope, "old_mode");
+    matches!(modes, Ok(Value::Str(s)) if s.contains("NO_NULL_COLLATION_IDS"))
+}
+
 /// SHOW COLLATION: those that columns can have.
-pub(crate) fn collations(filter: &Filter) -> SqlResult<Grid> {
-    let mut g = all_collations();
+pub(crate) fn collations(filter: &Filter, with_ids: bool) -> SqlResult<Grid> {
+    let mut g = all_collations(with_ids);
     filter.apply(&mut g)?;
     Ok(g)
 }
@@ -338,8 +345,9 @@ pub(crate) fn collations(filter: &Filter) -> SqlResult<Grid> {
 /// How much longer than strings MariaDB's sort keys are where characters expand.
 const SORTLEN: i64 = 8;
 
-/// All collations.
-pub(crate) fn all_collations() -> Grid {
+/// All collations. One that several character sets have is shown once, without an id, or for each of them (`with_ids`:
+/// NO_NULL_COLLATION_IDS of `old_mode`).
+pub(crate) fn all_collations(with_ids: bool) -> Grid {
     let mut g = Grid::new();
     g.text("Collation", 64)
         .text_null("Charset", 32)
@@ -350,6 +358,17 @@ pub(crate) fn all_collations() -> Grid {
     for c in Collation::all() {
         // What MySQL has a name for is no kin of others there.
         let shared = c.shared_name().filter(|n| c.name().ends_with(n));
+        if let Some(name) = shared.filter(|_| with_ids) {
+            g.row(vec![
+                Value::str(name),
+                Value::str(c.charset().name()),
+                Value::Int(i64::from(c.id())),
+                Value::str(""),
+                Value::str("Yes"),
+                Value::Int(SORTLEN),
+            ]);
+            continue;
+        }
         if let Some(name) = shared {
             // Once for all character sets.
             if c.charset() == Charset::Utf8mb4 {

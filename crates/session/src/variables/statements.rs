@@ -278,15 +278,21 @@ pub(super) static ROWS: &[VariableDef] = &[
         ]),
         "UTF8_IS_UTF8MB3",
         Live,
-        "MariaDB's older behaviours; ZERO_DATE_TIME_CAST has an effect.",
+        "MariaDB's older behaviours; ZERO_DATE_TIME_CAST and NO_NULL_COLLATION_IDS have an effect.",
     )
     .session(|s, v| s.zero_dates = v.show().contains("ZERO_DATE_TIME_CAST"))
     .idle_if(|v| {
-        let works = ["ZERO_DATE_TIME_CAST", "UTF8_IS_UTF8MB3"];
+        let works = [
+            "ZERO_DATE_TIME_CAST",
+            "UTF8_IS_UTF8MB3",
+            "NO_NULL_COLLATION_IDS",
+        ];
         let shown = v.show();
         !shown.contains(works[1]) || shown.split(',').any(|flag| !works.contains(&flag))
     })
-    .inert("of old_mode, ZERO_DATE_TIME_CAST alone has an effect in Narwal; utf8 is utf8mb3"),
+    .inert(
+        "of old_mode, ZERO_DATE_TIME_CAST and NO_NULL_COLLATION_IDS alone have an effect in Narwal; utf8 is utf8mb3",
+    ),
     row(
         "profiling",
         Both,

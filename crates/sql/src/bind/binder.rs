@@ -1524,6 +1524,11 @@ impl Binder<'_> {
             // Bytes need not be text on the way.
             Some("binary" | "byte") => self.cast(e, &CastType::Binary(*length)),
             Some(name) => {
+                // Bytes are text of that set, before the length is looked at.
+                let e = match e.ty.is_string() && e.ty.ty.collation == Collation::Binary {
+                    true => self.convert_charset(e, name)?,
+                    false => e,
+                };
                 let e = self.cast(e, t)?;
                 self.convert_charset(e, name)
             }

@@ -62,6 +62,8 @@ impl Binder<'_> {
         ];
         let e = self.named_call(" column_get", args)?;
         match kind {
+            // Digits that are said round the value, and cut it to what they can show.
+            kinds::DOUBLE if matches!(ty, CastType::Double(Some(_))) => self.cast_to(e, ty),
             kinds::INT | kinds::UINT | kinds::DOUBLE => Ok(e),
             kinds::BINARY if matches!(ty, CastType::Binary(None)) => Ok(e),
             _ => self.cast_to(e, ty),

@@ -18,7 +18,8 @@ use crate::like;
 use crate::lower::mismatched_collation;
 use narwal_syntax::ast::{BinaryOp, Expr as Ast};
 use narwal_syntax::sql_mode::SqlMode;
-use narwal_types::{Charset, ColumnType, SqlError, SqlResult, TypeKind, Value};
+use narwal_types::errors;
+use narwal_types::{Charset, Collation, ColumnType, SqlError, SqlResult, TypeKind, Value};
 
 /// A date, with a time of day or without.
 fn is_date(e: &Expr) -> bool {
@@ -202,21 +203,32 @@ impl Binder<'_> {
     /// `e COLLATE name`
     pub(super) fn explicit_collation(&self, e: &Ast, name: &str) -> SqlResult<Expr> {
         let e = self.expr(e)?;
+        // NULL has no characters.
+        let is_null = e.ty.null || e.ty.coercibility == Coercibility::Ignorable;
+        // What a parameter is, its value says.
+        let is_parameter = matches!(e.kind, ExprKind::Param(_));
         let set = match e.ty.is_string() {
+            _ if is_parameter => Charset::Utf8mb4,
             true => e.ty.ty.collation.charset(),
             // Numbers and moments are written in the connection's characters.
             false => self.scope.env.collation.charset(),
         };
+        if is_null && !is_parameter && is_of_many_sets(name) {
+            return Err(errors::NOT_ALLOWED_IN_THIS_CONTEXT.with([&"NULL"]));
+        }
         let c = crate::lower::collation_of(name, set)?;
-        // NULL has no characters.
-        let is_null = e.ty.null || e.ty.coercibility == Coercibility::Ignorable;
-        // What a parameter is, its value says.
-        let is_null = is_null || matches!(e.kind, ExprKind::Param(_));
+        let is_null = is_null || is_parameter;
         if set != c.charset() && !is_null {
             return Err(mismatched_collation(c, set));
         }
         Ok(self.collate(e, c, Coercibility::Explicit))
     }
+}
+
+/// True for the name of a collation that is one of the character set that it is used with.
+fn is_of_many_sets(name: &str) -> bool {
+    let of = |set| Collation::of_charset(name, set).map(|c| c.charset());
+    of(Charset::Utf8mb4) == Some(Charset::Utf8mb4) && of(Charset::Utf8mb3) == Some(Charset::Utf8mb3)
 }
 
 /// What ESCAPE of LIKE gives: at most one character, `None` for NULL. Error 1210 for more, or for what is no constant.

@@ -16,8 +16,8 @@ use crate::ddl::index::{
 use crate::ddl::merge;
 use crate::ddl::pages;
 use crate::ddl::period;
-use crate::ddl::run::engine_name;
 use crate::ddl::run::{Run, db_of, may_be_called, unknown_database};
+use crate::ddl::run::{kept_engine, warn_of_engine};
 use crate::ddl::table_options::{self, Fit};
 use crate::ddl::timestamp;
 use crate::ddl::whole;
@@ -183,7 +183,7 @@ impl Run<'_> {
         let env = self.env;
         let name = &c.table.name;
         may_be_called(name)?;
-        let mut engine = engine_name(c.options.engine.as_deref(), name, env)?;
+        let mut engine = kept_engine(c.options.engine.as_deref(), env)?;
         let merge = merge::of_options(None, &engine, &c.options, env)?;
         let collation = c.options.collation.collation(default, default)?;
         let collation = collation.unwrap_or(default);
@@ -198,6 +198,8 @@ impl Run<'_> {
         }
         self.check_default_sequences(&c.elements.columns)?;
         let mut columns = self.named_columns(c, collation, db)?;
+        // Behind what is wrong with a column: a handler of errors looks at the first condition.
+        warn_of_engine(c.options.engine.as_deref(), name, env);
         let mut period = period::of_new_table(&c.elements.periods, c.temporary)?;
         if let Some(p) = &mut period {
             period::settle(p, columns.iter_mut())?;

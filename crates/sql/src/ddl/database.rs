@@ -96,6 +96,7 @@ impl Run<'_> {
             Some(n) => n,
             None => env.require_db()?,
         };
+        may_be_called(name)?;
         let old = self
             .catalog
             .database(name)
@@ -144,11 +145,17 @@ impl Run<'_> {
     }
 }
 
-pub(super) fn reserved_schema(name: &str, env: &StatementEnv) -> SqlResult<()> {
+/// Error 1102 for what can be no database's name.
+fn may_be_called(name: &str) -> SqlResult<()> {
     let of_old = name.starts_with(MYSQL50);
     if of_old || name.is_empty() || name.ends_with(' ') || name.chars().count() > 64 {
         return Err(errors::WRONG_DB_NAME.with([&name]));
     }
+    Ok(())
+}
+
+pub(super) fn reserved_schema(name: &str, env: &StatementEnv) -> SqlResult<()> {
+    may_be_called(name)?;
     if name.eq_ignore_ascii_case("information_schema")
         || name.eq_ignore_ascii_case("performance_schema")
     {

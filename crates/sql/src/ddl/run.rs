@@ -56,6 +56,13 @@ pub(crate) fn engine_name(
     table: &str,
     env: &StatementEnv,
 ) -> SqlResult<String> {
+    let kept = kept_engine(engine, env)?;
+    warn_of_engine(engine, table, env);
+    Ok(kept)
+}
+
+/// The same, before [`warn_of_engine`].
+pub(super) fn kept_engine(engine: Option<&str>, env: &StatementEnv) -> SqlResult<String> {
     let Some(name) = engine else {
         return Ok("InnoDB".to_string());
     };
@@ -72,11 +79,17 @@ pub(crate) fn engine_name(
         }
         env.warn(codes::UNKNOWN_STORAGE_ENGINE, text);
     }
-    env.warn(
-        codes::WARN_USING_OTHER_HANDLER,
-        format!("Using storage engine InnoDB for table '{table}'"),
-    );
     Ok("InnoDB".to_string())
+}
+
+/// Warning 1266 for an engine whose tables are made as our own.
+pub(super) fn warn_of_engine(engine: Option<&str>, table: &str, env: &StatementEnv) {
+    if engine.is_some_and(|name| engine_name::own(name).is_none() && !engine_name::is_merge(name)) {
+        env.warn(
+            codes::WARN_USING_OTHER_HANDLER,
+            format!("Using storage engine InnoDB for table '{table}'"),
+        );
+    }
 }
 
 impl Run<'_> {

@@ -348,7 +348,7 @@ fn text_of(r: ValueRef<'_>, set: Charset, env: &StatementEnv) -> String {
         Err(bad) => {
             let told = format!("Invalid {} character string: '{bad}'", set.name());
             env.warn(codes::INVALID_CHARACTER_STRING, told);
-            set.decode(b).into_owned()
+            set.decode(&set.aligned(b)).into_owned()
         }
     }
 }

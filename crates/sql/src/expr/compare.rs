@@ -88,6 +88,8 @@ fn compare_mixed(
         (ValueRef::UInt(x), ValueRef::Int(y)) => (x as i128).cmp(&(y as i128)),
         (ValueRef::UInt(x), ValueRef::UInt(y)) => x.cmp(&y),
         (ValueRef::Double(x), ValueRef::Double(y)) => as_f64(x, y),
+        (ValueRef::Str(x), ValueRef::Bytes(y)) => beside_bytes(x, y, collation),
+        (ValueRef::Bytes(x), ValueRef::Str(y)) => beside_bytes(y, x, collation).reverse(),
         (ValueRef::Str(x) | ValueRef::Bytes(x), ValueRef::Str(y) | ValueRef::Bytes(y)) => {
             // A byte string without a collation of its own is compared as the text beside it.
             collation.compare(x, y)
@@ -131,6 +133,26 @@ fn compare_mixed(
             let mut w = Warn(env);
             as_f64(to_f64(a, &mut w), to_f64(b, &mut w))
         }
+    }
+}
+
+/// A text beside bytes that are taken as text: a byte that belongs to no character comes behind all characters.
+fn beside_bytes(text: &[u8], bytes: &[u8], collation: Collation) -> Ordering {
+    let good = match std::str::from_utf8(bytes) {
+        Err(e) if collation != Collation::Binary => &bytes[..e.valid_up_to()],
+        _ => return collation.compare(text, bytes),
+    };
+    if collation.compare(text, good) != Ordering::Greater {
+        return Ordering::Less;
+    }
+    // Behind the bytes only if it is not what stands in front of that byte, and more.
+    let starts: Vec<usize> = (0..text.len())
+        .filter(|i| text[*i] & 0xc0 != 0x80)
+        .collect();
+    let at = starts.partition_point(|i| collation.compare(&text[..*i], good) == Ordering::Less);
+    match starts.get(at).map(|i| collation.compare(&text[..*i], good)) {
+        Some(Ordering::Equal) => Ordering::Less,
+        _ => Ordering::Greater,
     }
 }
 

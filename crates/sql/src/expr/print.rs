@@ -543,6 +543,15 @@ impl Printer<'_> {
     }
 
     fn call(&self, name: &str, args: &[&Ast]) -> Printed {
+        // A dynamic column is gone when it becomes NULL.
+        if let ("column_delete", [columns, names @ ..]) = (name, args) {
+            let mut s = format!("column_add({}", self.text(columns));
+            for name in names {
+                let _ = write!(s, ",{},NULL AS int", self.text(name));
+            }
+            s.push(')');
+            return Printed::whole(s);
+        }
         Printed::whole(format!("{name}({})", self.list(args.iter().copied())))
     }
 

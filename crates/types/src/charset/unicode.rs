@@ -43,7 +43,7 @@ pub(super) fn first_ucs2(s: &[u8]) -> (Option<char>, usize) {
 
 pub(super) fn first_utf16(s: &[u8], unit: fn([u8; 2]) -> u16) -> (Option<char>, usize) {
     let [a, b, ref rest @ ..] = *s else {
-        return (None, s.len());
+        return (None, 1);
     };
     let first = unit([a, b]);
     match char::from_u32(u32::from(first)) {
@@ -51,9 +51,9 @@ pub(super) fn first_utf16(s: &[u8], unit: fn([u8; 2]) -> u16) -> (Option<char>, 
         None => match *rest {
             [c, d, ..] => match char::decode_utf16([first, unit([c, d])]).next() {
                 Some(Ok(c)) => (Some(c), 4),
-                _ => (None, 2),
+                _ => (None, 1),
             },
-            _ => (None, s.len()),
+            _ => (None, 1),
         },
     }
 }
@@ -61,8 +61,11 @@ pub(super) fn first_utf16(s: &[u8], unit: fn([u8; 2]) -> u16) -> (Option<char>, 
 pub(super) fn first_utf32(s: &[u8]) -> (Option<char>, usize) {
     match *s {
         [0, 0, c @ 0xd8..=0xdf, d, ..] => (Some(private(u16::from_be_bytes([c, d]))), 4),
-        [a, b, c, d, ..] => (char::from_u32(u32::from_be_bytes([a, b, c, d])), 4),
-        _ => (None, s.len()),
+        [a, b, c, d, ..] => match char::from_u32(u32::from_be_bytes([a, b, c, d])) {
+            Some(c) => (Some(c), 4),
+            None => (None, 1),
+        },
+        _ => (None, 1),
     }
 }
 

@@ -5,6 +5,7 @@ use super::latin1::{GENERAL_CI, GENERAL_CS, GERMAN1, IDENTITY, SWEDISH};
 use super::mysql_names::{self, MysqlName};
 use super::uca::{Uca, with_shared};
 use crate::charset::{Charset, CodeWeights, code_weights};
+use crate::{SqlResult, errors};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::sync::OnceLock;
 
@@ -361,6 +362,17 @@ impl Collation {
             Some(c) => Some(c),
             None => Self::of_mysql_name(given),
         }
+    }
+
+    /// The same, or why there is none: error 1253 for one of a family that other character sets have, 1273 for a name that nobody has.
+    pub fn find(given: &str, charset: Charset) -> SqlResult<Self> {
+        if let Some(c) = Self::of_charset(given, charset) {
+            return Ok(c);
+        }
+        Err(match Self::from_name(given) {
+            Some(_) => errors::COLLATION_CHARSET_MISMATCH.with([&given, &charset.name()]),
+            None => errors::UNKNOWN_COLLATION.with([&given]),
+        })
     }
 
     /// A collation by the name that it has under MariaDB's face.

@@ -573,7 +573,10 @@ fn change_case<'a>(c: &Call<'a, '_>, upper: bool) -> SqlResult<Val<'a>> {
     let mut work = Work::default();
     let mut out = String::with_capacity(t.len());
     for ch in t.chars().take_while(|_| !work.stops(1)) {
-        out.push(match collation.in_case(ch, upper) {
+        // A second code of a character has that character's cases.
+        let plain = set.unveiled_char(ch);
+        out.push(match collation.in_case(plain, upper) {
+            same if same == plain => ch,
             // Latin1 has it, but not in its case tables.
             '\u{178}' if set == Charset::Latin1 => ch,
             other if set.has(other) => other,

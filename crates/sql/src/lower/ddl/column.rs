@@ -88,6 +88,12 @@ pub(super) fn column(c: Column, sql_mode: SqlMode, t: &mut TableElements) -> Sql
     }
     spec.collation = CharsetWords::of_column(words, spec.collation)?;
     fit_on_update(&mut spec.def)?;
+    // A compressed column of texts that can't be NULL has the empty one for a default.
+    let def = &mut spec.def;
+    let none = def.default == DefaultDef::None && spec.default.is_none() && !generated;
+    if def.compressed && !def.nullable && none {
+        def.default = DefaultDef::Text(String::new());
+    }
     // A key of the table makes nothing of DEFAULT NULL, one that the column names is refused.
     if keys.primary && spec.def.default == DefaultDef::Null && !spec.def.auto_increment {
         return Err(errors::INVALID_DEFAULT.with([&c.name]));

@@ -1,6 +1,7 @@
 //! ALTER TABLE.
 
 use super::ddl;
+use super::option::fits_set;
 use crate::ast::ddl::{
     AlterAction, AlterPartitioning, AlterTable, ChangeOptions, CharsetOption, ColumnPlace, Ddl,
     DropKind, TableElement,
@@ -344,14 +345,13 @@ impl Parser<'_> {
         }
         let charset = match self.eat(Kw::DEFAULT) {
             true => None,
-            false => Some(self.charset_name()?),
+            false => Some(self.known_charset()?),
         };
-        let mut options = vec![CharsetOption::Charset(charset)];
+        let mut options = vec![CharsetOption::Charset(charset.clone())];
         if self.eat(Kw::COLLATE) {
-            options.push(CharsetOption::Collate(match self.eat(Kw::DEFAULT) {
-                true => None,
-                false => Some(self.collation_name()?),
-            }));
+            let collation = self.collation_or_default()?;
+            fits_set(charset.as_deref(), collation.as_deref())?;
+            options.push(CharsetOption::Collate(collation));
         }
         Ok(AlterAction::ConvertTo(options))
     }

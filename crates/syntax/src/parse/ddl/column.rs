@@ -1,5 +1,6 @@
 //! Columns: attributes and defaults.
 
+use super::option::fits_set;
 use crate::ast::ddl::{Column, ColumnAttribute, ColumnDefault, Generated, TypeAttribute, TypeName};
 use crate::ast::{Expr, Expression, Literal, TableName, UnaryOp};
 use crate::keyword::Kw;
@@ -7,9 +8,9 @@ use crate::parser::Parser;
 use crate::token::Tok;
 use narwal_types::{SqlResult, errors};
 
-/// True if the column's type may be compressed and its method was not said yet.
+/// True if the column's type may be compressed.
 fn may_compress(c: &Column) -> bool {
-    let types = matches!(
+    matches!(
         c.ty.name,
         TypeName::VarChar
             | TypeName::NationalVarChar
@@ -25,7 +26,11 @@ fn may_compress(c: &Column) -> bool {
             | TypeName::LongText
             | TypeName::LongVarChar
             | TypeName::Json
-    );
+    )
+}
+
+/// True if COMPRESSED was said of the column.
+fn is_compressed(c: &Column) -> bool {
     let of_type =
         c.ty.attributes
             .iter()
@@ -34,7 +39,7 @@ fn may_compress(c: &Column) -> bool {
         .attributes
         .iter()
         .any(|a| matches!(a, ColumnAttribute::Compressed(_)));
-    types && c.generated.is_none() && !of_type && !said
+    of_type || said
 }
 
 /// True for a type of characters, behind which COLLATE belongs to the type.
@@ -102,10 +107,16 @@ impl Parser<'_> {
         if is_string(c.ty.name) && self.eat(Kw::COLLATE) {
             // Behind BINARY it is an attribute like others, which can't say DEFAULT.
             let binary = c.ty.attributes.contains(&TypeAttribute::Binary);
-            c.attributes.push(ColumnAttribute::Collate(match binary {
+            let collation = match binary {
                 true => Some(self.collation_name()?),
                 false => self.collation_or_default()?,
-            }));
+            };
+            let set = c.ty.attributes.iter().find_map(|a| match a {
+                TypeAttribute::Charset(name) if !binary => Some(name.as_str()),
+                _ => None,
+            });
+            fits_set(set, collation.as_deref())?;
+            c.attributes.push(ColumnAttribute::Collate(collation));
         }
         if !serial {
             c.generated = self.generated()?;
@@ -117,7 +128,13 @@ impl Parser<'_> {
             Some(Generated::Row(_)) => Self::row_attribute,
         };
         loop {
-            if self.at(Kw::COMPRESSED) && may_compress(&c) {
+            if self.at(Kw::COMPRESSED) && c.generated.is_none() && !is_compressed(&c) {
+                match may_compress(&c) {
+                    true => {}
+                    // Nothing but a type that may be has the word right behind it.
+                    false if c.attributes.is_empty() || serial => break,
+                    false => return Err(errors::WRONG_FIELD_SPEC.with([&c.name])),
+                }
                 c.attributes
                     .push(ColumnAttribute::Compressed(self.compressed()?));
             } else if let Some(a) = may(self)? {

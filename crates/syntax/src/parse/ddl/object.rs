@@ -50,7 +50,7 @@ impl Parser<'_> {
         self.bump();
         let mut name = None;
         if self.at_ident() && !self.at_database_option() {
-            name = Some(self.ident()?);
+            name = Some(self.passing_ident()?);
             if self.eat(Kw::UPGRADE) {
                 self.expect(Kw::DATA)?;
                 self.expect(Kw::DIRECTORY)?;

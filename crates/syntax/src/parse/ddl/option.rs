@@ -5,7 +5,7 @@ use crate::ast::ddl::{CharsetOption, OptionValue, TableOption};
 use crate::keyword::Kw;
 use crate::parser::Parser;
 use crate::token::Tok;
-use narwal_types::SqlResult;
+use narwal_types::{Charset, Collation, SqlResult, errors};
 
 /// What the value of an option may be.
 #[derive(Clone, Copy)]
@@ -54,6 +54,19 @@ const OPTIONS: &[(Kw, Value)] = &[
     (Kw::KEY_BLOCK_SIZE, Value::Number),
     (Kw::TRANSACTIONAL, Value::NumberOrDefault),
 ];
+
+/// Error 1253 for a collation of another character set than the one in front of it. That is known before what follows is read, and
+/// comes before errors of syntax there.
+pub(super) fn fits_set(set: Option<&str>, collation: Option<&str>) -> SqlResult<()> {
+    let (Some(set), Some(collation)) = (set.and_then(Charset::from_name), collation) else {
+        return Ok(());
+    };
+    let c = Collation::find(collation, set)?;
+    if c.charset() == set {
+        return Ok(());
+    }
+    Err(errors::COLLATION_CHARSET_MISMATCH.with([&c.name(), &set.name()]))
+}
 
 impl Parser<'_> {
     /// Table options, with commas between where there are any.
@@ -227,7 +240,7 @@ impl Parser<'_> {
         self.equals();
         let name = match self.eat(Kw::DEFAULT) {
             true => None,
-            false if charset => Some(self.charset_name()?),
+            false if charset => Some(self.known_charset()?),
             false => Some(self.collation_name()?),
         };
         Ok(Some(match charset {
@@ -251,8 +264,21 @@ impl Parser<'_> {
         }
     }
 
-    /// A collation's name.
+    /// A collation's name; error 1273 for one that nobody knows comes before those of what follows.
     pub(in crate::parse) fn collation_name(&mut self) -> SqlResult<String> {
-        self.charset_name()
+        let name = self.charset_name()?;
+        match Collation::of_charset(&name, Charset::Utf8mb4) {
+            Some(_) => Ok(name),
+            None => Err(errors::UNKNOWN_COLLATION.with([&name])),
+        }
+    }
+
+    /// A character set's name, or error 1115.
+    pub(in crate::parse) fn known_charset(&mut self) -> SqlResult<String> {
+        let name = self.charset_name()?;
+        match Charset::from_name(&name) {
+            Some(_) => Ok(name),
+            None => Err(errors::UNKNOWN_CHARACTER_SET.with([&name])),
+        }
     }
 }

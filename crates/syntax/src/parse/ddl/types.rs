@@ -419,7 +419,7 @@ impl Parser<'_> {
             ty.attributes.push(TypeAttribute::Unicode);
         } else if self.eat_charset_words() {
             ty.attributes
-                .push(TypeAttribute::Charset(self.charset_name()?));
+                .push(TypeAttribute::Charset(self.known_charset()?));
         } else {
             return Ok(());
         }

@@ -88,6 +88,9 @@ pub(super) static FUNCTIONS: &[&Function] = &[
     &get::GET,
 ];
 
+/// Bytes of a column's name.
+const LONGEST_NAME: usize = 16_383;
+
 /// COLUMN_CREATE: names, values, and of what kind each value is to be.
 pub(crate) static CREATE: Function = Function::new(
     " column_create",
@@ -146,7 +149,7 @@ fn put<'a>(c: &Call<'a, '_>, first: usize) -> SqlResult<Val<'a>> {
         if c.v(i).is_null() {
             return Ok(Val::NULL);
         }
-        let name = name(c, i).ok_or_else(|| errors::DYN_COL_DATA.plain())?;
+        let name = kept_name(c, i)?;
         let data = data_of(c, i + 1)?;
         named |= !matches!(name, Name::Number(_)) || matches!(data, Some(Data::Columns(_)));
         added.push((name, data));
@@ -176,16 +179,25 @@ fn put<'a>(c: &Call<'a, '_>, first: usize) -> SqlResult<Val<'a>> {
     written(c, packed)
 }
 
+/// A name that a column can have, or error 1921.
+fn kept_name(c: &Call<'_, '_>, i: usize) -> SqlResult<Name> {
+    match name(c, i) {
+        Some(Name::Text(t)) if t.len() > LONGEST_NAME => Err(errors::DYN_COL_DATA.plain()),
+        Some(name) => Ok(name),
+        None => Err(errors::DYN_COL_DATA.plain()),
+    }
+}
+
 fn delete<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     let before = c.bytes(0);
+    let mut names = Vec::new();
+    for i in 1..c.args.len() {
+        names.push(kept_name(c, i)?);
+    }
     if before.is_empty() {
         return c.string(Vec::new());
     }
     let mut packed = columns_of(&before)?;
-    let mut names = Vec::new();
-    for i in 1..c.args.len() {
-        names.push(name(c, i).ok_or_else(|| errors::DYN_COL_DATA.plain())?);
-    }
     if names.iter().any(|n| matches!(n, Name::Text(_))) {
         packed.name_columns();
     }
