@@ -128,11 +128,16 @@ impl<'a> Call<'a, '_> {
         }
     }
 
-    /// An argument in a numeric place: a literal `0x41` is a number there.
+    /// An argument in a numeric place: a literal `0x41` is a number there, and so is BIT, though functions of texts have its
+    /// bytes.
     pub(crate) fn number(&self, i: usize) -> ValueRef<'_> {
-        let is_literal = |e: &Expr| e.ty.bits && matches!(e.kind, ExprKind::Literal(_));
+        let is_number = |e: &Expr| match &e.kind {
+            ExprKind::Literal(_) => e.ty.bits,
+            ExprKind::Cast(of) => matches!(of.ty.ty.kind, TypeKind::Bit(_)),
+            _ => false,
+        };
         match self.v(i) {
-            ValueRef::Bytes(b) if self.exprs().get(i).is_some_and(is_literal) => {
+            ValueRef::Bytes(b) if self.exprs().get(i).is_some_and(is_number) => {
                 ValueRef::UInt(b.iter().fold(0, |n, byte| n << 8 | u64::from(*byte)))
             }
             v => v,

@@ -235,6 +235,7 @@ fn interval<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
 }
 
 fn extreme_type(t: &Typing<'_>) -> SqlResult<ExprType> {
+    fixed::shared(t.types(), t.name)?;
     let temporal = |t: &&ExprType| t.ty.is_temporal();
     let has_number = t.types().any(|t| t.ty.is_numeric());
     // Beside a temporal value everything is temporal.

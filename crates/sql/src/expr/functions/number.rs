@@ -61,9 +61,11 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         .computes()
         .no_fixed(),
     &Function::new("acos", "x", "Arc cosine.", double, |c| c.double(c.f64(0).acos()))
+        .takes_numbers()
         .computes()
         .no_fixed(),
     &Function::new("asin", "x", "Arc sine.", double, |c| c.double(c.f64(0).asin()))
+        .takes_numbers()
         .computes()
         .no_fixed(),
     &Function::new(
@@ -77,6 +79,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         },
     )
     .or(&["atan2"])
+    .takes_numbers()
     .computes()
     .no_fixed(),
     &Function::new("bit_count", "n", "How many bits are 1.", int, |c| {
@@ -86,27 +89,32 @@ pub(super) static FUNCTIONS: &[&Function] = &[
     .no_fixed(),
     &CEILING,
     &Function::new("cos", "x", "Cosine.", double, |c| c.double(c.f64(0).cos()))
+        .takes_numbers()
         .computes()
         .no_fixed(),
     &Function::new("cot", "x", "Cotangent.", double, |c| {
         c.double(1.0 / c.f64(0).tan())
     })
+    .takes_numbers()
     .computes()
     .no_fixed(),
     &Function::new("degrees", "x", "An angle in degrees.", double, |c| {
         c.double(c.f64(0).to_degrees())
     })
+    .takes_numbers()
     .computes()
     .no_fixed(),
     &Function::new("exp", "x", "e to the power of x.", double, |c| {
         c.double(c.f64(0).exp())
     })
+    .takes_numbers()
     .computes()
     .no_fixed(),
     &FLOOR,
     &Function::new("ln", "x", "Natural logarithm.", double, |c| {
         logarithm(c, f64::ln)
     })
+    .takes_numbers()
     .computes()
     .no_fixed(),
     &Function::new(
@@ -119,16 +127,19 @@ pub(super) static FUNCTIONS: &[&Function] = &[
             _ => logarithm_of_base(c),
         },
     )
+    .takes_numbers()
     .computes()
     .no_fixed(),
     &Function::new("log10", "x", "Logarithm of base 10.", double, |c| {
         logarithm(c, f64::log10)
     })
+    .takes_numbers()
     .computes()
     .no_fixed(),
     &Function::new("log2", "x", "Logarithm of base 2.", double, |c| {
         logarithm(c, f64::log2)
     })
+    .takes_numbers()
     .computes()
     .no_fixed(),
     &Function::new(
@@ -151,11 +162,13 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         c.double(if r.is_nan() { f64::INFINITY } else { r })
     })
     .or(&["power"])
+    .takes_numbers()
     .computes()
     .no_fixed(),
     &Function::new("radians", "x", "An angle in radians.", |t| Ok(ExprType::double(t.nullable())), |c| {
         c.double(c.f64(0).to_radians())
     })
+    .takes_numbers()
     .computes()
     .no_fixed(),
     &Function::new(
@@ -185,12 +198,15 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         .computes()
         .no_fixed(),
     &Function::new("sin", "x", "Sine.", double, |c| c.double(c.f64(0).sin()))
+        .takes_numbers()
         .computes()
         .no_fixed(),
     &Function::new("sqrt", "x", "Square root.", double, |c| c.double(c.f64(0).sqrt()))
+        .takes_numbers()
         .computes()
         .no_fixed(),
     &Function::new("tan", "x", "Tangent.", double, |c| c.double(c.f64(0).tan()))
+        .takes_numbers()
         .computes()
         .no_fixed(),
     &Function::new(
