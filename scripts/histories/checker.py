@@ -99,7 +99,7 @@ class Checker:
             wanted = w.op.n if w.op.kind == WRITE_WHERE else min(1, w.op.n)
             if places[token]:
                 there.add(w.txn.id)
-            if places[token] < wanted and not vanished:
+            if places[token] < wanted and not vanished and not self.taken_back(w):
                 missing.setdefault(w.txn.id, []).append(w)
         for txn, writes in missing.items():
             t = objects.txns[txn]
@@ -108,6 +108,12 @@ class Checker:
                 self.report("lost-write", f"T{txn} was acknowledged, and {text}", [t])
             elif txn in there:
                 self.report("half-transaction", f"a part of T{txn} is there, but {text}", [t])
+
+    @staticmethod
+    def taken_back(w: Write) -> bool:
+        """Its own transaction deleted the row afterwards: nothing of it has to be there."""
+        deletes = (op for op in w.txn.ops[w.at + 1 :] if op.kind == DELETE and op.done)
+        return any(w.op.token in (row.tokens or []) for op in deletes for row in op.rows or [])
 
     # -- reads that no order explains ------------------------------------------------------------------------------------------
     def bad_reads(self) -> None:

@@ -112,9 +112,7 @@ impl ClientSession {
             return Err(SqlError::unknown("the statement is gone"));
         };
         let (text, stmt, params) = (text.clone(), stmt.clone(), plan.params().max(1));
-        let now = self.instance.processes.now();
-        self.process.begin(Command::Execute, text.as_bytes(), now);
-        self.forget_old_kill();
+        self.begin_command(Command::Execute, text.as_bytes());
         self.process.counters.add(status::STMT_EXECUTE, 1);
         let mut gather = Gather {
             out,

@@ -35,8 +35,7 @@ fn nothing(c: char) -> bool {
 impl ClientSession {
     /// Runs a query of one or more statements. Each result goes to `out`; an error ends the query.
     pub fn query(&mut self, sql: &[u8], out: &mut dyn ResultSink) -> SqlResult<()> {
-        let now = self.instance.processes.now();
-        self.process.begin(Command::Query, sql, now);
+        self.begin_command(Command::Query, sql);
         let r = self.query_text(sql, out);
         self.command_ends();
         r
@@ -58,6 +57,10 @@ impl ClientSession {
         }
         let last = parts.len() - 1;
         for (i, part) in parts.into_iter().enumerate() {
+            if i > 0 && self.process.timed_out.load(Ordering::Relaxed) {
+                // The time of the statement before has ended behind it.
+                self.forget_old_kill();
+            }
             self.run_audited(trim(part), out, i < last)?;
         }
         Ok(())
@@ -74,8 +77,7 @@ impl ClientSession {
 
     /// Changes the default database (COM_INIT_DB).
     pub fn init_db(&mut self, db: &str) -> SqlResult<()> {
-        let now = self.instance.processes.now();
-        self.process.begin(Command::InitDb, db.as_bytes(), now);
+        self.begin_command(Command::InitDb, db.as_bytes());
         self.begin_statement(status::ADMIN_COMMANDS, false);
         let r = self.rights.refuse_expired().and_then(|()| self.use_db(db));
         self.command_ends();
@@ -88,8 +90,7 @@ impl ClientSession {
     /// COM_RESET_CONNECTION: rolls back, forgets variables and prepared statements; keeps user and default database.
     pub fn reset(&mut self) -> SqlResult<()> {
         self.process.counters.add(status::ADMIN_COMMANDS, 1);
-        let now = self.instance.processes.now();
-        self.process.begin(Command::ResetConnection, b"", now);
+        self.begin_command(Command::ResetConnection, b"");
         self.forget();
         self.set_names(charset::from_handshake(self.client.collation));
         self.track.start(self.client.session_track);
@@ -101,8 +102,7 @@ impl ClientSession {
     /// COM_CHANGE_USER: as a reset, then goes on as another, already authenticated user.
     pub fn change_user(&mut self, client: ConnectOptions) -> SqlResult<()> {
         self.process.counters.add(status::ADMIN_COMMANDS, 1);
-        let now = self.instance.processes.now();
-        self.process.begin(Command::ChangeUser, b"", now);
+        self.begin_command(Command::ChangeUser, b"");
         let asked = client.clone();
         let r = self.become_user(client);
         let failed = r.as_ref().err();

@@ -42,8 +42,7 @@ impl ClientSession {
     /// COM_REGISTER_SLAVE; the caller sends OK.
     pub fn register_replica(&mut self, packet: &[u8]) -> SqlResult<()> {
         self.process.counters.add(status::ADMIN_COMMANDS, 1);
-        let now = self.instance.processes.now();
-        self.process.begin(Command::RegisterReplica, b"", now);
+        self.begin_command(Command::RegisterReplica, b"");
         let done = self
             .rights
             .refuse_expired()
@@ -91,8 +90,7 @@ impl ClientSession {
 
     fn begin_dump(&mut self) {
         self.process.counters.add(status::ADMIN_COMMANDS, 1);
-        let now = self.instance.processes.now();
-        self.process.begin(Command::BinlogDump, b"", now);
+        self.begin_command(Command::BinlogDump, b"");
         self.process.interrupt.store(false, Ordering::SeqCst);
     }
 

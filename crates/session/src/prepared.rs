@@ -35,8 +35,7 @@ pub struct PreparedInfo {
 impl ClientSession {
     /// Parses and plans a statement.
     pub fn prepare(&mut self, sql: &[u8]) -> SqlResult<PreparedInfo> {
-        let now = self.instance.processes.now();
-        self.process.begin(Command::Prepare, sql, now);
+        self.begin_command(Command::Prepare, sql);
         self.begin_statement(status::STMT_PREPARE, false);
         let r = self
             .client_text(sql)
@@ -273,9 +272,7 @@ impl ClientSession {
         };
         slot.retype(params, wire_types);
         let text = slot.text.clone();
-        let now = self.instance.processes.now();
-        self.process.begin(Command::Execute, text.as_bytes(), now);
-        self.forget_old_kill();
+        self.begin_command(Command::Execute, text.as_bytes());
         self.process.counters.add(status::STMT_EXECUTE, 1);
         self.by_protocol = true;
         let run = Execution {

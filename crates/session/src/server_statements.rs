@@ -72,6 +72,7 @@ impl ClientSession {
                 }
                 Flush::TablesReadLock(tables) => {
                     self.refuse_under_locks()?;
+                    self.refuse_temporary(tables)?;
                     self.rewind_handlers(tables);
                     let locks: Vec<TableLock> = tables
                         .iter()

@@ -6,7 +6,7 @@ pub(crate) use crate::clock::unix_micros;
 use crate::information_schema::{self, InformationSchema};
 use crate::lower::{self, Work};
 use crate::open_transaction::Open;
-use crate::process::Stage;
+use crate::process::{Command, Stage};
 use crate::session::{ClientSession, is_virtual};
 use crate::status;
 use narwal_engine::Isolation;
@@ -63,7 +63,6 @@ impl ClientSession {
             // Appliers have threads for many sessions' rows, and no commands that begin and end.
             narwal_memory::keep(0);
         }
-        self.forget_old_kill();
         if self.settings.statement_time_micros > 0 && self.in_program == 0 {
             self.process.deadline.store(
                 self.instance.processes.now() + self.settings.statement_time_micros,
@@ -91,8 +90,16 @@ impl ClientSession {
         }
     }
 
+    /// A command begins, and others see its text.
+    pub(crate) fn begin_command(&self, command: Command, text: &[u8]) {
+        // Before the text is seen: a KILL of who has seen it is for this command.
+        self.forget_old_kill();
+        let now = self.instance.processes.now();
+        self.process.begin(command, text, now);
+    }
+
     /// A KILL QUERY that came when nothing ran is void, and so is the end of an earlier statement's time. A KILL CONNECTION is
-    /// not, nor what stops an applier. Called before anything of a statement is looked at: binding an expression asks, too.
+    /// not, nor what stops an applier.
     pub(crate) fn forget_old_kill(&self) {
         if !self.internal
             && self.in_program == 0
@@ -310,7 +317,6 @@ impl ClientSession {
         out: &mut dyn ResultSink,
         more: bool,
     ) -> SqlResult<()> {
-        self.forget_old_kill();
         if let Err(e) = self.rights.count_query() {
             return self.refuse(e);
         }

@@ -80,6 +80,20 @@ impl ClientSession {
         }
     }
 
+    /// 1146: FLUSH TABLES ... WITH READ LOCK is about tables that others see, too.
+    pub(crate) fn refuse_temporary(&self, tables: &[TableRef]) -> SqlResult<()> {
+        let catalog = self.instance.database().catalog();
+        for t in tables {
+            let db = t.db.as_deref().or(self.env.db.as_deref()).unwrap_or("");
+            if self.env.temporary_table(db, &t.name).is_some()
+                && catalog.table(db, &t.name).is_none()
+            {
+                return Err(errors::NO_SUCH_TABLE.with([&db, &t.name]));
+            }
+        }
+        Ok(())
+    }
+
     /// UNLOCK TABLES.
     pub(crate) fn unlock_tables(&mut self) -> SqlResult<()> {
         if self.locks.tables.is_some() {
@@ -516,8 +530,13 @@ impl ClientSession {
     fn wait_for_writable(&self, needs: &[Needs]) -> SqlResult<()> {
         let written =
             |p: Privilege| matches!(p, Privilege::Insert | Privilege::Update | Privilege::Delete);
+        // CREATE TABLE ... SELECT writes to a table that is not there yet.
+        let made = |n: &Needs| {
+            let same = |m: &&Needs| m.privilege == Privilege::Create && m.table == n.table;
+            needs.iter().find(same).is_some_and(|m| m.db == n.db)
+        };
         let catalog = self.instance.database().catalog();
-        for n in needs.iter().filter(|n| written(n.privilege)) {
+        for n in needs.iter().filter(|n| written(n.privilege) && !made(n)) {
             if let Some(t) = catalog.table(&n.db, &n.table) {
                 self.process.stage(Stage::WaitingForTableLock);
                 let all = &self.instance.locked_tables;

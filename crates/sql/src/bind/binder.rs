@@ -1153,10 +1153,13 @@ impl Binder<'_> {
     /// A year that becomes a date is one without month and day.
     fn year_as_date(&self, e: Expr, to: &ExprType) -> SqlResult<Expr> {
         let date = matches!(to.ty.kind, TypeKind::Date | TypeKind::DateTime(_));
-        match e.ty.ty.kind == TypeKind::Year && date {
-            true => self.arith(ArithOp::Mul, e, Expr::literal(Value::Int(10_000))),
-            false => Ok(e),
+        if e.ty.ty.kind != TypeKind::Year || !date {
+            return Ok(e);
         }
+        // The whole year, of YEAR(2) too.
+        let ty = ExprType::bigint(true, e.ty.nullable).with_chars(4, false);
+        let year = make(ExprKind::Cast(boxed(e)), ty);
+        self.arith(ArithOp::Mul, year, Expr::literal(Value::Int(10_000)))
     }
 
     pub(super) fn arith(&self, op: ArithOp, l: Expr, r: Expr) -> SqlResult<Expr> {

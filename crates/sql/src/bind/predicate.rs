@@ -213,7 +213,9 @@ impl Binder<'_> {
             // Numbers and moments are written in the connection's characters.
             false => self.scope.env.collation.charset(),
         };
-        if is_null && !is_parameter && is_of_many_sets(name) {
+        // CONVERT(NULL USING set) has a character set.
+        let converted = matches!(e.kind, ExprKind::Cast(_) | ExprKind::Collate(_));
+        if is_null && !is_parameter && !converted && is_of_many_sets(name) {
             return Err(errors::NOT_ALLOWED_IN_THIS_CONTEXT.with([&"NULL"]));
         }
         let c = crate::lower::collation_of(name, set)?;

@@ -179,6 +179,15 @@ pub(crate) fn read(v: ValueRef<'_>, kind: FixedKind, env: &StatementEnv) -> Opti
     found
 }
 
+/// Never NULL as a value of this type: one that is, or a literal that is read as one.
+pub(crate) fn is_always(e: &Expr, kind: FixedKind) -> bool {
+    match &e.kind {
+        ExprKind::Literal(Value::Str(s)) => Fixed::parse(kind, s.as_bytes()).is_some(),
+        ExprKind::Literal(Value::Bytes(b)) => Fixed::from_bytes(kind, b).is_some(),
+        _ => e.ty.ty.fixed() == Some(kind) && !e.ty.nullable,
+    }
+}
+
 /// A literal beside a value of such a type: it is read once. What is no value of it is NULL, with a warning.
 pub(crate) fn literal_beside(e: Expr, kind: FixedKind, env: &StatementEnv) -> Expr {
     let v = match &e.kind {

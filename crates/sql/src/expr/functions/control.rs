@@ -168,7 +168,12 @@ pub(super) static FUNCTIONS: &[&Function] = &[
 
 fn coalesce_type(t: &Typing<'_>) -> SqlResult<ExprType> {
     let ty = types::unify(t.types(), t.name)?;
-    Ok(ty.with_nullable(t.args.iter().all(|a| a.ty.nullable)))
+    // A text may be no UUID.
+    let is_value = |a: &Expr| match ty.ty.fixed() {
+        Some(kind) => fixed::is_always(a, kind),
+        None => !a.ty.nullable,
+    };
+    Ok(ty.with_nullable(!t.args.iter().any(is_value)))
 }
 
 fn coalesce<'a>(o: &Operands<'a, '_>) -> SqlResult<Val<'a>> {

@@ -99,7 +99,14 @@ fn sum_type(t: &Typing<'_>) -> SqlResult<ExprType> {
             kind(TypeKind::DateTime(fraction))
         }
         TypeKind::Time(_) => kind(TypeKind::Time(fraction)),
-        _ => ExprType::text(26, true),
+        _ => ExprType::text(
+            if fraction > 0 {
+                20 + u64::from(fraction)
+            } else {
+                19
+            },
+            true,
+        ),
     })
 }
 

@@ -3,6 +3,7 @@
 use crate::expr::node::Typing;
 use crate::expr::node::{Coercibility, ExprKind, ExprType, NOT_FIXED};
 use crate::expr::types::{collation_of, illegal_mix_of};
+use narwal_types::convert::{NoWarnings, to_i64};
 use narwal_types::{Collation, SqlResult};
 use narwal_types::{ColumnType, TypeKind, Value};
 
@@ -41,11 +42,14 @@ impl Typing<'_> {
         }
     }
 
-    /// An argument that is written as a number.
+    /// An argument that is written out, where an integer is wanted.
     pub fn literal_int(&self, i: usize) -> Option<i64> {
         match self.args.get(i).map(|a| &a.kind) {
             Some(ExprKind::Literal(Value::Int(v))) => Some(*v),
             Some(ExprKind::Literal(Value::UInt(v))) => Some(i64::try_from(*v).unwrap_or(i64::MAX)),
+            Some(ExprKind::Literal(v @ (Value::Decimal(_) | Value::Double(_) | Value::Str(_)))) => {
+                Some(to_i64(v.as_ref(), &mut NoWarnings))
+            }
             // 0x41 and b'1' are numbers here.
             Some(ExprKind::Literal(Value::Bytes(b))) if self.args[i].ty.bits && b.len() < 8 => {
                 Some(b.iter().fold(0, |n, b| n << 8 | i64::from(*b)))
