@@ -480,7 +480,7 @@ fn field<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
         return Ok(Val::int(0));
     }
     // Texts are compared by one collation, numbers each with the first.
-    let is_text = |a: &Expr| a.ty.is_string() || a.ty.ty.is_temporal();
+    let is_text = |a: &Expr| a.ty.is_string() || a.ty.ty.is_temporal() || a.ty.null;
     let shared = c.exprs().iter().all(is_text);
     let collation = shared.then(|| c.shared_collation());
     let is_exact = |a: &Expr| a.ty.ty.is_integer() || matches!(a.ty.ty.kind, TypeKind::Decimal(..));
@@ -489,13 +489,13 @@ fn field<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     let number = std::cell::OnceCell::new();
     let at = (1..c.args.len()).find(|i| {
         let order = match collation {
+            _ if c.v(*i).is_null() => None,
             Some(collation) => with_text(c.v(0), |a| {
                 with_text(c.v(*i), |b| {
                     compare_one(ValueRef::Str(a), ValueRef::Str(b), collation, c.ctx.env)
                 })
             }),
             None if exact => c.compare(0, *i),
-            None if c.v(*i).is_null() => None,
             None => number.get_or_init(|| c.f64(0)).partial_cmp(&c.f64(*i)),
         };
         order == Some(Ordering::Equal)
