@@ -532,8 +532,8 @@ impl ClientSession {
             |p: Privilege| matches!(p, Privilege::Insert | Privilege::Update | Privilege::Delete);
         // CREATE TABLE ... SELECT writes to a table that is not there yet.
         let made = |n: &Needs| {
-            let same = |m: &&Needs| m.privilege == Privilege::Create && m.table == n.table;
-            needs.iter().find(same).is_some_and(|m| m.db == n.db)
+            let same = |m: &Needs| m.table == n.table && m.db == n.db;
+            (needs.iter()).any(|m| m.privilege == Privilege::Create && same(m))
         };
         let catalog = self.instance.database().catalog();
         for n in needs.iter().filter(|n| written(n.privilege) && !made(n)) {

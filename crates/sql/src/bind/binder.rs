@@ -36,7 +36,7 @@ use narwal_types::errors;
 use narwal_types::errors::codes;
 use narwal_types::temporal_parse::{DateRules, parse_datetime, parse_time};
 use narwal_types::{
-    Charset, Collation, ColumnType, Decimal, Fixed, FixedKind, SqlError, SqlResult, TypeKind, Value,
+    Charset, Collation, ColumnType, Decimal, FixedKind, SqlError, SqlResult, TypeKind, Value,
 };
 use std::borrow::Cow;
 
@@ -1157,9 +1157,11 @@ impl Binder<'_> {
             return Ok(e);
         }
         // The whole year, of YEAR(2) too.
-        let ty = ExprType::bigint(true, e.ty.nullable).with_chars(4, false);
-        let year = make(ExprKind::Cast(boxed(e)), ty);
-        self.arith(ArithOp::Mul, year, Expr::literal(Value::Int(10_000)))
+        self.arith(
+            ArithOp::Mul,
+            whole_year(e),
+            Expr::literal(Value::Int(10_000)),
+        )
     }
 
     pub(super) fn arith(&self, op: ArithOp, l: Expr, r: Expr) -> SqlResult<Expr> {
@@ -1671,12 +1673,7 @@ impl Binder<'_> {
 
     /// Type of CAST to UUID, INET4 or INET6: only of a good literal it is never NULL.
     fn fixed_cast(&self, e: &Expr, kind: FixedKind) -> ExprType {
-        let good = match &e.kind {
-            ExprKind::Literal(Value::Str(s)) => Fixed::parse(kind, s.as_bytes()).is_some(),
-            ExprKind::Literal(Value::Bytes(b)) => Fixed::from_bytes(kind, b).is_some(),
-            _ => false,
-        };
-        ExprType::fixed(kind, !good)
+        ExprType::fixed(kind, !fixed::is_good_literal(e, kind))
     }
 
     fn date_add(&self, d: Expr, amount: &Ast, u: ast::Unit, negated: bool) -> SqlResult<Expr> {
@@ -2264,6 +2261,11 @@ fn year_operand(e: Expr) -> Expr {
     if short_year::is_short(&e) {
         return short_year::two_digits(e);
     }
+    whole_year(e)
+}
+
+/// A year as the number of its four digits.
+fn whole_year(e: Expr) -> Expr {
     let ty = ExprType::bigint(true, e.ty.nullable).with_chars(4, false);
     make(ExprKind::Cast(boxed(e)), ty)
 }

@@ -181,10 +181,15 @@ pub(crate) fn read(v: ValueRef<'_>, kind: FixedKind, env: &StatementEnv) -> Opti
 
 /// Never NULL as a value of this type: one that is, or a literal that is read as one.
 pub(crate) fn is_always(e: &Expr, kind: FixedKind) -> bool {
+    is_good_literal(e, kind) || e.ty.ty.fixed() == Some(kind) && !e.ty.nullable
+}
+
+/// A literal that is read as a value of this type.
+pub(crate) fn is_good_literal(e: &Expr, kind: FixedKind) -> bool {
     match &e.kind {
         ExprKind::Literal(Value::Str(s)) => Fixed::parse(kind, s.as_bytes()).is_some(),
         ExprKind::Literal(Value::Bytes(b)) => Fixed::from_bytes(kind, b).is_some(),
-        _ => e.ty.ty.fixed() == Some(kind) && !e.ty.nullable,
+        _ => false,
     }
 }
 
