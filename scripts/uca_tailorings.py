@@ -51,6 +51,9 @@ def singles(client: list[str], collation: str, levels: int, last: int) -> dict[i
     return {int(r[0]): tuple(r[1:]) for r in rows}
 
 
+# Characters of the longest sequence that MariaDB looks for.
+LONGEST = 6
+
 # Its sequences are of characters that alone weigh what they do elsewhere.
 MYANMAR = range(0x1000, 0x10A0)
 
@@ -84,7 +87,43 @@ def sequences(client: list[str], collation: str, levels: int, own: list[int]) ->
             heads = sorted({*heads, *((a, b) for a in small for b in small)})
         if chars >= 5:
             break
-    return found
+    return found | (joined(client, collation, found) if "myanmar" in collation else {})
+
+
+def joined(client: list[str], collation: str, found: dict[tuple[int, ...], list[str]]) -> dict[tuple[int, ...], list[str]]:
+    """Sequences of a character or a sequence and another sequence behind it: no part of them that begins them need be one."""
+    more: dict[tuple[int, ...], list[str]] = {}
+    text = lambda s: "CONVERT(_utf32 x'" + "".join(f"{c:08x}" for c in s) + "' USING utf8mb4)"
+    tails = sorted(found)
+    while tails:
+        heads = [*((c,) for c in MYANMAR), *sorted({*found, *more})]
+        tables = ""
+        for name, rows in ("h", heads), ("a", tails):
+            tables += f"CREATE TEMPORARY TABLE test.{name} (n text, t varchar(20) CHARACTER SET utf8mb4);"
+            for at in range(0, len(rows), 2000):
+                tables += f"INSERT INTO test.{name} VALUES " + ",".join(f"('{' '.join(map(str, r))}', {text(r)})" for r in rows[at : at + 2000]) + ";"
+        weight = lambda s: f"WEIGHT_STRING({s} COLLATE {collation})"
+        differs = f"{weight('CONCAT(h.t, a.t)')} <> CONCAT({weight('h.t')}, {weight('a.t')})"
+        answer = ask(client, tables + f"SELECT h.n, a.n, {weighed('CONCAT(h.t, a.t)', collation, 1)} FROM test.h, test.a WHERE {differs};")
+        new = {(*map(int, r[0].split()), *map(int, r[1].split())): r[2:] for r in answer}
+        new = {s: w for s, w in new.items() if s not in found and s not in more and len(s) <= LONGEST}
+        more |= new
+        tails = sorted(new)
+    return more
+
+
+def needed(long: dict[tuple[int, ...], list[str]], alone: dict[int, tuple[str, ...]]) -> dict[tuple[int, ...], list[str]]:
+    """Sequences that weigh something else than the shorter ones that are taken from them, the longest first."""
+    kept: dict[tuple[int, ...], list[str]] = {}
+    for s in sorted(long, key=len):
+        weight, at = "", 0
+        while at < len(s):
+            n = next((n for n in range(min(LONGEST, len(s) - at), 1, -1) if s[at : at + n] in kept), 1)
+            weight += kept[s[at : at + n]][0] if n > 1 else alone[s[at]][0]
+            at += n
+        if weight != long[s][0]:
+            kept[s] = long[s]
+    return kept
 
 
 THAI = [*range(0xE00, 0xE5C), *range(0xE80, 0xEE0)]
@@ -125,6 +164,8 @@ def main() -> None:
         long = sequences(client, collation, levels, sorted(own))
         # A first character with a sequence behind it is no sequence of its own.
         long = {s: w for s, w in long.items() if s[1:] not in long or any(w[n] != mine[s[0]][n] + long[s[1:]][n] for n in range(levels))}
+        if name == "myanmar":
+            long = needed(long, mine)
         out += tailoring(name, table, own, long)
         count += 1
         print(name, "table", table, len(own), "entries", len(long), "sequences, longest", max(map(len, long), default=0), file=sys.stderr)

@@ -167,7 +167,7 @@ class Following:
                 return f"followed as far as root may look: {e}"
             cause = re.sub(r"'[^']*'|\d+-\d+-\d+|\b\d{5,}\b", "..", error or str(e))[:160]
             self.stops[cause] += 1
-            self.examples.setdefault(cause, f"{name}: {str(e)[:600]}")
+            self.examples.setdefault(cause, f"{name}: {(error or str(e))[:600]}")
             # A new source as well: the file may have left it without tables of its own.
             self.begin()
             return f"STOPPED: {cause}"
@@ -195,7 +195,7 @@ class Following:
         lines = [f"{self.kind} is the source of {self.files} files: {self.stops.total()} stops, {len(self.differing)} files with differences; "
                  f"compared {self.compared} times, {self.rows} rows"]
         lines += [f"{n:5} {cause}\n      {self.examples[cause]}" for cause, n in self.stops.most_common(40)]
-        lines += [f"differs: {text[:300]}" for text in self.differing[:40]]
+        lines += [f"differs: {text[:1200]}" for text in self.differing[:40]]
         return "\n".join(lines)
 
 

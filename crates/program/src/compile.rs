@@ -351,8 +351,9 @@ impl<'a> Compiler<'a> {
                 })
             }
             VariableType::Row(fields) => {
-                let one = |(n, t): &(String, _)| {
-                    let (ty, width) = narwal_sql::lower::variable_type(t, None, collation, mode)?;
+                let one = |(n, t, of): &(String, _, Option<String>)| {
+                    let of = of.as_deref();
+                    let (ty, width) = narwal_sql::lower::variable_type(t, of, collation, mode)?;
                     Ok((n.clone(), Typed::with_width(ty, width)))
                 };
                 Declared::Row(Some(fields.iter().map(one).collect::<SqlResult<_>>()?))
@@ -456,6 +457,29 @@ impl<'a> Compiler<'a> {
             Some(p) => self.take_calls_of(&mut e.expr, &e.subqueries, &*p),
             None => Ok(()),
         }
+    }
+
+    /// DO of expressions that call functions with OUT parameters: each is computed for a variable that nobody can name.
+    pub(crate) fn do_with_calls(&mut self, s: &Select) -> SqlResult<Option<Step>> {
+        let value = |item: &SelectItem| match item {
+            SelectItem::Expr { expr, .. } => Some(Expression {
+                expr: expr.clone(),
+                subqueries: s.subqueries.clone(),
+            }),
+            _ => None,
+        };
+        let Some(values) = s.items.iter().map(value).collect::<Option<Vec<_>>>() else {
+            return Ok(None);
+        };
+        for e in &values {
+            self.take_calls(&mut e.clone())?;
+        }
+        if std::mem::take(&mut self.calls).is_empty() {
+            return Ok(None);
+        }
+        let step = |e| Ok(Step::SetUser("\u{1}do".into(), self.calc_unchecked(e)?));
+        let steps = values.into_iter().map(step).collect::<SqlResult<_>>()?;
+        Ok(Some(Step::Several(steps)))
     }
 
     fn take_calls_of(
@@ -1074,11 +1098,10 @@ impl<'a> Compiler<'a> {
             if wanted.contains(&w) || others.iter().any(|h| h.wanted.contains(&w)) {
                 return Err(errors::SP_DUP_HANDLER.plain());
             }
-            self.minds_warnings |= match w {
-                Wanted::Warning | Wanted::Code(_) | Wanted::Others => true,
-                Wanted::State(s) => &s[..2] == b"01",
-                _ => false,
-            };
+            self.minds_warnings |= matches!(
+                w,
+                Wanted::Warning | Wanted::Code(_) | Wanted::State(_) | Wanted::Others
+            );
             wanted.push(w);
         }
         self.has_handlers = true;

@@ -11,7 +11,8 @@ use crate::rewrite;
 use narwal_sql::expr::compare::dated;
 use narwal_sql::expr::{EvalCtx, NoRow, push_warning};
 use narwal_sql::{
-    GroupRows, Scope, WarningLevel, as_kept, bind_kept, kept_value, kinds_hold, seen, store_mode,
+    GroupRows, Scope, Stmt, WarningLevel, as_kept, bind_kept, kept_value, kinds_hold, seen,
+    store_mode,
 };
 use narwal_syntax::SqlMode;
 use narwal_syntax::ast::admin::{Admin, Prepared, SetItem, SetValue, Using};
@@ -110,6 +111,8 @@ pub(crate) struct Run<'p, 'h> {
     line: usize,
     /// Of an aggregate function: the rows of its group.
     group: Option<Box<Group>>,
+    /// Conditions, as told last.
+    told: u64,
 }
 
 /// The group of an aggregate function that runs.
@@ -202,6 +205,7 @@ fn run_with(
         result: None,
         line: program.line,
         group,
+        told: 0,
     };
     if program.is_of_package() {
         run.package = run.host.package(program)?;
@@ -654,13 +658,13 @@ impl<'p> Run<'p, '_> {
             }
             leaf => {
                 // Statements clear the conditions of what was before them, the others add to them.
-                let before = match leaf {
-                    Step::Set(..) | Step::SetRow(..) | Step::SetUser(..) | Step::Fetch(..) => {
-                        self.host.env().warning_count()
-                    }
-                    _ => 0,
+                let before = match adds_conditions(leaf) {
+                    true => self.host.env().warning_count(),
+                    false => 0,
                 };
-                match self.leaf(leaf) {
+                let done = self.leaf(leaf);
+                self.tell_conditions();
+                match done {
                     Ok(Flow::Next)
                         if self.program.minds_warnings
                             && self.host.env().warning_count() > before =>
@@ -672,6 +676,20 @@ impl<'p> Run<'p, '_> {
                 }
             }
         }
+    }
+
+    /// Puts the number of conditions where `@@warning_count` and `@@error_count` look for it.
+    fn tell_conditions(&mut self) {
+        let env = self.host.env();
+        let count = env.warning_count();
+        if count == self.told {
+            return;
+        }
+        let conditions = env.conditions();
+        let errors = conditions.iter().filter(|c| c.level == WarningLevel::Error);
+        env.variables.tell_conditions(count, errors.count() as u64);
+        drop(conditions);
+        self.told = count;
     }
 
     fn leaf(&mut self, s: &'p Step) -> SqlResult<Flow> {
@@ -1167,6 +1185,18 @@ impl<'p> Run<'p, '_> {
             }
             _ => Err(errors::OPERAND_COLUMNS.with([&1])),
         }
+    }
+}
+
+/// True for a step that adds its conditions to those that are there. A SELECT without a table is one, as in MariaDB.
+fn adds_conditions(s: &Step) -> bool {
+    match s {
+        Step::Set(..) | Step::SetRow(..) | Step::SetUser(..) | Step::Fetch(..) => true,
+        Step::Sql(step) | Step::Into(step, _) => match &step.stmt {
+            Stmt::Select(s) | Stmt::Do(s) => s.from.is_none(),
+            _ => false,
+        },
+        _ => false,
     }
 }
 

@@ -85,6 +85,11 @@ impl Compiler<'_> {
                 match &s {
                     Statement::Insert(i) => self.may_write(&i.table)?,
                     Statement::Delete(d) => self.may_write(&d.table.name)?,
+                    Statement::Do(d) => {
+                        if let Some(step) = self.do_with_calls(d)? {
+                            return Ok(step);
+                        }
+                    }
                     _ => {}
                 }
                 let mut step = self.sql(s)?;

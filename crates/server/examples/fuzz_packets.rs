@@ -186,7 +186,10 @@ fn case(seed: u64, r: &common::Running) -> Result<(), String> {
     }
     let _ = s.shutdown(Shutdown::Write);
     // Nothing is kept of the answer: what a client takes for a long one is not the server's memory.
-    match std::io::copy(&mut Read::by_ref(&mut s).take(1 << 20), &mut std::io::sink()) {
+    match std::io::copy(
+        &mut Read::by_ref(&mut s).take(1 << 20),
+        &mut std::io::sink(),
+    ) {
         Ok(_) => {}
         Err(e) if e.kind() == std::io::ErrorKind::ConnectionReset => {}
         Err(e) => return Err(format!("the connection does not end: {e}")),

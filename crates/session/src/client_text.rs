@@ -24,6 +24,8 @@ impl ClientSession {
     /// 1300 for one that is not a text of the client's character set.
     pub(crate) fn client_text<'s>(&self, sql: &'s [u8]) -> SqlResult<Cow<'s, str>> {
         if let Some(text) = self.of_client(sql) {
+            let ill = raw_literals::is_ill_formed(sql, self.settings.client_charset);
+            self.env.raw_literals.set(ill);
             return Ok(Cow::Owned(text));
         }
         let no_backslash = self.env.sql_mode.has(SqlMode::NO_BACKSLASH_ESCAPES);

@@ -33,12 +33,9 @@ fn mode(no_backslash: bool) -> SqlMode {
 /// A statement in a client's character set as UTF-8. Literals behind an introducer (`_binary '...'`) are not text of that
 /// set: they keep their bytes, in hexadecimal.
 pub(crate) fn decoded(sql: &[u8], from: Charset, no_backslash: bool) -> Option<String> {
-    // The second byte of a character of these may look like a backslash or a quote.
-    if matches!(
-        from,
-        Charset::Big5 | Charset::Cp932 | Charset::Gbk | Charset::Sjis
-    ) {
-        let whole = from.decode(sql);
+    // The second byte of a character of some of these may look like a backslash or a quote.
+    if has_pairs(from) {
+        let whole = marked(sql, from);
         let text = |s| std::str::from_utf8(s).ok().map(Cow::Borrowed);
         return convert(whole.as_bytes(), no_backslash, &text, from);
     }
@@ -49,6 +46,60 @@ pub(crate) fn decoded(sql: &[u8], from: Charset, no_backslash: bool) -> Option<S
         })
     };
     convert(sql, no_backslash, &text, Charset::Binary)
+}
+
+/// True for a character set whose characters have two bytes or more, some of which follow no other.
+fn has_pairs(set: Charset) -> bool {
+    use Charset as C;
+    matches!(
+        set,
+        C::Big5 | C::Cp932 | C::Eucjpms | C::Euckr | C::Gb2312 | C::Gbk | C::Sjis | C::Ujis
+    )
+}
+
+/// True for a statement with bytes that are no text of a set with pairs.
+pub(crate) fn is_ill_formed(sql: &[u8], set: Charset) -> bool {
+    has_pairs(set) && set.well_formed(sql) < sql.len()
+}
+
+/// Stands for a byte that is no text of its set, until it is known whether it is in a literal: no set has a character for it.
+const MARK: u32 = 0x10_FF00;
+
+fn is_mark(c: char) -> bool {
+    u32::from(c) >= MARK
+}
+
+/// A text with a mark for each byte that is none.
+fn marked(s: &[u8], set: Charset) -> String {
+    let mut out = String::with_capacity(s.len() + s.len() / 2);
+    let mut rest = s;
+    while let Some((bad, after)) = {
+        let (good, bad) = rest.split_at(set.well_formed(rest));
+        out.push_str(&set.decode(good));
+        bad.split_first()
+    } {
+        out.extend(char::from_u32(MARK + u32::from(*bad)));
+        rest = after;
+    }
+    out
+}
+
+/// What a client sent of a literal's value.
+fn sent_bytes(value: &[u8], sent: Charset) -> Vec<u8> {
+    let text = match std::str::from_utf8(value) {
+        Ok(text) if sent != Charset::Binary => text,
+        _ => return value.to_vec(),
+    };
+    let mut out = Vec::with_capacity(value.len());
+    for part in text.split_inclusive(is_mark) {
+        let (good, bad) = match part.char_indices().next_back() {
+            Some((at, c)) if is_mark(c) => (&part[..at], Some((u32::from(c) - MARK) as u8)),
+            _ => (part, None),
+        };
+        out.extend_from_slice(&sent.encode(good.as_bytes()));
+        out.extend(bad);
+    }
+    out
 }
 
 /// The statement as `text` has it. Literals that it has nothing for, or that have an introducer and bytes beyond ASCII,
@@ -76,7 +127,9 @@ fn convert<'s>(
                     // Changed by the conversion, and not to be.
                     Some(t) => {
                         let changed = t.as_bytes() != &sql[start..end];
-                        introduced.is_some() && (changed || !sent.stores_utf8() && !t.is_ascii())
+                        let ill = sent != Charset::Binary && t.contains(is_mark);
+                        ill || introduced.is_some()
+                            && (changed || !sent.stores_utf8() && !t.is_ascii())
                     }
                 };
                 if !raw {
@@ -87,12 +140,16 @@ fn convert<'s>(
                     let word = sql[*at..start].trim_ascii_end();
                     word.eq_ignore_ascii_case(b"_binary")
                 });
-                out.push_str(&text(&sql[copied..binary.unwrap_or(start)])?);
+                push(
+                    &mut out,
+                    &text(&sql[copied..binary.unwrap_or(start)])?,
+                    sent,
+                );
                 if out.ends_with(|c: char| c.is_alphanumeric() || c == '_') {
                     out.push(' ');
                 }
                 out.push_str("x'");
-                for byte in &*sent.encode(&literal(&sql[start..end], no_backslash)) {
+                for byte in sent_bytes(&literal(&sql[start..end], no_backslash), sent) {
                     let _ = write!(out, "{byte:02x}");
                 }
                 out.push('\'');
@@ -101,8 +158,16 @@ fn convert<'s>(
             _ => {}
         }
     }
-    out.push_str(&text(&sql[copied..])?);
+    push(&mut out, &text(&sql[copied..])?, sent);
     Some(out)
+}
+
+/// A text outside of literals: what is none of its set is a question mark.
+fn push(out: &mut String, text: &str, sent: Charset) {
+    match sent != Charset::Binary && text.contains(is_mark) {
+        true => out.extend(text.chars().map(|c| if is_mark(c) { '?' } else { c })),
+        false => out.push_str(text),
+    }
 }
 
 /// The value of a string literal.
@@ -154,6 +219,30 @@ mod tests {
             Some("a -- it's\n, `it's`, /* ' */ /*! x'ff' */ # '\n")
         );
         assert_eq!(to_hex(b"'\xff\\'", true).as_deref(), Some("x'ff5c'"));
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_stay_in_literals() {
+        let f = |sql: &[u8], set| decoded(sql, set, false).unwrap();
+        for set in [
+            Charset::Gbk,
+            Charset::Sjis,
+            Charset::Big5,
+            Charset::Euckr,
+            Charset::Ujis,
+        ] {
+            let told = f(b"INSERT INTO t VALUES ('\x22\xff','a\\'\xff\xff','b')", set);
+            assert_eq!(
+                told, "INSERT INTO t VALUES (x'22ff',x'6127ffff','b')",
+                "{set:?}"
+            );
+            // Elsewhere they are no text at all.
+            assert_eq!(f(b"SELECT \xff, 'a'", set), "SELECT ?, 'a'", "{set:?}");
+            assert!(is_ill_formed(b"\xff", set));
+        }
+        let told = f(b"SELECT '\xc4\xe3\x80', '\xc4\xe3'", Charset::Gbk);
+        assert_eq!(told, "SELECT x'c4e380', '\u{4f60}'");
+        assert!(!is_ill_formed(b"\xc4\xe3", Charset::Gbk));
     }
 
     #[test]

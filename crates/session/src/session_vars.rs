@@ -266,6 +266,13 @@ fn bytes_of(v: &Value) -> i64 {
 }
 
 impl VariableSource for SessionVars {
+    fn tell_conditions(&self, conditions: u64, errors: u64) {
+        self.facts
+            .warning_count
+            .store(conditions, Ordering::Relaxed);
+        self.facts.error_count.store(errors, Ordering::Relaxed);
+    }
+
     fn system(&self, scope: VariableScope, name: &str) -> SqlResult<Value> {
         if let Some((connection, base)) = name.rsplit_once('.')
             && let Some(list) = variables::lookup(base).and_then(|d| d.hooks.filter)

@@ -12,7 +12,8 @@ use crate::status;
 use narwal_engine::Isolation;
 use narwal_sql::ast::{AlterAction, DdlStmt, ExplainForm};
 use narwal_sql::{
-    Condition, Needs, Outcome, ParseOptions, Prepared, Privilege, Stmt, WarningLevel, view,
+    Condition, Needs, Outcome, ParseOptions, Prepared, Privilege, Stmt, VariableSource,
+    WarningLevel, view,
 };
 use narwal_syntax::Statement;
 use narwal_syntax::ast::Select;
@@ -177,10 +178,6 @@ impl ClientSession {
     /// Makes the statement's results visible to variables of the next one.
     pub(crate) fn publish_results(&mut self) {
         let warnings = self.env.warning_count();
-        self.vars
-            .facts
-            .warning_count
-            .store(warnings, Ordering::Relaxed);
         let errors = if warnings == 0 {
             0
         } else {
@@ -190,7 +187,7 @@ impl ClientSession {
                 .filter(|c| c.level == WarningLevel::Error)
                 .count() as u64
         };
-        self.vars.facts.error_count.store(errors, Ordering::Relaxed);
+        self.vars.tell_conditions(warnings, errors);
         self.vars
             .facts
             .last_insert_id
@@ -356,7 +353,7 @@ impl ClientSession {
         out: &mut dyn ResultSink,
         more: bool,
     ) -> SqlResult<()> {
-        if self.sets_by_out_functions(&statement) {
+        if self.calls_out_functions(&statement) {
             let body = Body::Statement(Box::new(statement), 0..text.len());
             return self.run_program(Program::Compound(body), text, out, more);
         }

@@ -88,6 +88,8 @@ pub trait VariableSource: Send + Sync {
     }
     /// The same, with the collation that the value has if it is a text.
     fn set_user_text(&self, name: &str, value: Value, collation: Collation);
+    /// A stored program's statement has left so many conditions, so many of them errors.
+    fn tell_conditions(&self, _conditions: u64, _errors: u64) {}
     /// GET_LOCK(): takes a named lock for the session; false if the time is up or it was killed. Error 1213 if it would
     /// wait for itself.
     fn get_lock(
@@ -936,6 +938,11 @@ impl StatementEnv {
     /// Adds an error that was turned into a warning (IGNORE).
     pub fn warn_error(&self, e: &SqlError) {
         self.push_condition(WarningLevel::Warning, e.code, e.message.clone());
+    }
+
+    /// Adds an error's number and text as a note.
+    pub fn note_error(&self, e: SqlError) {
+        self.note(e.code, e.message);
     }
 
     /// Adds a note.

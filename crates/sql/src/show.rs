@@ -190,7 +190,7 @@ fn push_merge(out: &mut String, merge: &MergeDef, db: &str) {
 }
 
 /// A mode that shows definitions as other servers take them: without the options of tables.
-fn for_another_server(mode: SqlMode) -> bool {
+pub(crate) fn for_another_server(mode: SqlMode) -> bool {
     const OTHERS: [&str; 6] = ["ANSI", "POSTGRESQL", "ORACLE", "MSSQL", "DB2", "MAXDB"];
     has_one_of(mode, &OTHERS)
 }
@@ -217,8 +217,13 @@ fn show_column(out: &mut String, c: &ColumnDef, collation: Collation, mode: SqlM
     let _ = write!(out, "  {} {schema}{name}", quote_ident(&c.name));
     let own = c.ty.collation;
     let json = is_mysql() && c.is_json();
-    if json || for_an_old_mysql(mode) {
+    if json {
         // It has no character set there.
+    } else if for_an_old_mysql(mode) {
+        let short = matches!(c.ty.kind, TypeKind::Char(_) | TypeKind::VarChar(_));
+        if short && own.is_bin() {
+            out.push_str(" binary");
+        }
     } else if c.ty.has_charset() && own == Collation::Binary && collation != Collation::Binary {
         out.push_str(" CHARACTER SET binary");
     } else if c.ty.has_charset() && own != collation {

@@ -864,7 +864,7 @@ impl Store<'_> {
             }
             v => (number_as_datetime(v, rules)?.0, false),
         };
-        rules.allows(&t.date).then_some((t, garbage))
+        rules.allows_moment(&t).then_some((t, garbage))
     }
 
     fn bad_temporal(&mut self, kind: &str, v: ValueRef<'_>, zero: Value) -> SqlResult<Value> {
@@ -1473,7 +1473,7 @@ pub fn to_datetime(v: ValueRef<'_>, rules: DateRules) -> Option<DateTime> {
         }
         v => return number_as_datetime(v, rules).map(|(t, _)| t),
     };
-    rules.allows(&t.date).then_some(t)
+    rules.allows_moment(&t).then_some(t)
 }
 
 /// True if a value is a time that TIME does not have: [`to_time`] gives the last one.

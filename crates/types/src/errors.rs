@@ -663,6 +663,8 @@ errors! {
         "View's SELECT and view's field list have different column counts";
     WARN_VIEW_MERGE: 1 = 1354, b"HY000", "ER_WARN_VIEW_MERGE",
         "{}";
+    WARN_VIEW_WITHOUT_KEY: 0 = 1355, b"HY000", "ER_WARN_VIEW_WITHOUT_KEY",
+        "View being updated does not have complete key of underlying table in it";
     VIEW_INVALID: 2 = 1356, b"HY000", "ER_VIEW_INVALID",
         "View '{}.{}' references invalid table(s) or column(s) or function(s) or \
          definer/invoker of view lack rights to use them";

@@ -32,6 +32,15 @@ impl DateRules {
         rounds: false,
     };
 
+    /// True if a moment is valid under these rules. It is the zero date only if its time is zero too; the zero date with a time
+    /// has zeros in its date.
+    pub fn allows_moment(&self, t: &DateTime) -> bool {
+        match t.date.is_zero() && t.micros > 0 {
+            true => !self.no_zero_in_date,
+            false => self.allows(&t.date),
+        }
+    }
+
     /// True if `d` is a valid date under these rules.
     pub fn allows(&self, d: &Date) -> bool {
         if d.is_zero() {
@@ -114,12 +123,14 @@ fn make(
     if y > 9999 || mo > 12 || d > 31 || h > 23 || mi > 59 || s > 59 {
         return None;
     }
-    let date = Date::new(y as u16, mo as u8, d as u8);
-    let t = rules.allows(&date).then_some(DateTime {
-        date,
+    let t = DateTime {
+        date: Date::new(y as u16, mo as u8, d as u8),
         micros: (h * 3600 + mi * 60 + s) * SECOND as u64 + f.us as u64,
         fsp: f.fsp,
-    })?;
+    };
+    if !rules.allows_moment(&t) {
+        return None;
+    }
     let later = (f.up && rules.rounds).then(|| t.next_micro()).flatten();
     Some(later.unwrap_or(t))
 }

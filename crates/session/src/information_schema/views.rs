@@ -12,9 +12,8 @@ pub(super) fn views(view: &View, _: &StatementEnv, wanted: &Wanted) -> SqlResult
     let mut rows = Vec::new();
     for v in asked_views(view, wanted, 1, 2) {
         let account = &view.account;
-        let shown = account
-            .on_table(&v.db, &v.name)
-            .has(PrivilegeSet::SHOW_VIEW)
+        let has = account.on_table(&v.db, &v.name);
+        let shown = has.has(PrivilegeSet::SHOW_VIEW) && has.has(PrivilegeSet::SELECT)
             || (&account.user, &account.host) == (&v.definer.0, &v.definer.1);
         rows.push(vec![
             text("def"),

@@ -462,7 +462,7 @@ impl Host for AtSession<'_> {
     ) -> SqlResult<()> {
         let stmt = &step.stmt;
         let counter = status::counter(stmt.counter());
-        let keeps = keeps_diagnostics(stmt) && matches!(rows, Rows::Client);
+        let keeps = keeps_diagnostics(stmt);
         self.session.begin_statement(counter, keeps);
         let plan = match self.plan(program, step) {
             Ok(p) => p,

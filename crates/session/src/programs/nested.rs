@@ -8,6 +8,7 @@ use super::sinks::Taken;
 use crate::privileges::PrivilegeSet;
 use crate::roles;
 use crate::session::is_virtual;
+use crate::statement::keeps_diagnostics;
 use narwal_engine::{Savepoint, Transaction, TxnOptions};
 use narwal_program::{Host, PackageValues, Program, Rows, SqlStep};
 use narwal_sql::ast::DdlStmt;
@@ -196,7 +197,9 @@ impl Host for Nested<'_> {
         let Some(txn) = &mut self.txn else {
             return Err(no_transaction());
         };
-        self.env.clear_conditions();
+        if !keeps_diagnostics(&step.stmt) {
+            self.env.clear_conditions();
+        }
         let savepoint = program.has_handlers.then(|| txn.savepoint());
         let mut refuse = |_: &[narwal_types::ValueRef<'_>]| -> SqlResult<()> {
             Err(errors::SP_NO_RETSET.with([&self.unit.def.kind.word().to_lowercase()]))

@@ -5,9 +5,9 @@ use crate::session::ClientSession;
 use narwal_sql::expr::{for_each_operand, functions};
 use narwal_sql::{Programs, StatementEnv, VariableSource};
 use narwal_syntax::Statement;
-use narwal_syntax::ast::Expr;
 use narwal_syntax::ast::admin::{Admin, SetItem};
 use narwal_syntax::ast::program::{Call, ParameterMode};
+use narwal_syntax::ast::{Expr, SelectItem};
 use narwal_types::{ColumnType, ResultColumn, ResultSink, SqlResult, Value, ValueRef};
 
 /// The status flag of a result that is the OUT parameters: SERVER_PS_OUT_PARAMS.
@@ -33,22 +33,28 @@ fn calls_out(e: &mut Expr, programs: &dyn Programs, env: &StatementEnv) -> bool 
 }
 
 impl ClientSession {
-    /// A SET of user variables by functions with OUT parameters. It runs as a program, which has places for what comes back.
-    pub(crate) fn sets_by_out_functions(&self, s: &Statement) -> bool {
-        let Statement::Admin(a) = s else {
-            return false;
-        };
-        let Admin::Set(set) = &**a else {
-            return false;
-        };
+    /// A SET of user variables, or a DO, by functions with OUT parameters. It runs as a program, which has places for what
+    /// comes back.
+    pub(crate) fn calls_out_functions(&self, s: &Statement) -> bool {
         let programs = &*self.programs;
-        programs.any()
-            && set.items.iter().any(|item| match item {
-                SetItem::User { value, .. } => {
-                    calls_out(&mut value.value.expr.clone(), programs, &self.env)
-                }
+        if !programs.any() {
+            return false;
+        }
+        let calls = |e: &Expr| calls_out(&mut e.clone(), programs, &self.env);
+        match s {
+            Statement::Do(s) => s.items.iter().any(|item| match item {
+                SelectItem::Expr { expr, .. } => calls(expr),
                 _ => false,
-            })
+            }),
+            Statement::Admin(a) => match &**a {
+                Admin::Set(set) => set.items.iter().any(|item| match item {
+                    SetItem::User { value, .. } => calls(&value.value.expr),
+                    _ => false,
+                }),
+                _ => false,
+            },
+            _ => false,
+        }
     }
 
     /// Puts values in the place of the `?` of a CALL. One that is an argument of its own may get something back.

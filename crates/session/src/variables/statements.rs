@@ -457,13 +457,15 @@ pub(super) static ROWS: &[VariableDef] = &[
         |s| s.facts().fixed_micros.load(Ordering::Relaxed) as u64,
         |s, v| s.facts().fixed_micros.store(v as i64, Ordering::Relaxed),
     ),
-    inert(
+    row(
         "updatable_views_with_limit",
         Both,
         Enum(&["NO", "YES"]),
         "YES",
+        Live,
         "Whether views without a key may be changed with LIMIT.",
-    ),
+    )
+    .no_plan(),
     row(
         "warning_count",
         Session,

@@ -14,6 +14,7 @@ use crate::expr::func::Func;
 use crate::expr::functions;
 use crate::expr::functions::json;
 use crate::expr::functions::regexp::check_pattern;
+use crate::expr::functions::typing::{is_sum, sum_digits};
 use crate::expr::literal::{negate_literal, number};
 use crate::expr::locale::Locale;
 use crate::expr::node::make;
@@ -211,6 +212,11 @@ impl Expr {
         make(ExprKind::Cast(boxed(self)), ty)
     }
 
+    /// True for a literal `0x41` or `b'1'` and for a choice among such.
+    pub(crate) fn are_bits(&self) -> bool {
+        bits::are_bits(self)
+    }
+
     /// A hexadecimal or bit literal as the number that it stands for.
     pub(crate) fn bits_as_number(self) -> Expr {
         as_operand(self)
@@ -279,6 +285,7 @@ impl Expr {
             (a, b) if a == b => true,
             // Integers need no conversion among themselves, strings none either.
             _ if self.ty.ty.is_integer() && ty.ty.is_integer() => true,
+            (TypeKind::Bit(_), TypeKind::Bit(_)) => true,
             _ if self.ty.ty.is_string() && ty.ty.is_string() && !self.ty.ty.is_member() => {
                 (self.ty.ty.collation == Collation::Binary)
                     == (ty.ty.collation == Collation::Binary)
@@ -677,7 +684,12 @@ impl Binder<'_> {
     }
 
     pub(super) fn text_in_connection(&self, mut e: Expr) -> Expr {
+        let uncut = e.ty.ty.kind == TypeKind::VarChar(NO_LENGTH);
         e.ty = self.localized(e.ty, &[]);
+        if uncut {
+            e.ty.width = e.ty.chars() as u32;
+            e.ty.ty.kind = TypeKind::VarChar(NO_LENGTH);
+        }
         let set = self.scope.env.collation.charset();
         if let ExprKind::Literal(Value::Str(s)) = &mut e.kind
             && let Cow::Owned(t) = set.replaced(s)
@@ -2224,10 +2236,12 @@ pub(super) fn as_operand(e: Expr) -> Expr {
             let ty = ExprType::decimal(14, digits, true);
             moment_number(e, ty)
         }
-        ExprKind::Func { func, .. }
-            if e.ty.is_string() && ["addtime", "subtime"].contains(&func.name()) =>
-        {
-            moment_number(e, ExprType::decimal(14, 6, true)).coerce(&ExprType::double(true))
+        ExprKind::Func { func, .. } if e.ty.is_string() && is_sum(func) => {
+            let mut ty = ExprType::double(true);
+            if let Some(digits) = sum_digits(&e) {
+                ty.decimals = digits;
+            }
+            moment_number(e, ExprType::decimal(14, 6, true)).coerce(&ty)
         }
         // Where a number is wanted GREATEST and LEAST compare texts as numbers.
         ExprKind::Func { func, .. }

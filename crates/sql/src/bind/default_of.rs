@@ -33,7 +33,8 @@ impl Binder<'_> {
             DefaultDef::None => return Err(errors::NO_DEFAULT_FOR_FIELD.with([&c.name])),
             DefaultDef::CurrentTimestamp(digits) => {
                 let digits = Expr::literal(Value::Int((*digits).into()));
-                self.named_call("now", vec![digits])?
+                let now = self.named_call("now", vec![digits])?;
+                make(ExprKind::Cast(Box::new(now)), e.ty)
             }
             DefaultDef::Text(text) if matches!(c.ty.kind, TypeKind::Timestamp(_)) => {
                 let text = Expr::literal(Value::str(text.as_str()));

@@ -23,6 +23,7 @@ use crate::plan::dml::{
 use crate::plan::query::LockSpec;
 use crate::plan::query::SelectPlan;
 use crate::plan::query::SubPlan;
+use crate::plan::view_check::check_limited;
 use narwal_engine::{LockMode, LockWait, Row, Steps, Table, Transaction, auto_number};
 use narwal_syntax::SqlMode;
 use narwal_types::convert::{StoreMode, implicit_default};
@@ -127,6 +128,9 @@ impl UpdatePlan {
         let env = ctx.env;
         if self.unsafe_ && env.safe_updates {
             return Err(safe_updates());
+        }
+        if let Some(view) = &self.without_key {
+            check_limited(view, "UPDATE", env)?;
         }
         let limit = match &self.limit {
             Some(l) => limit_of(l, ctx)?,
@@ -461,6 +465,9 @@ impl DeletePlan {
         let ctx = &ctx.around(&run);
         if self.unsafe_ && ctx.env.safe_updates {
             return Err(safe_updates());
+        }
+        if let Some(view) = &self.without_key {
+            check_limited(view, "DELETE", ctx.env)?;
         }
         let limit = match &self.limit {
             Some(l) => limit_of(l, ctx)?,

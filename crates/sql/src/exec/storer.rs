@@ -96,12 +96,13 @@ impl<'a> Storer<'a> {
         column: usize,
         d: &'a DefaultValue,
     ) -> SqlResult<Cell<'a>> {
-        let date = match d {
-            DefaultValue::Const(Value::Date(d)) => Some(d),
-            DefaultValue::Const(Value::DateTime(t)) => Some(&t.date),
-            _ => None,
+        let rules = &self.mode.dates;
+        let allowed = match d {
+            DefaultValue::Const(Value::Date(d)) => rules.allows(d),
+            DefaultValue::Const(Value::DateTime(t)) => rules.allows_moment(t),
+            _ => true,
         };
-        if date.is_some_and(|d| !self.mode.dates.allows(d)) {
+        if !allowed {
             self.refused_default(column, d)?;
         }
         self.default(column, d)

@@ -204,7 +204,8 @@ impl Interval {
             DaySecond => (4, false),
             _ => return None,
         };
-        if parts.len() > want {
+        // A number of 20 digits is none, whatever its digits are.
+        if parts.len() > want || parts.iter().any(|p| p.len() >= 20) {
             return None;
         }
         let mut us = 0i128;
@@ -684,22 +685,25 @@ impl Read {
         let seconds = (hour * 60 + self.minute) * 60 + self.second;
         let micros = seconds * SECOND as u64 + self.micros;
         // A month takes any day up to the 31st.
-        let allowed = |d: &Date| {
+        let allowed = |d: &Date, micros: u64| {
             let day = d.day.min(days_in_month(d.year, d.month));
-            rules.allows(&Date { day, ..*d }) || rules.allows(d)
+            let near = Date { day, ..*d };
+            [near, *d]
+                .into_iter()
+                .any(|date| rules.allows_moment(&DateTime::new(date, micros, 6)))
         };
         match kind {
             TypeKind::Time(fsp) => {
                 let days = self.day * 24 * 3600 * SECOND as u64;
                 Some(Value::Time(Time::from_micros((days + micros) as i64, fsp)))
             }
-            TypeKind::Date => allowed(&date).then_some(Value::Date(date)),
+            TypeKind::Date => allowed(&date, 0).then_some(Value::Date(date)),
             kind => {
                 let fsp = match kind {
                     TypeKind::DateTime(f) => f,
                     _ => 0,
                 };
-                (hour < 24 && allowed(&date))
+                (hour < 24 && allowed(&date, micros))
                     .then_some(Value::DateTime(DateTime::new(date, micros, fsp)))
             }
         }

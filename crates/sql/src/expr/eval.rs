@@ -5,7 +5,7 @@ use super::named::naming;
 use super::operators;
 use crate::expr::arith::{Num, arith, bits, num, out_of_range};
 use crate::expr::compare::satisfied;
-use crate::expr::node::{EvalCtx, Expr, ExprKind, ExprType, RowAccess, StoredCall};
+use crate::expr::node::{EvalCtx, Expr, ExprKind, ExprType, RowAccess, StoredCall, SubqueryExpr};
 use crate::expr::value::{Val, Warn, truth};
 use crate::zone::seen;
 use narwal_types::convert::{NoWarnings, to_f64, to_i64, to_integer};
@@ -66,7 +66,7 @@ impl Expr {
                 Ok(Val::Ref(if ts { seen(v, ctx.env.time_zone) } else { v }))
             }
             ExprKind::Stored(c) => c.call(ctx, row).map(Val::Owned),
-            ExprKind::Subquery(s) => Ok(Val::Owned(ctx.subqueries.value(s, ctx, row)?)),
+            ExprKind::Subquery(s) => subquery(s, ctx, row),
             ExprKind::And(list) => operators::and(list, ctx, row),
             ExprKind::Or(list) => operators::or(list, ctx, row),
             ExprKind::Xor(a, b) => {
@@ -377,6 +377,12 @@ impl Expr {
             ..e
         }
     }
+}
+
+/// The value of a subquery.
+fn subquery<'a>(s: &SubqueryExpr, ctx: &EvalCtx<'a>, row: &'a dyn RowAccess) -> SqlResult<Val<'a>> {
+    let v = Val::Owned(ctx.subqueries.value(s, ctx, row)?);
+    Ok(bits_as_number(v))
 }
 
 /// A BIT that an expression gives is a number, unlike that of a column.

@@ -132,6 +132,8 @@ pub struct UpdatePlan {
     pub check: Option<ViewCheck>,
     /// No index and no LIMIT, for `sql_safe_updates`.
     pub unsafe_: bool,
+    /// The view without a whole key that it goes through with a LIMIT.
+    pub without_key: Option<Box<str>>,
     /// Subqueries of its expressions.
     pub subqueries: Vec<SubPlan>,
     /// Those of SET run for each row.
@@ -156,6 +158,8 @@ pub struct DeletePlan {
     pub ignore: bool,
     /// No index and no LIMIT, for `sql_safe_updates`.
     pub unsafe_: bool,
+    /// The view without a whole key that it goes through with a LIMIT.
+    pub without_key: Option<Box<str>>,
     /// RETURNING.
     pub returning: Option<ReturningPlan>,
     /// Subqueries of its expressions.

@@ -1,6 +1,7 @@
 //! WITH CHECK OPTION: rows written through a view must be rows that it shows.
 
 use crate::bind::scope::MergedView;
+use crate::env::{StatementEnv, VariableScope};
 use crate::expr::node::{EvalCtx, Expr, ExprKind, ImageRow};
 use narwal_engine::Table;
 use narwal_types::errors;
@@ -115,4 +116,15 @@ fn shift(e: &mut Expr, base: usize) {
         ExprKind::Column { column, .. } => *column -= base,
         _ => e.for_each_child_mut(&mut |c| shift(c, base)),
     }
+}
+
+/// LIMIT behind a view that shows no whole key: note 1355, or error 1288 if `updatable_views_with_limit` does not allow it.
+pub fn check_limited(view: &str, verb: &str, env: &StatementEnv) -> SqlResult<()> {
+    let name = "updatable_views_with_limit";
+    let said = env.system_variable(VariableScope::Session, name)?;
+    if said.to_text() == "NO" {
+        return Err(errors::NON_UPDATABLE_TABLE.with([&view, &verb]));
+    }
+    env.note_error(errors::WARN_VIEW_WITHOUT_KEY.plain());
+    Ok(())
 }

@@ -13,7 +13,7 @@ use crate::plan::dml::{
     UpdatePlan, runs_each_row, store_mode, store_target,
 };
 use crate::plan::query::Digits;
-use crate::plan::query::{Rows, SelectPlan, TablePlan};
+use crate::plan::query::{Out, Rows, SelectPlan, TablePlan};
 use crate::plan::query::{SortKey, SubPlan};
 use crate::planner::auto_is_null::what_null_finds;
 use crate::planner::bind_select::has_subquery;
@@ -30,8 +30,8 @@ use crate::privilege::Privilege;
 use crate::query_walk::for_each_table;
 use narwal_engine::{DefaultDef, Table};
 use narwal_syntax::ast::{
-    Assignment, Delete, Expr as AstExpr, From, Insert, InsertSource, Literal, OrderItem, Priority,
-    Select, SelectItem, SetValue, TableRef, Update,
+    Assignment, Delete, Expr as AstExpr, From, Insert, InsertSource, OrderItem, Priority, Select,
+    SelectItem, SetValue, TableRef, Update,
 };
 use narwal_syntax::{LiteralRows, SqlMode};
 use narwal_types::convert::{NoWarnings, StoreMode, default_input, fits, implicit_default, store};
@@ -83,9 +83,10 @@ fn order_of(given: &[Option<usize>]) -> Vec<usize> {
     order
 }
 
-/// An expression on its way into a column. `0x41` and `b'1'` are numbers there if the column is one; `x'41'` is a text.
-fn stored(written: &AstExpr, e: Expr, to: &ColumnType) -> Expr {
-    let bits = matches!(written, AstExpr::Literal(Literal::Hex(_) | Literal::Bit(_)));
+/// An expression on its way into a column. `0x41`, `b'1'` and choices among such are numbers there if the column is one;
+/// `x'41'` is a text.
+fn stored(e: Expr, to: &ColumnType) -> Expr {
+    let bits = e.are_bits();
     let long = matches!(&e.kind, ExprKind::Literal(Value::Bytes(b)) if b.len() > 8);
     let of_bits = matches!(to.kind, TypeKind::Bit(_));
     match bits && (to.is_numeric() || long && of_bits) {
@@ -96,6 +97,23 @@ fn stored(written: &AstExpr, e: Expr, to: &ColumnType) -> Expr {
         true => e.bits_as_number(),
         false => e.as_stored(to),
     }
+}
+
+/// What a SELECT computes for numeric columns: literals of bits are numbers there, unless rows are kept on the way.
+fn numbered(mut plan: SelectPlan, columns: &[usize], table: &Table) -> SelectPlan {
+    if plan.distinct || plan.computes_over_rows() {
+        return plan;
+    }
+    for (item, c) in plan.items.iter_mut().zip(columns) {
+        let to = &table.def.columns[*c].ty;
+        if let Out::Expr(e) = item
+            && e.are_bits()
+            && to.is_numeric()
+        {
+            *e = stored(e.clone(), to);
+        }
+    }
+    plan
 }
 
 /// The values of a SELECT that go into binary columns, and the character sets whose bytes they are there.
@@ -204,6 +222,7 @@ impl Resolver<'_> {
                 }
             }
             DefaultDef::Expr(_) => match rules(table)?.and_then(|r| r.defaults[column].clone()) {
+                Some(e) if e.are_bits() => DefaultValue::Expr(Box::new(stored(e, &c.ty))),
                 Some(e) => DefaultValue::Expr(Box::new(e)),
                 None => DefaultValue::Const(Value::Null),
             },
@@ -267,7 +286,7 @@ impl Resolver<'_> {
                         })?;
                         let def = &table.def.columns[column];
                         match def.generated {
-                            None => StoreValue::Expr(stored(ast, e, &def.ty)),
+                            None => StoreValue::Expr(stored(e, &def.ty)),
                             Some(_) => StoreValue::Ignored(Box::new(e)),
                         }
                     }
@@ -396,7 +415,7 @@ impl Resolver<'_> {
                 let more = of.as_ref().map_or(0, |c| c.names().len());
                 check_count(plan.columns.len() - more, columns.len(), 1)?;
                 selected = of;
-                RowSource::Select(Box::new(plan))
+                RowSource::Select(Box::new(numbered(plan, &columns, &table)))
             }
         };
         let returning = self.inserted_returning(i, &target, &table)?;
@@ -526,7 +545,7 @@ impl Resolver<'_> {
             let e = bind(ast, scope).map_err(|e| in_clause(e, "VALUES"))?;
             let to = &table.def.columns[*c];
             Ok(match to.generated {
-                None => StoreValue::Expr(stored(ast, e, &to.ty)),
+                None => StoreValue::Expr(stored(e, &to.ty)),
                 Some(_) => StoreValue::Ignored(Box::new(e)),
             })
         };
@@ -753,6 +772,7 @@ impl Resolver<'_> {
             .any(|i| table.indexes[*i].parts.iter().any(|p| changed(p.column)));
         let limit = u.limit.as_ref().map(|l| self.limit_value(l)).transpose()?;
         Ok(UpdatePlan {
+            without_key: written.limited(u.limit.is_some()),
             unsafe_: limit.is_none() && matches!(target.access.lookup, Lookup::Full),
             target,
             on_update,
@@ -800,6 +820,7 @@ impl Resolver<'_> {
         )?;
         let limit = d.limit.as_ref().map(|l| self.limit_value(l)).transpose()?;
         Ok(DeletePlan {
+            without_key: written.limited(d.limit.is_some()),
             // A LIMIT alone is not enough here, as it is for UPDATE.
             unsafe_: (limit.is_none() || d.where_.is_none())
                 && matches!(target.access.lookup, Lookup::Full),

@@ -11,7 +11,7 @@ use crate::planner::subqueries::Subqueries;
 use crate::planner::view::without_hints;
 use crate::privilege::Privilege;
 use crate::view;
-use narwal_engine::{Table, ViewDef};
+use narwal_engine::{Index, Table, ViewDef};
 use narwal_syntax::ast::{Assignment, From, Select, TableRef, Update, WriteJoin, WriteTargets};
 use narwal_types::errors;
 use narwal_types::errors::codes;
@@ -200,6 +200,28 @@ impl Written {
             None => Ok(()),
             Some(_) => Err(errors::NO_DEFAULT_FOR_VIEW_FIELD.with([&v.def.db, &v.def.name])),
         }
+    }
+}
+
+impl Written {
+    /// The view's name, if a LIMIT has to be asked about ([`crate::plan::view_check::check_limited`]).
+    pub fn limited(&self, limited: bool) -> Option<Box<str>> {
+        (limited && self.lacks_key()).then(|| self.name().into())
+    }
+
+    /// True for a view that shows neither all columns of its table nor a whole unique key without NULLs.
+    fn lacks_key(&self) -> bool {
+        let table = self.table();
+        let columns = table.columns();
+        let whole = |i: &Index| {
+            let mut parts = i.parts.iter();
+            i.unique
+                && !i.parts.is_empty()
+                && parts.all(|p| !columns[p.column].nullable && self.shows(p.column))
+        };
+        self.view().is_some()
+            && !(0..columns.len()).all(|c| self.shows(c))
+            && !table.indexes.iter().any(whole)
     }
 }
 

@@ -301,7 +301,7 @@ pub fn show_create(
         CheckOption::None => String::new(),
         c => format!(" WITH {} CHECK OPTION", c.name()),
     };
-    let attributes = match mode.has(SqlMode::ORACLE) {
+    let attributes = match crate::show::for_another_server(mode) {
         true => String::new(),
         false => attributes(def),
     };

@@ -1,8 +1,7 @@
 //! A SELECT with all its names in full: tables with their databases, columns with their tables, `*` spelt out, USING as
 //! conditions, every column of the result named. Such a text means the same wherever it is read again.
 
-use crate::expr::functions::{self, aggregate};
-use crate::expr::{for_each_leaf, for_each_operand};
+use crate::expr::for_each_leaf;
 use crate::planner::resolve::{Resolver, no_such_table};
 use crate::planner::sequence_table::is_sequence_table;
 use crate::query_walk::{for_each_expr, for_each_select, for_each_table};
@@ -75,8 +74,14 @@ impl Source {
 
     /// A column's full name.
     fn full(&self, column: usize) -> AstExpr {
+        let db = self.db.as_ref().filter(|_| self.prefixed);
+        let virtual_db = db.is_some_and(|d| d.eq_ignore_ascii_case("information_schema"));
         AstExpr::Qualified(Box::new(Qualified {
-            db: self.db.clone().filter(|_| self.prefixed),
+            // FROM has that one as it was written, columns have not.
+            db: match virtual_db {
+                true => Some("information_schema".into()),
+                false => db.cloned(),
+            },
             table: self.name.clone(),
             column: self.columns[column].clone(),
         }))
@@ -430,7 +435,7 @@ impl Writer<'_, '_> {
         for (n, q) in &mut out.subqueries {
             let mut full = self.query(q, Some(&level), Naming::AsWritten)?.0;
             if exists.contains(n) {
-                only_whether(&mut full);
+                only_whether(&mut full, q);
             }
             *q = full;
         }
@@ -480,10 +485,16 @@ impl Writer<'_, '_> {
                 let (left, left_shown) = self.from(&j.left, sources, outer)?;
                 let middle = sources.len();
                 let (right, right_shown) = self.from(&j.right, sources, outer)?;
+                let shared = || common(&sources[first..middle], &sources[middle..]);
                 let shared = match &j.on {
                     JoinOn::Nothing | JoinOn::On(_) => None,
-                    JoinOn::Using(names) => Some(names.clone()),
-                    JoinOn::Natural => Some(common(&sources[first..middle], &sources[middle..])),
+                    // In the order of the table's columns, not of the names.
+                    JoinOn::Using(names) => {
+                        let mut shared = shared();
+                        shared.retain(|s| names.iter().any(|n| n.eq_ignore_ascii_case(s)));
+                        Some(shared)
+                    }
+                    JoinOn::Natural => Some(shared()),
                 };
                 let on = match &j.on {
                     JoinOn::Nothing => JoinOn::Nothing,
@@ -658,51 +669,28 @@ fn exists_in(s: &Select) -> Vec<usize> {
     out
 }
 
-/// What EXISTS selects does not matter, but for aggregates: those make one row of any number of them, also of none.
-fn only_whether(s: &mut Select) {
-    if s.with.is_some()
-        || matches!(s.from, Some(From::Set { .. }))
-        || !s.group_by.is_empty()
-        || s.having.is_some()
-        || !crate::view_def::is_mergeable(s)
-    {
+/// EXISTS needs one row, in no order, and of `*` no column. `written`: the query before its names were completed.
+fn only_whether(s: &mut Select, written: &Select) {
+    let number = |n: &str| AstExpr::Literal(Literal::Number(n.into()));
+    let none = (s.limit.as_ref()).is_some_and(|l| l.count == number("0"));
+    if none || s.with_ties || s.rows_examined.is_some() {
         return;
     }
-    let number = || AstExpr::Literal(Literal::Number("1".into()));
-    if !has_aggregates(s) {
+    if let [item] = written.items.as_slice()
+        && !matches!(item, SelectItem::Expr { .. })
+        && !matches!(s.from, Some(From::Set { .. }))
+    {
         s.items = vec![SelectItem::Expr {
-            expr: number(),
+            expr: number("1"),
             alias: None,
             text: "1".into(),
         }];
     }
     s.order_by.clear();
     s.limit = Some(Limit {
-        offset: None,
-        count: number(),
+        offset: s.limit.take().and_then(|l| l.offset),
+        count: number("1"),
     });
-}
-
-/// An aggregate is called in the select list.
-fn has_aggregates(s: &mut Select) -> bool {
-    fn calls_one(e: &mut AstExpr) -> bool {
-        let mut found = match e {
-            AstExpr::Call(c) => {
-                let name = c.name.to_ascii_lowercase();
-                // A stored function may be one, too.
-                let built_in =
-                    (c.db.is_none() || c.schema().is_some()) && functions::lookup(&name).is_some();
-                aggregate::lookup(&name).is_some() || !built_in
-            }
-            _ => false,
-        };
-        for_each_operand(e, &mut |e| found |= calls_one(e));
-        found
-    }
-    s.items.iter_mut().any(|i| match i {
-        SelectItem::Expr { expr, .. } => calls_one(expr),
-        _ => false,
-    })
 }
 
 /// True if a variable is in it, which stays as it is.

@@ -153,6 +153,9 @@ struct Table {
     lists: Vec<u16>,
     /// Sequences of two and three characters (the third is 0), and the characters that begin one.
     sequences: HashMap<[u32; 3], Place>,
+    /// Sequences of more characters, which few languages have, and how many the longest one has.
+    long: HashMap<Box<[u32]>, Place>,
+    longest: usize,
     heads: Vec<u32>,
     /// Some sequences have ASCII behind their first character.
     ascii_sequences: bool,
@@ -182,6 +185,8 @@ impl Table {
             blocks: vec![[IMPLICIT; 256]],
             lists: Vec::new(),
             sequences: HashMap::new(),
+            long: HashMap::new(),
+            longest: 3,
             heads: Vec::new(),
             ascii_sequences: false,
             ascii: Vec::new(),
@@ -206,14 +211,22 @@ impl Table {
             self.blocks[usize::from(*page)][(c & 0xff) as usize] = place;
         }
         for _ in 0..b.number(4) {
-            let n = b.number(1);
-            let mut s = [0; 3];
-            for c in s.iter_mut().take(n as usize) {
-                *c = b.number(3);
-            }
+            let all: Vec<u32> = (0..b.number(1)).map(|_| b.number(3)).collect();
             let place = self.take_lists(b);
-            self.ascii_sequences |= s[1] < 0x80 || (n > 2 && s[2] < 0x80);
-            self.heads.push(s[0]);
+            let [head, behind @ ..] = all.as_slice() else {
+                continue;
+            };
+            self.ascii_sequences |= behind.iter().any(|c| *c < 0x80);
+            self.heads.push(*head);
+            let mut s = [0; 3];
+            match s.get_mut(..all.len()) {
+                Some(s) => s.copy_from_slice(&all),
+                None => {
+                    self.longest = self.longest.max(all.len());
+                    self.long.insert(all.into(), place);
+                    continue;
+                }
+            }
             self.sequences.insert(s, place);
         }
         self.heads.sort_unstable();
@@ -248,7 +261,7 @@ impl Table {
         for p in t.blocks.iter_mut().flatten().filter(|p| **p != IMPLICIT) {
             *p = place(&mut t.lists, *p);
         }
-        for p in t.sequences.values_mut() {
+        for p in t.sequences.values_mut().chain(t.long.values_mut()) {
             *p = place(&mut t.lists, *p);
         }
         t
@@ -325,12 +338,32 @@ impl Table {
         }
     }
 
+    /// The same of more than three characters.
+    fn long_sequence(&self, head: u32, rest: &[u8]) -> Option<(Place, usize)> {
+        if self.longest <= 3 {
+            return None;
+        }
+        let mut chars = vec![head];
+        let mut ends = vec![0];
+        while chars.len() < self.longest && ends[chars.len() - 1] < rest.len() {
+            let at = ends[chars.len() - 1];
+            let (c, n) = split_char(&rest[at..]);
+            chars.push(c);
+            ends.push(at + n);
+        }
+        let mut lengths = (4..=chars.len()).rev();
+        lengths.find_map(|n| Some((*self.long.get(&chars[..n])?, ends[n - 1])))
+    }
+
     /// The longest sequence with weights of its own that a string begins with, after its first character: its place and the bytes
     /// behind that character.
     fn sequence(&self, head: u32, rest: &[u8]) -> Option<(Place, usize)> {
         let next = rest.first()?;
         if next.is_ascii() && !self.ascii_sequences || self.heads.binary_search(&head).is_err() {
             return None;
+        }
+        if let Some(found) = self.long_sequence(head, rest) {
+            return Some(found);
         }
         let (second, n) = split_char(rest);
         if n < rest.len() {
@@ -384,6 +417,8 @@ fn tailored(number: usize) -> Table {
             pages: vec![0; 0x1100],
             lists: Vec::new(),
             sequences: HashMap::new(),
+            long: HashMap::new(),
+            longest: 3,
             heads: Vec::new(),
             ..base.clone()
         };

@@ -158,7 +158,11 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "value, a, b",
         "a if the value is not NULL, else b.",
         |t| Ok(types::unify(t.types().skip(1), "nvl2")?.with_nullable(t.nullable())),
-        |c| Ok(c.args[if c.v(0).is_null() { 2 } else { 1 }].clone()),
+        |c| {
+            Ok(bits_as_number(
+                c.args[if c.v(0).is_null() { 2 } else { 1 }].clone(),
+            ))
+        },
     )
     .results(|i, _| i > 0)
     .takes_null(),
@@ -299,7 +303,7 @@ fn extreme_moment<'a>(c: &Call<'a, '_>, wanted: Ordering, fsp: Option<u8>) -> Sq
             best = t;
         }
     }
-    if !c.rules().allows(&best.date) {
+    if !c.rules().allows_moment(&best) {
         return Ok(Val::NULL);
     }
     Ok(Val::Ref(match fsp {

@@ -58,7 +58,7 @@ pub(crate) mod string;
 mod string_format;
 pub(crate) mod time;
 mod to_char;
-mod typing;
+pub(crate) mod typing;
 pub mod window;
 mod xml;
 

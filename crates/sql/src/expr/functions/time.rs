@@ -1,9 +1,9 @@
 //! Times: sums, differences, and times made of numbers.
 
-use super::typing::{bigint_or_null, kind};
+use super::typing::{bigint_or_null, kind, sum_digits};
 use crate::env::StatementEnv;
 use crate::expr::cast::note_digits;
-use crate::expr::node::{Call, Expr, ExprType, Function, Typing};
+use crate::expr::node::{Call, ExprType, Function, Typing};
 use crate::expr::value::Val;
 use crate::expr::value::Warn;
 use crate::expr::value::rounds;
@@ -93,7 +93,12 @@ pub(super) static FUNCTIONS: &[&Function] = &[
 
 /// ADDTIME and SUBTIME.
 fn sum_type(t: &Typing<'_>) -> SqlResult<ExprType> {
-    let fraction = t.fraction(0).max(t.fraction(1));
+    // A text may turn out to have any digits.
+    let is_text = t.arg(0).ty.is_string() && t.args.first().and_then(sum_digits).is_none();
+    let fraction = match is_text {
+        true => 6,
+        false => t.fraction(0).max(t.fraction(1)),
+    };
     Ok(match t.arg(0).ty.kind {
         TypeKind::DateTime(_) | TypeKind::Timestamp(_) | TypeKind::Date => {
             kind(TypeKind::DateTime(fraction))
@@ -207,18 +212,8 @@ fn add_time<'a>(c: &Call<'a, '_>, sign: i64) -> SqlResult<Val<'a>> {
     note_digits(c.v(1), "INTERVAL DAY TO SECOND", c.ctx.env);
     let delta = sign * b.micros;
     let as_text = c.expr.ty.ty.is_string();
-    let is_double = |e: &Expr| matches!(e.ty.ty.kind, TypeKind::Double | TypeKind::Float);
-    let any_double = c.exprs().iter().any(is_double);
-    let exact = |e: &Expr| e.ty.ty.is_integer() || matches!(e.ty.ty.kind, TypeKind::Decimal(..));
-    let shown = c
-        .exprs()
-        .iter()
-        .map(|e| e.ty.ty.scale().unwrap_or(0).min(6))
-        .max();
     let digits = |micros: u64| match as_text {
-        true if c.exprs().iter().all(exact) => shown.unwrap_or(0),
-        true if any_double => 6,
-        true => text_fsp(micros),
+        true => sum_digits(c.expr).unwrap_or_else(|| text_fsp(micros)),
         false => c.fsp(),
     };
     let is_date = match c.v(0) {

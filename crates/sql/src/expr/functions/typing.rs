@@ -1,7 +1,7 @@
 //! The arguments of a call as its result type sees them, and result types that many functions share.
 
 use crate::expr::node::Typing;
-use crate::expr::node::{Coercibility, ExprKind, ExprType, NOT_FIXED};
+use crate::expr::node::{Coercibility, Expr, ExprKind, ExprType, Function, NOT_FIXED};
 use crate::expr::types::{collation_of, illegal_mix_of};
 use narwal_types::convert::{NoWarnings, to_i64};
 use narwal_types::{Collation, SqlResult};
@@ -76,6 +76,7 @@ impl Typing<'_> {
             _ if t.is_fixed_double() => t.decimals.min(6),
             _ => match self.args.get(i).map(|a| &a.kind) {
                 Some(ExprKind::Literal(Value::Bytes(_))) => 0,
+                Some(_) if let Some(digits) = sum_digits(&self.args[i]) => digits,
                 _ => 6,
             },
         }
@@ -184,4 +185,20 @@ pub(super) fn bytes(n: u64, nullable: bool) -> ExprType {
 /// A type that may be NULL.
 pub(super) fn kind(kind: TypeKind) -> ExprType {
     ExprType::of_column(ColumnType::new(kind), true)
+}
+
+/// How many digits the text of ADDTIME or SUBTIME has behind the point: as many as the operands. `None` if the first one is a
+/// text: six or none then.
+pub(crate) fn sum_digits(e: &Expr) -> Option<u8> {
+    let ExprKind::Func { func, args } = &e.kind else {
+        return None;
+    };
+    let first = args.first()?;
+    let known = !first.ty.is_string() || sum_digits(first).is_some();
+    (is_sum(func) && known).then(|| e.ty.chars().saturating_sub(20).min(6) as u8)
+}
+
+/// True for ADDTIME and SUBTIME.
+pub(crate) fn is_sum(func: &Function) -> bool {
+    ["addtime", "subtime"].contains(&func.name())
 }

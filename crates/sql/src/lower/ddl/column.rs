@@ -8,9 +8,9 @@ use narwal_engine::{ColumnDef, DefaultDef};
 use narwal_syntax::SqlMode;
 use narwal_syntax::ast::Expr as AstExpr;
 use narwal_syntax::ast::ddl::{Column, ColumnAttribute, ColumnDefault, Generated, TypeName};
-use narwal_syntax::ast::{Literal, UnaryOp};
+use narwal_syntax::ast::{Call, Literal, UnaryOp};
 use narwal_types::errors;
-use narwal_types::{Collation, ColumnType, SqlResult, TypeKind};
+use narwal_types::{Charset, Collation, ColumnType, SqlResult, TypeKind};
 
 /// A default: a constant, or an expression that is none.
 type Default = Result<DefaultDef, AstExpr>;
@@ -342,6 +342,22 @@ fn constant(e: AstExpr) -> Default {
         AstExpr::Literal(Literal::Bool(b)) => Ok(DefaultDef::Text(u8::from(b).to_string())),
         AstExpr::Literal(Literal::Number(s) | Literal::String(s)) => Ok(DefaultDef::Text(s)),
         AstExpr::Temporal { text, .. } => Ok(DefaultDef::Text(text)),
+        // Of ASCII it is the same text in every character set that keeps it.
+        AstExpr::Introduced {
+            charset,
+            value: Literal::String(s),
+        } if s.is_ascii() && is_ascii_based(&charset) => Ok(DefaultDef::Text(s)),
+        AstExpr::Call(c) if is_pi(&c) => Ok(DefaultDef::Text(std::f64::consts::PI.to_string())),
         e => Err(e),
     }
+}
+
+/// True for a character set that has ASCII's characters as ASCII's bytes.
+fn is_ascii_based(charset: &str) -> bool {
+    Charset::from_name(charset).is_some_and(Charset::keeps_ascii)
+}
+
+/// PI() is a constant that has its value before anything is computed.
+fn is_pi(c: &Call) -> bool {
+    c.db.is_none() && c.args.is_empty() && c.parens && c.name.eq_ignore_ascii_case("pi")
 }

@@ -50,7 +50,7 @@ pub enum VariableType {
     /// ROW TYPE OF a table or a cursor.
     RowTypeOf(TableName),
     /// ROW with fields.
-    Row(Vec<(String, DataType)>),
+    Row(Vec<(String, DataType, Option<String>)>),
 }
 
 /// What a trigger waits for.

@@ -170,19 +170,20 @@ impl Parser<'_> {
             let fields = self.parenthesised(|p| {
                 let name = p.ident()?;
                 let ty = p.data_type(false)?;
-                if p.eat(Kw::COLLATE) {
-                    p.collation_or_default()?;
-                }
-                Ok((name, ty))
+                Ok((name, ty, p.collate()?))
             })?;
             return Ok(VariableType::Row(fields));
         }
         let ty = self.data_type(false)?;
-        let mut collation = None;
-        if self.eat(Kw::COLLATE) {
-            collation = self.collation_or_default()?;
+        Ok(VariableType::Data(ty, self.collate()?))
+    }
+
+    /// COLLATE behind a type; none for DEFAULT.
+    fn collate(&mut self) -> SqlResult<Option<String>> {
+        match self.eat(Kw::COLLATE) {
+            true => self.collation_or_default(),
+            false => Ok(None),
         }
-        Ok(VariableType::Data(ty, collation))
     }
 
     /// `name%TYPE` and `name%ROWTYPE`, if one is next.

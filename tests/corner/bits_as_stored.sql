@@ -1,0 +1,32 @@
+-- Literals of bits are numbers in numeric columns, wherever the statement computes them; x'..' is text everywhere.
+CREATE TABLE t (i INT, d DECIMAL(10,2), f DOUBLE, v VARCHAR(20));
+INSERT INTO t SELECT 0x3939, 0x3939, 0x3939, 0x3939;
+INSERT INTO t SELECT 0x3939, x'3939', 0x3939, b'110001' FROM (SELECT 1) x;
+INSERT INTO t VALUES (b'11', x'3939', COALESCE(0x3939), IFNULL(0x3939, 0x32));
+INSERT INTO t (i) VALUES (IFNULL(NULL, 0x3939)), (IF(0, 1, 0x3939)), (IF(0, 0x32, 0x3939)), (CASE WHEN 1 THEN 0x3939 ELSE 0x32 END);
+INSERT INTO t (i) VALUES (LEAST(0x3939, 0x3738)), (NULLIF(0x3939, 1)), (CONCAT(0x3939)), (NVL2(1, 0x3939, 0x32)), (COALESCE(x'3939')), (LOWER(0x3939)), (COALESCE(b'11'));
+INSERT INTO t (i, d) SELECT DISTINCT COALESCE(0x3939), MAX(0x3939) FROM t;
+UPDATE t SET f = COALESCE(0x3939), d = IFNULL(0x3939, 0x32) WHERE i = 3;
+SELECT * FROM t ORDER BY 1, 2, 3, 4;
+CREATE TABLE n (i INT DEFAULT (COALESCE(0x3939)), j DOUBLE DEFAULT (CONCAT(0x3939)), k INT DEFAULT COALESCE(0x3939));
+INSERT INTO n VALUES ();
+SELECT * FROM n;
+-- BITs of several lengths in choices are numbers, as those of one length.
+CREATE TABLE b (a BIT(7), b BIT(8), c BIT(20));
+INSERT INTO b VALUES (0x32, 0x32, 2);
+SELECT COALESCE(a, b), COALESCE(b, a), IF(a IS NULL, a, b), IF(a IS NULL, b, a), LEAST(a, c), GREATEST(c, a), NVL2(a, c, b), CASE WHEN 1 THEN c ELSE a END FROM b;
+SELECT (SELECT a), HEX((SELECT a)), HEX(COALESCE(b, c)) FROM b;
+-- PI() and ASCII behind an introducer are constants of a DEFAULT.
+CREATE TABLE p (a INT DEFAULT (PI()), f DOUBLE DEFAULT (PI()), s VARCHAR(10) DEFAULT (_latin1'x'), g DOUBLE DEFAULT (PI() + 1));
+SHOW CREATE TABLE p;
+-- DEFAULT(c) is of the column's type.
+SET timestamp = 1000000000.123456;
+CREATE TABLE m (e TIMESTAMP DEFAULT NOW(), f TIMESTAMP(6) DEFAULT NOW(2), g DATETIME(4) DEFAULT NOW());
+INSERT INTO m VALUES ();
+SELECT DEFAULT(e), DEFAULT(f), DEFAULT(g) FROM m;
+SET timestamp = DEFAULT;
+-- FLOAT(M,D) has all its digits as a text.
+CREATE TABLE w (f FLOAT(7,5), d DOUBLE(7,5));
+INSERT INTO w VALUES (11.5, 12.5);
+SELECT CRC32(f), CRC32(d), MD5(f), LENGTH(f), CONCAT(f) FROM w;
+DROP TABLE t, n, b, p, m, w;
