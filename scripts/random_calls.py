@@ -188,7 +188,8 @@ def main() -> int:
             for server in servers:
                 server.create()
                 server.start()
-            clients = [Client(server) for server in servers]
+            # Bytes: what a server calls text need not be UTF-8.
+            clients = [Client(server, use_unicode=False) for server in servers]
             for client in clients:
                 for statement in SETUP:
                     client.ok(statement)

@@ -1447,6 +1447,10 @@ impl Binder<'_> {
             };
             whens.push((w, self.expr(result)?));
         }
+        let number = |w: &(Expr, Expr)| w.0.ty.ty.is_numeric() && !w.0.ty.null;
+        if whens.iter().any(number) {
+            operand = operand.map(bits::as_number);
+        }
         // It stands in the conditions.
         operand = operand.filter(|o| !json::is_extract(o));
         let otherwise = otherwise.map(|o| self.expr(o)).transpose()?;
@@ -1774,6 +1778,7 @@ impl Binder<'_> {
         if let Some(who) = self.definer_for(func) {
             return Ok(make(ExprKind::Literal(who), func.ty(&args)?));
         }
+        let args = bits_beside_numbers(func, args);
         fixed::check_call(func, &args)?;
         check_pattern(func, &args, self.scope.env)?;
         let args = match <[Expr; 2]>::try_from(args) {
@@ -2286,6 +2291,9 @@ fn whole_year(e: Expr) -> Expr {
 
 /// Type of CAST AS BINARY, with a length or as long as the value.
 fn bytes_of_cast(of: &ExprType, length: Option<u64>, nullable: bool) -> ExprType {
+    // All values of such a type have one length.
+    let fixed = of.ty.fixed().map(|kind| kind.bytes() as u64);
+    let length = length.or(fixed);
     let bytes = match (length, of.ty.max_bytes()) {
         (Some(n), _) => n,
         (None, Some(n)) if of.ty.is_string() => n,
@@ -2331,6 +2339,25 @@ fn integer_chars(e: &Expr, unsigned: bool) -> u32 {
         _ if ty.ty.is_integer() => ty.int_digits() + 1,
         _ => chars,
     }
+}
+
+/// Literals of bits among numbers that GREATEST, LEAST and NULLIF compare are numbers. NULLIF gives its first value on as it
+/// is.
+fn bits_beside_numbers(func: &Function, args: Vec<Expr>) -> Vec<Expr> {
+    let kept = match func {
+        f if [Func::Greatest, Func::Least].contains(&f) => 0,
+        f if f == Func::Nullif => 1,
+        _ => return args,
+    };
+    let number = |e: &Expr| e.ty.ty.is_numeric() && !e.ty.null;
+    if !args.iter().any(number) {
+        return args;
+    }
+    let one = |(i, e): (usize, Expr)| match i < kept {
+        true => e,
+        false => bits::as_number(e),
+    };
+    args.into_iter().enumerate().map(one).collect()
 }
 
 fn hex_for_cast(e: Expr, ty: &ExprType) -> Expr {

@@ -27,16 +27,27 @@ impl ExprType {
 
 /// Error 4078: these types don't go together.
 fn pair_error(a: &ExprType, b: &ExprType, op: &str) -> SqlError {
-    errors::ILLEGAL_PARAMETER_DATA_TYPES2_FOR_OPERATION.with([
-        &a.ty.family_name(),
-        &b.ty.family_name(),
-        &op,
-    ])
+    errors::ILLEGAL_PARAMETER_DATA_TYPES2_FOR_OPERATION.with([&met_name(a), &met_name(b), &op])
 }
 
 /// Error 4079: the operation does not take this type.
 fn refused(t: &ExprType, op: &str) -> SqlError {
-    errors::ILLEGAL_PARAMETER_DATA_TYPE_FOR_OPERATION.with([&t.ty.family_name(), &op])
+    errors::ILLEGAL_PARAMETER_DATA_TYPE_FOR_OPERATION.with([&met_name(t), &op])
+}
+
+/// A type as errors 4078 and 4079 name it: text and bytes have one name there.
+fn met_name(t: &ExprType) -> String {
+    let name = t.ty.family_name();
+    match name.as_str() {
+        "binary" => "char".into(),
+        "varbinary" => "varchar".into(),
+        "longtext" if t.json => "longblob/json".into(),
+        "year unsigned" => "year".into(),
+        name => match name.strip_suffix("text") {
+            Some(size) => format!("{size}blob"),
+            None => name.into(),
+        },
+    }
 }
 
 /// If one of the types is of a fixed length: that one. Types meet from the left to the right: error 4078 if one of a fixed

@@ -105,6 +105,12 @@ impl ExprType {
         self
     }
 
+    /// The same, unsigned if what counts as a number of the other type is.
+    fn with_sign_like(mut self, other: &ExprType) -> Self {
+        self.ty.unsigned = other.counts_unsigned();
+        self
+    }
+
     /// The same with another width.
     pub(crate) fn with_width(self, width: u32) -> Self {
         ExprType { width, ..self }
@@ -468,6 +474,11 @@ pub fn arith(op: ArithOp, a: &ExprType, b: &ExprType, div_precision: u8) -> Expr
         a.nullable || b.nullable || matches!(op, ArithOp::Div | ArithOp::IntDiv | ArithOp::Mod);
     let unsigned = a.counts_unsigned() || b.counts_unsigned();
     let class = a.class().max(b.class());
+    // An exact number with a scale has a sign unless none of both has one.
+    let sign = match a.counts_unsigned() {
+        true => b,
+        false => a,
+    };
     match op {
         ArithOp::BitAnd
         | ArithOp::BitOr
@@ -486,7 +497,8 @@ pub fn arith(op: ArithOp, a: &ExprType, b: &ExprType, div_precision: u8) -> Expr
         }
         ArithOp::Div if class != Class::Double => {
             let scale = a.scale() + u32::from(div_precision);
-            ExprType::decimal(a.int_digits() + b.scale(), scale, nullable)
+            let ty = ExprType::decimal(a.int_digits() + b.scale(), scale, nullable);
+            ty.with_sign_like(sign)
         }
         _ => match class {
             Class::Double => {
@@ -518,18 +530,20 @@ pub fn arith(op: ArithOp, a: &ExprType, b: &ExprType, div_precision: u8) -> Expr
                     a.int_digits() + b.int_digits(),
                     a.scale() + b.scale(),
                     nullable,
-                ),
-                ArithOp::Mod => ExprType::decimal(
-                    a.int_digits().max(b.int_digits()),
-                    a.scale().max(b.scale()),
-                    nullable,
                 )
-                .with_sign_of(a),
+                .with_sign_like(sign),
+                ArithOp::Mod => {
+                    // As many digits in all as the longer operand.
+                    let digits = |t: &ExprType| t.int_digits() + t.scale();
+                    let (all, scale) = (digits(a).max(digits(b)), a.scale().max(b.scale()));
+                    ExprType::decimal(all.saturating_sub(scale), scale, nullable).with_sign_of(a)
+                }
                 _ => ExprType::decimal(
                     a.int_digits().max(b.int_digits()) + 1,
                     a.scale().max(b.scale()),
                     nullable,
-                ),
+                )
+                .with_sign_like(sign),
             },
         },
     }
@@ -881,7 +895,9 @@ fn unify_numbers(some: &[&ExprType], decimals: u8, sign_of_null: bool, nullable:
         .iter()
         .any(|t| matches!(t.ty.kind, TypeKind::Decimal(..)))
     {
-        return ExprType::decimal(int_digits, scale, nullable);
+        let mut ty = ExprType::decimal(int_digits, scale, nullable);
+        ty.ty.unsigned = some.iter().all(|t| t.counts_unsigned());
+        return ty;
     }
     // No integer type holds all signed and all unsigned numbers.
     let unsigned = some.iter().filter(|t| t.counts_unsigned()).count();

@@ -207,7 +207,17 @@ fn nullif<'a>(o: &Operands<'a, '_>) -> SqlResult<Val<'a>> {
     reserve_for(&values, o.ctx)?;
     let collation = types::compare_collation(o.args, "nullif").unwrap_or_default();
     let [a, b] = values;
-    let order = compare_one(a.as_ref(), b.as_ref(), collation, o.ctx.env);
+    let compared = match (
+        a.as_ref(),
+        o.args[0].ty.bits && o.args[1].ty.ty.is_numeric(),
+    ) {
+        // Of a longer literal the last eight bytes count.
+        (ValueRef::Bytes(b), true) => {
+            ValueRef::UInt(b.iter().fold(0, |n, byte| n << 8 | u64::from(*byte)))
+        }
+        (a, _) => a,
+    };
+    let order = compare_one(compared, b.as_ref(), collation, o.ctx.env);
     o.ctx.env.check_interrupt()?;
     match a.as_ref() {
         _ if order == Some(Ordering::Equal) => Ok(Val::NULL),

@@ -69,7 +69,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "unhex",
         "digits",
         "The bytes that hexadecimal digits stand for; NULL if they are none.",
-        |t| Ok(bytes(t.chars(0).div_ceil(2), true)),
+        |t| Ok(bytes(t.bytes(0).div_ceil(2), true)),
         unhex,
     ),
 ];

@@ -3,7 +3,7 @@
 use crate::expr::node::Call;
 use crate::expr::value::Val;
 use narwal_types::errors::codes;
-use narwal_types::{SqlResult, ValueRef};
+use narwal_types::{Collation, SqlResult, ValueRef};
 
 /// What MariaDB says of a format that it can't follow.
 type Wrong = &'static str;
@@ -14,10 +14,12 @@ const NO_ARGUMENT: Wrong = "argument not found";
 const NO_END: Wrong = "missing '}' in format string";
 
 pub(super) fn sformat<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
-    let format = c.text(0);
+    // Bytes are characters until all is put together.
+    let binary = c.expr.ty.ty.collation == Collation::Binary;
+    let format = text_of(c.v(0), binary);
     let mut reader = Reader {
         rest: &format,
-        args: (1..c.args.len()).map(|i| Arg::of(c.v(i))).collect(),
+        args: (1..c.args.len()).map(|i| Arg::of(c.v(i), binary)).collect(),
         next: Next::Unsaid,
     };
     let mut out = String::new();
@@ -32,6 +34,7 @@ pub(super) fn sformat<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
                     Err(what) => return wrong(c, what),
                 }
             }
+            Ok(None) if binary => return c.string(out.chars().map(|c| c as u8).collect()),
             Ok(None) => return c.string(out.into_bytes()),
             Err(what) => return wrong(c, what),
         }
@@ -47,6 +50,16 @@ fn wrong<'a>(c: &Call<'a, '_>, what: Wrong) -> SqlResult<Val<'a>> {
     Ok(Val::NULL)
 }
 
+/// A value's text; if `binary`, a character for each of its bytes.
+fn text_of(v: ValueRef<'_>, binary: bool) -> String {
+    if !binary {
+        return v.to_text();
+    }
+    let mut bytes = Vec::new();
+    v.write_text(&mut bytes);
+    bytes.into_iter().map(char::from).collect()
+}
+
 /// A value as {fmt} sees it.
 enum Arg {
     Int(i64),
@@ -55,7 +68,7 @@ enum Arg {
 }
 
 impl Arg {
-    fn of(v: ValueRef<'_>) -> Arg {
+    fn of(v: ValueRef<'_>, binary: bool) -> Arg {
         match v {
             ValueRef::Int(n) => Arg::Int(n),
             ValueRef::UInt(n) => Arg::Int(n as i64),
@@ -64,7 +77,7 @@ impl Arg {
             ValueRef::Double(f) => Arg::Real(f),
             // The double of the shortest digits.
             ValueRef::Float(f) => Arg::Real(f.to_string().parse().unwrap_or(f64::from(f))),
-            v => Arg::Text(v.to_text()),
+            v => Arg::Text(text_of(v, binary)),
         }
     }
 }

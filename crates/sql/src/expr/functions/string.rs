@@ -383,7 +383,7 @@ pub(super) fn part_type(t: &Typing<'_>) -> SqlResult<ExprType> {
         Some(0) => 0,
         Some(from) => all.saturating_sub(from as u64 - 1),
         None if t.arg(1).null => 0,
-        None => t.chars(0),
+        None => all,
     };
     let chars = t.literal_int(2).map_or(rest, |n| rest.min(n.max(0) as u64));
     t.string_of_first(chars, t.nullable())
@@ -615,25 +615,26 @@ fn substring<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
 
 fn substring_index<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     // The count is one of 32 bits: a larger one loses its high bits, as in MariaDB.
-    let (s, d, n) = (c.text(0), c.text(1), c.int(2) as i32);
+    let (s, d, n) = (c.bytes(0), c.bytes(1), c.int(2) as i32);
     if d.is_empty() || n == 0 {
         return c.string(Vec::new());
     }
     let k = n.unsigned_abs() as usize - 1;
     let out = if n > 0 {
-        s.match_indices(&d).nth(k).map_or(&s[..], |(i, _)| &s[..i])
+        let at = memchr::memmem::find_iter(&s, &*d).nth(k);
+        at.map_or(&s[..], |i| &s[..i])
     } else {
         // Where characters are bytes they are looked for from the end: of separators that overlap others count.
         let at = match c.expr.ty.ty.collation.charset().max_width() {
-            1 => s.rmatch_indices(&d).nth(k).map(|(i, _)| i),
+            1 => memchr::memmem::rfind_iter(&s, &*d).nth(k),
             _ => {
-                let at: Vec<usize> = s.match_indices(&d).map(|(i, _)| i).collect();
+                let at: Vec<usize> = memchr::memmem::find_iter(&s, &*d).collect();
                 at.len().checked_sub(k + 1).map(|n| at[n])
             }
         };
         at.map_or(&s[..], |i| &s[i + d.len()..])
     };
-    c.string(out.as_bytes().to_vec())
+    c.string(out.to_vec())
 }
 
 /// LPAD and RPAD.

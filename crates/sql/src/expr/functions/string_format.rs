@@ -69,7 +69,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "text",
         "How the text sounds in English: a letter and digits.",
         soundex_type,
-        |c| c.string(soundex(&c.text(0)).into_bytes()),
+        |c| c.string(soundex(&letters(c)).into_bytes()),
     ).takes_texts(),
     &Function::new(
         "substr_oracle",
@@ -127,6 +127,18 @@ fn load_file<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     let most = env.max_allowed_packet;
     let found = env.variables.load_file(&c.text(0), who, most)?;
     Ok(found.map_or(Val::NULL, |b| Val::Owned(Value::Bytes(b.into()))))
+}
+
+/// The text that has a sound; of bytes only those that are letters of ASCII.
+fn letters(c: &Call<'_, '_>) -> String {
+    match c.v(0) {
+        ValueRef::Bytes(b) => b
+            .iter()
+            .filter(|b| b.is_ascii())
+            .map(|b| char::from(*b))
+            .collect(),
+        _ => c.text(0),
+    }
 }
 
 fn soundex_type(t: &Typing<'_>) -> SqlResult<ExprType> {
@@ -329,35 +341,31 @@ fn natural_type(t: &Typing<'_>) -> SqlResult<ExprType> {
 
 /// A key that sorts digits inside of text by their value: each number is preceded by its length.
 fn natural_sort_key<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
-    let text = c.text(0);
-    let mut out = String::with_capacity(text.len() + 8);
-    let mut rest = text.as_str();
-    while let Some(ch) = rest.chars().next() {
-        if !ch.is_ascii_digit() {
-            out.push(ch);
-            rest = &rest[ch.len_utf8()..];
+    let text = c.bytes(0);
+    let mut out = Vec::with_capacity(text.len() + 8);
+    for run in text.chunk_by(|a, b| a.is_ascii_digit() == b.is_ascii_digit()) {
+        if !run[0].is_ascii_digit() {
+            out.extend_from_slice(run);
             continue;
         }
-        let n = rest.bytes().take_while(u8::is_ascii_digit).count();
-        let (run, after) = rest.split_at(n);
-        rest = after;
-        let digits = run.trim_start_matches('0');
-        let digits = if digits.is_empty() { "0" } else { digits };
+        let zeros = run.iter().take_while(|b| **b == b'0').count();
+        // Of a number that is 0 one digit stays.
+        let digits = &run[zeros.min(run.len() - 1)..];
         push_length(&mut out, digits.len() - 1);
-        out.push_str(digits);
+        out.extend_from_slice(digits);
     }
-    c.string(out.into_bytes())
+    c.string(out)
 }
 
 /// A length as digits that sort right: one digit, one behind one 9, one behind two; behind three the number with its own
 /// length in front.
-fn push_length(out: &mut String, n: usize) {
+fn push_length(out: &mut Vec<u8>, n: usize) {
     let (nines, rest) = match n {
         ..27 => (n / 9, (n % 9).to_string()),
         _ => (3, format!("{:02}{n}", n.ilog10())),
     };
-    out.push_str(&"999"[..nines]);
-    out.push_str(&rest);
+    out.extend_from_slice(&b"999"[..nines]);
+    out.extend_from_slice(rest.as_bytes());
 }
 
 /// SUBSTR in Oracle's way: position 0 is 1.

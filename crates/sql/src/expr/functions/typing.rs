@@ -1,7 +1,7 @@
 //! The arguments of a call as its result type sees them, and result types that many functions share.
 
 use crate::expr::node::Typing;
-use crate::expr::node::{Coercibility, Expr, ExprKind, ExprType, Function, NOT_FIXED};
+use crate::expr::node::{ArithOp, Coercibility, Expr, ExprKind, ExprType, Function, NOT_FIXED};
 use crate::expr::types::{collation_of, illegal_mix_of};
 use narwal_types::convert::{NoWarnings, to_i64};
 use narwal_types::{Collation, SqlResult};
@@ -44,18 +44,7 @@ impl Typing<'_> {
 
     /// An argument that is written out, where an integer is wanted.
     pub fn literal_int(&self, i: usize) -> Option<i64> {
-        match self.args.get(i).map(|a| &a.kind) {
-            Some(ExprKind::Literal(Value::Int(v))) => Some(*v),
-            Some(ExprKind::Literal(Value::UInt(v))) => Some(i64::try_from(*v).unwrap_or(i64::MAX)),
-            Some(ExprKind::Literal(v @ (Value::Decimal(_) | Value::Double(_) | Value::Str(_)))) => {
-                Some(to_i64(v.as_ref(), &mut NoWarnings))
-            }
-            // 0x41 and b'1' are numbers here.
-            Some(ExprKind::Literal(Value::Bytes(b))) if self.args[i].ty.bits && b.len() < 8 => {
-                Some(b.iter().fold(0, |n, b| n << 8 | i64::from(*b)))
-            }
-            _ => None,
-        }
+        constant_int(self.args.get(i)?)
     }
 
     /// Digits behind the point of an argument's seconds.
@@ -201,4 +190,33 @@ pub(crate) fn sum_digits(e: &Expr) -> Option<u8> {
 /// True for ADDTIME and SUBTIME.
 pub(crate) fn is_sum(func: &Function) -> bool {
     ["addtime", "subtime"].contains(&func.name())
+}
+
+/// The integer that a literal, or arithmetic of literals, is.
+fn constant_int(e: &Expr) -> Option<i64> {
+    match &e.kind {
+        ExprKind::Literal(Value::Int(v)) => Some(*v),
+        ExprKind::Literal(Value::UInt(v)) => Some(i64::try_from(*v).unwrap_or(i64::MAX)),
+        ExprKind::Literal(v @ (Value::Decimal(_) | Value::Double(_) | Value::Str(_))) => {
+            Some(to_i64(v.as_ref(), &mut NoWarnings))
+        }
+        // 0x41 and b'1' are numbers here.
+        ExprKind::Literal(Value::Bytes(b)) if e.ty.bits && b.len() < 8 => {
+            Some(b.iter().fold(0, |n, b| n << 8 | i64::from(*b)))
+        }
+        ExprKind::Neg(of) if of.ty.ty.is_integer() => constant_int(of)?.checked_neg(),
+        ExprKind::Cast(of) if e.ty.ty.is_integer() => constant_int(of),
+        ExprKind::Arith { op, left, right } if e.ty.ty.is_integer() => {
+            let (a, b) = (constant_int(left)?, constant_int(right)?);
+            match op {
+                ArithOp::Add => a.checked_add(b),
+                ArithOp::Sub => a.checked_sub(b),
+                ArithOp::Mul => a.checked_mul(b),
+                ArithOp::IntDiv => a.checked_div(b),
+                ArithOp::Mod => a.checked_rem(b),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
 }
