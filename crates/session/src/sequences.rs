@@ -78,7 +78,9 @@ impl SessionVars {
         self.check_locked(db, name, true)?;
         let engine = self.instance.database();
         let (options, now) = (self.options(), self.timestamp());
-        let (table, number) = self.with(db, name, |t| engine.next_value(t, &options, now))?;
+        let steps = || narwal_sql::sequence_steps(self);
+        let (table, number) =
+            self.with(db, name, |t| engine.next_value(t, &options, now, &steps))?;
         let number = number.ok_or_else(|| self.run_out(&table))?;
         self.last_values.lock().insert(table.def.id, number);
         Ok(number)
@@ -92,7 +94,9 @@ impl SessionVars {
     pub(crate) fn go_on_from(&self, db: &str, name: &str, to: (i64, bool, i64)) -> SqlResult<bool> {
         let engine = self.instance.database();
         let (options, now) = (self.options(), self.timestamp());
-        let (table, set) = self.with(db, name, |t| engine.set_value(t, to, &options, now))?;
+        let steps = || narwal_sql::sequence_steps(self);
+        let (table, set) =
+            self.with(db, name, |t| engine.set_value(t, to, &options, now, &steps))?;
         match set {
             SetValue::Set => Ok(true),
             SetValue::Past => Ok(false),

@@ -88,6 +88,7 @@ pub use exec::spill::limit_spill;
 pub use kept_expression::{UserKinds, bind_kept, kinds_hold};
 pub use narwal_syntax::ParseOptions;
 pub use narwal_syntax::{SqlMode, sql_mode};
+pub use numbers::steps as sequence_steps;
 pub use param_type::{ParamDefault, ParamType};
 pub use plan::dml::store_mode;
 pub use plan::explain::columns as explain_columns;

@@ -1,9 +1,10 @@
 //! NEXTVAL, LASTVAL and SETVAL: of the session's temporary sequence of the name, if there is one, else of the stored one.
 
-use crate::env::StatementEnv;
-use narwal_engine::Table;
+use crate::env::{StatementEnv, VariableScope, VariableSource};
+use narwal_engine::{Steps, Table};
+use narwal_types::convert::{NoWarnings, to_i64};
 use narwal_types::errors::codes;
-use narwal_types::{SqlError, SqlResult, errors};
+use narwal_types::{SqlError, SqlResult, Value, errors};
 use std::sync::Arc;
 
 /// The temporary sequence of that name. Error 4089 for a temporary table that is none.
@@ -31,10 +32,23 @@ pub(crate) fn find(env: &StatementEnv, db: &str, name: &str) -> SqlResult<bool> 
     }
 }
 
+/// How the server's AUTO_INCREMENT counts, and sequences with INCREMENT BY 0.
+pub fn steps(variables: &dyn VariableSource) -> Steps {
+    let number = |name| match variables.system(VariableScope::Global, name) {
+        Ok(Value::UInt(n)) => n,
+        Ok(v) => u64::try_from(to_i64(v.as_ref(), &mut NoWarnings)).unwrap_or(1),
+        Err(_) => 1,
+    };
+    Steps {
+        step: number("auto_increment_increment"),
+        offset: number("auto_increment_offset"),
+    }
+}
+
 /// NEXTVAL.
 pub(crate) fn next(env: &StatementEnv, db: &str, name: &str) -> SqlResult<i64> {
     match temporary(env, db, name)? {
-        Some(t) => t.next_own_number().ok_or_else(|| run_out(&t)),
+        Some(t) => (t.next_own_number(&|| steps(&*env.variables))).ok_or_else(|| run_out(&t)),
         None => env.variables.next_value(db, name),
     }
 }

@@ -1,5 +1,6 @@
 //! A sequence's row, and the numbers that were taken of it.
 
+use crate::catalog::counters::Steps;
 use narwal_types::ValueRef;
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,7 +16,7 @@ pub struct SequenceRow {
     pub max: i64,
     /// START WITH.
     pub start: i64,
-    /// INCREMENT BY; 0 counts as 1.
+    /// INCREMENT BY; 0: as the server's AUTO_INCREMENT counts (`steps`).
     pub increment: i64,
     /// CACHE: so many numbers are taken at once; 0 as 1.
     pub cache: u64,
@@ -23,6 +24,8 @@ pub struct SequenceRow {
     pub cycle: bool,
     /// How often it has begun again.
     pub round: i64,
+    /// How the server counts. Not stored.
+    pub steps: Steps,
 }
 
 impl SequenceRow {
@@ -66,10 +69,27 @@ impl SequenceRow {
     }
 
     fn step(&self) -> i64 {
+        match self.increment {
+            0 => i64::try_from(self.steps.step).unwrap_or(i64::MAX).max(1),
+            n => n,
+        }
+    }
+
+    /// The first number from `n` on that is this server's: with INCREMENT BY 0 each server of several has its own.
+    pub(crate) fn own_from(&self, n: i64) -> i64 {
+        let step = self.step();
+        if self.increment != 0 || step == 1 {
+            return n;
+        }
+        let wanted = i128::from(self.steps.offset) % i128::from(step);
+        let behind = (wanted - i128::from(n)).rem_euclid(i128::from(step));
+        i64::try_from(i128::from(n) + behind).unwrap_or(i64::MAX)
+    }
+
+    /// Asks how the server counts, if the sequence does as well.
+    pub(crate) fn count_by(&mut self, steps: &dyn Fn() -> Steps) {
         if self.increment == 0 {
-            1
-        } else {
-            self.increment
+            self.steps = steps();
         }
     }
 
@@ -103,16 +123,17 @@ impl SequenceRow {
 
     /// Takes as many numbers as the cache holds: the first of them, `None` if there is none left.
     pub(crate) fn take(&mut self) -> Option<i64> {
-        if !(self.min..=self.max).contains(&self.next) {
+        let inside = self.min..=self.max;
+        if !inside.contains(&self.next) || !inside.contains(&self.own_from(self.next)) {
             if !self.cycle {
                 return None;
             }
             self.round += 1;
             self.next = if self.up() { self.min } else { self.max };
         }
-        let first = self.next;
-        self.next = self.after(first, self.cache.max(1));
-        Some(first)
+        let first = self.own_from(self.next);
+        self.next = self.after(self.next, self.cache.max(1));
+        inside.contains(&first).then_some(first)
     }
 }
 
@@ -178,13 +199,14 @@ impl SequenceState {
         self.own.lock().as_ref().and_then(|o| o.last)
     }
 
-    /// NEXTVAL of a temporary sequence; `None` if it has run out.
-    pub(crate) fn next(&self) -> Option<i64> {
+    /// NEXTVAL of a temporary sequence, on a server that counts so; `None` if it has run out.
+    pub(crate) fn next(&self, steps: &dyn Fn() -> Steps) -> Option<i64> {
         let mut own = self.own.lock();
         let own = own.as_mut()?;
-        let taken = own.row.before(own.next, own.row.next);
-        let number = match taken {
-            true => Some(own.next),
+        own.row.count_by(steps);
+        let next = own.row.own_from(own.next);
+        let number = match own.row.before(next, own.row.next) {
+            true => Some(next),
             false => own.row.take(),
         };
         own.last = number;

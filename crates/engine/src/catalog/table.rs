@@ -1,6 +1,6 @@
 //! A table at run time: its definition with everything derived from it.
 
-use crate::catalog::counters::{Sampled, TableCounters, TableStats};
+use crate::catalog::counters::{Sampled, Steps, TableCounters, TableStats};
 use crate::catalog::def::{ColumnDef, DefaultDef, TableDef};
 use crate::catalog::image::ImageColumns;
 use crate::catalog::index::Index;
@@ -285,9 +285,9 @@ impl Table {
         self.counters.sequence.begin(row);
     }
 
-    /// NEXTVAL of a temporary sequence; `None` if it has run out.
-    pub fn next_own_number(&self) -> Option<i64> {
-        self.counters.sequence.next()
+    /// NEXTVAL of a temporary sequence; `None` if it has run out. `steps`: how the server counts, for INCREMENT BY 0.
+    pub fn next_own_number(&self, steps: &dyn Fn() -> Steps) -> Option<i64> {
+        self.counters.sequence.next(steps)
     }
 
     /// LASTVAL of a temporary sequence.
@@ -372,6 +372,7 @@ impl SequenceRow {
             cache: int(5)?.unsigned_abs(),
             cycle: int(6)? != 0,
             round: int(7)?,
+            steps: Steps::default(),
         })
     }
 }

@@ -4,6 +4,7 @@
 //! that place by the cache's size, in a commit of its own. The numbers are handed out when it is durable, so a crash loses
 //! those that were left and gives none out twice. Replicas get the new row as MariaDB's do, as an inserted row: for a sequence that replaces the row.
 
+use crate::catalog::counters::Steps;
 use crate::catalog::sequence::{SequenceRow, Taken};
 use crate::catalog::table::Table;
 use crate::commit::reserved::Reserved;
@@ -28,7 +29,7 @@ pub enum SetValue {
 
 impl Database {
     /// NEXTVAL: the next number of a sequence; `None` if it has run out. Not part of any transaction. `options`: those of
-    /// the session.
+    /// the session; `steps`: how the server counts, for INCREMENT BY 0.
     ///
     /// # Errors
     /// Those of a commit; 1412 if the sequence was changed meanwhile.
@@ -37,23 +38,27 @@ impl Database {
         table: &Arc<Table>,
         options: &TxnOptions,
         timestamp: u32,
+        steps: &dyn Fn() -> Steps,
     ) -> Result<Option<i64>> {
         let state = &table.counters.sequence;
         // Held while numbers are taken, which others have to wait for, but not while that is made durable.
         let mut taken = state.taken.lock();
         if let Some(t) = &mut *taken
             && t.changes == state.changes()
-            && t.row.before(t.next, t.row.next)
         {
-            let number = t.next;
-            t.next = t.row.after(number, 1);
-            let seq = t.seq;
-            drop(taken);
-            // The commit that took them may still be on its way to the disk.
-            self.wait_visible(seq)?;
-            return Ok(Some(number));
+            t.row.count_by(steps);
+            let number = t.row.own_from(t.next);
+            if t.row.before(number, t.row.next) {
+                t.next = t.row.after(number, 1);
+                let seq = t.seq;
+                drop(taken);
+                // The commit that took them may still be on its way to the disk.
+                self.wait_visible(seq)?;
+                return Ok(Some(number));
+            }
         }
         let mut change = Change::begin(self, table, options, timestamp)?;
+        change.row.count_by(steps);
         let Some(first) = change.row.take() else {
             return Ok(None);
         };
@@ -74,11 +79,13 @@ impl Database {
         (number, used, round): (i64, bool, i64),
         options: &TxnOptions,
         timestamp: u32,
+        steps: &dyn Fn() -> Steps,
     ) -> Result<SetValue> {
         let state = &table.counters.sequence;
         let mut taken = state.taken.lock();
         let mut change = Change::begin(self, table, options, timestamp)?;
         let row = &mut change.row;
+        row.count_by(steps);
         taken.take_if(|t| t.changes != change.changes);
         let now = taken.as_ref().map_or(row.next, |t| t.next);
         let next = if used { row.after(number, 1) } else { number };

@@ -10,6 +10,7 @@ use crate::quote::quote_ident;
 use narwal_engine::{DefaultDef, Table, TableDef};
 use narwal_syntax::ParseOptions;
 use narwal_syntax::ast::Expr as Ast;
+use narwal_types::Collation;
 use narwal_types::errors;
 use narwal_types::{SqlError, SqlResult};
 use std::any::Any;
@@ -48,9 +49,25 @@ pub(crate) fn bind_changed(
     table: &Arc<Table>,
     change: impl FnOnce(&mut Ast),
 ) -> SqlResult<Expr> {
+    bind_under(text, table, Collation::Utf8mb4GeneralCi, change)
+}
+
+/// A generated column's expression or a CHECK: its literals are of the table's character set, if they can be.
+fn bind_in_set(text: &str, table: &Arc<Table>) -> SqlResult<Expr> {
+    let bound = bind_under(text, table, table.def.collation, |_| ());
+    bound.or_else(|_| bind_text(text, table))
+}
+
+fn bind_under(
+    text: &str,
+    table: &Arc<Table>,
+    collation: Collation,
+    change: impl FnOnce(&mut Ast),
+) -> SqlResult<Expr> {
     // The text means the same in every session: it is bound under the default settings.
     let mut env = StatementEnv::new(Arc::new(NoVariables));
     env.db = Some(table.def.db.as_str().into());
+    env.collation = collation;
     let source = [Source::new(table.def.name.as_str(), table.clone())];
     let mut ast = parse_expression(&casts_as_parsed(text), &ParseOptions::default())?;
     change(&mut ast);
@@ -133,12 +150,12 @@ fn make(table: &Arc<Table>) -> SqlResult<Rules> {
     for (i, c) in def.columns.iter().enumerate() {
         rules.defaults.push(default_expression(table, i)?);
         if let Some(g) = c.generated.as_ref().filter(|g| !g.late) {
-            rules.generated.push((i, bind_text(&g.expr, table)?));
+            rules.generated.push((i, bind_in_set(&g.expr, table)?));
         }
         if let Some(text) = &c.check {
             rules.checks.push(Check {
                 name: format!("{}.{}", def.name, c.name),
-                expr: bind_text(text, table)?,
+                expr: bind_in_set(text, table)?,
             });
         }
     }
@@ -150,7 +167,7 @@ fn make(table: &Arc<Table>) -> SqlResult<Rules> {
     {
         rules.checks.push(Check {
             name: c.name.clone(),
-            expr: bind_text(&c.expr, table)?,
+            expr: bind_in_set(&c.expr, table)?,
         });
     }
     rules.unseen = unseen(def, &rules);

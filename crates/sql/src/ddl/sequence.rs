@@ -12,8 +12,8 @@ use crate::lower::parse_expression;
 use crate::planner::resolve::no_such_table;
 use crate::quote::quote_ident;
 use narwal_engine::{
-    CatalogChange, ColumnDef, DefaultDef, EngineError, FillRows, SequenceRow, Table, TableDef,
-    TableFill,
+    CatalogChange, ColumnDef, DefaultDef, EngineError, FillRows, SequenceRow, Steps, Table,
+    TableDef, TableFill,
 };
 use narwal_syntax::ParseOptions;
 use narwal_syntax::ast::{Expr as Ast, TableName};
@@ -175,6 +175,7 @@ pub(super) fn row_of(o: &SequenceOptions, old: Option<&SequenceRow>) -> Option<S
         cache,
         cycle: o.cycle.or(old.map(|r| r.cycle)).unwrap_or(false),
         round: old.filter(|_| !restarts).map_or(0, |r| r.round),
+        steps: Steps::default(),
     };
     let fits = o.restart.flatten().is_none_or(|n| (min..=max).contains(&n));
     (fits && row.is_valid()).then_some(row)

@@ -1,0 +1,37 @@
+-- INCREMENT BY 0: a sequence counts as the server's AUTO_INCREMENT does, each server of several its own numbers.
+SET GLOBAL auto_increment_increment = 2, auto_increment_offset = 2;
+CREATE SEQUENCE s START WITH -3 MINVALUE = -1000 INCREMENT 0;
+SELECT NEXTVAL(s), NEXTVAL(s), NEXTVAL(s);
+SELECT * FROM s;
+DROP SEQUENCE s;
+CREATE TEMPORARY SEQUENCE s INCREMENT 0;
+SELECT NEXTVAL(s), NEXTVAL(s);
+DROP SEQUENCE s;
+SET SESSION auto_increment_increment = 5;
+CREATE SEQUENCE s INCREMENT 0;
+SELECT NEXTVAL(s), NEXTVAL(s);
+DROP SEQUENCE s;
+SET GLOBAL auto_increment_increment = 2, auto_increment_offset = 1;
+CREATE SEQUENCE s START WITH 10 INCREMENT 0 NOCACHE;
+SELECT NEXTVAL(s), NEXTVAL(s);
+SELECT SETVAL(s, 20);
+SELECT NEXTVAL(s);
+DROP SEQUENCE s;
+SET GLOBAL auto_increment_increment = 10, auto_increment_offset = 3;
+CREATE SEQUENCE s START WITH -10 MAXVALUE 5 MINVALUE -20 INCREMENT 0;
+SELECT NEXTVAL(s), NEXTVAL(s);
+SELECT NEXTVAL(s);
+DROP SEQUENCE s;
+CREATE SEQUENCE s START WITH 4 INCREMENT 3;
+SELECT NEXTVAL(s), NEXTVAL(s);
+DROP SEQUENCE s;
+SET GLOBAL auto_increment_increment = 1, auto_increment_offset = 1;
+CREATE SEQUENCE s START WITH 10 INCREMENT 0;
+SELECT NEXTVAL(s), NEXTVAL(s);
+DROP SEQUENCE s;
+SET SESSION auto_increment_increment = DEFAULT;
+-- Literals of generated columns and checks are of the table's character set, those of defaults are not.
+CREATE TABLE t (a INT, b VARCHAR(100) AS (IF(a, COLLATION('й'), HEX('ю'))), c VARCHAR(100) DEFAULT (HEX('ю')), CHECK (HEX('ю') = 'C0' OR a < 5)) CHARACTER SET koi8r;
+INSERT INTO t (a) VALUES (0), (1), (7);
+SELECT * FROM t;
+DROP TABLE t;
