@@ -61,7 +61,7 @@ pub use binlog::lookup::GtidFilter;
 pub use binlog::stretch::LogStretch;
 pub use binlog::types::{BinlogFile, BinlogPosition, BinlogStats, PurgeReport, ReadStart};
 pub use catalog::change::{CatalogChange, Ddl};
-pub use catalog::counters::{Steps, TableStats, auto_number};
+pub use catalog::counters::{TableStats, auto_number};
 pub use catalog::def::{
     CheckDef, ColumnDef, DatabaseDef, DefaultDef, ForeignAction, ForeignKeyDef, GeneratedDef,
     HIDDEN_COLUMN, IndexColumn, IndexDef, IndexMethod, MergeDef, MergeInsert, PeriodDef, TableDef,
@@ -73,6 +73,7 @@ pub use catalog::index::Index;
 pub use catalog::names::Catalog;
 pub use catalog::resolve::same_rows;
 pub use catalog::sequence::SequenceRow;
+pub use catalog::steps::Steps;
 pub use catalog::table::{Table, not_for_sequences};
 pub use catalog::view::{CheckOption, ViewAlgorithm, ViewDef};
 pub use commit::reserved::{CommitInfo, Reserved};

@@ -3,8 +3,9 @@
 use crate::apply::cell::Cell;
 use crate::apply::error::bad_event;
 use crate::apply::map::{Mapped, build, cell_bytes};
-use crate::catalog::counters::{Steps, auto_number};
+use crate::catalog::counters::auto_number;
 use crate::catalog::def::DefaultDef;
+use crate::catalog::steps::Steps;
 use crate::catalog::table::Table;
 use crate::key::KeyRange;
 use crate::locks::types::{LockMode, LockWait};

@@ -5,36 +5,6 @@ use narwal_types::ValueRef;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64};
 
-/// Which numbers AUTO_INCREMENT gives: `offset`, `offset + step` and so on, each server of several its own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Steps {
-    /// `auto_increment_increment`, at least 1.
-    pub step: u64,
-    /// `auto_increment_offset`.
-    pub offset: u64,
-}
-
-impl Default for Steps {
-    fn default() -> Self {
-        Steps { step: 1, offset: 1 }
-    }
-}
-
-impl Steps {
-    /// The first of the numbers from `at` on; the largest `u64` if there is none.
-    #[must_use]
-    pub fn first_from(self, at: u64) -> u64 {
-        if self.step <= 1 {
-            return at;
-        }
-        let behind = (at % self.step + self.step - self.offset % self.step) % self.step;
-        match behind {
-            0 => at,
-            _ => at.saturating_add(self.step - behind),
-        }
-    }
-}
-
 /// The number that a value of an AUTO_INCREMENT column stands for, integer or not; 0 for what counts nothing.
 #[must_use]
 pub fn auto_number(value: ValueRef<'_>) -> u64 {

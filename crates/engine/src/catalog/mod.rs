@@ -7,6 +7,7 @@
 //! |---|---|
 //! | `def.rs`, `view.rs`, `sequence.rs`, `foreign.rs` | definitions |
 //! | `table.rs`, `index.rs`, `image.rs`, `counters.rs` | a table at run time |
+//! | `steps.rs` | which numbers are the server's own |
 //! | `names.rs` | the catalog, one immutable version |
 //! | `change.rs`, `resolve.rs` | changes, and what they make |
 //! | `shared.rs` | the versions that count now |
@@ -23,6 +24,7 @@ pub(crate) mod names;
 pub(crate) mod resolve;
 pub(crate) mod sequence;
 pub(crate) mod shared;
+pub(crate) mod steps;
 pub(crate) mod table;
 pub(crate) mod view;
 

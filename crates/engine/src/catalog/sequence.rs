@@ -1,6 +1,6 @@
 //! A sequence's row, and the numbers that were taken of it.
 
-use crate::catalog::counters::Steps;
+use crate::catalog::steps::Steps;
 use narwal_types::ValueRef;
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};

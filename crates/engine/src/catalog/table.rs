@@ -1,10 +1,11 @@
 //! A table at run time: its definition with everything derived from it.
 
-use crate::catalog::counters::{Sampled, Steps, TableCounters, TableStats};
+use crate::catalog::counters::{Sampled, TableCounters, TableStats};
 use crate::catalog::def::{ColumnDef, DefaultDef, TableDef};
 use crate::catalog::image::ImageColumns;
 use crate::catalog::index::Index;
 use crate::catalog::sequence::SequenceRow;
+use crate::catalog::steps::Steps;
 use crate::{EngineError, Result};
 use narwal_binlog::{ColumnMeta, HASH_COLUMN, RowMetadata, TableMapTemplate};
 use narwal_types::ValueRef;

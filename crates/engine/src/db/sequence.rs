@@ -4,8 +4,8 @@
 //! that place by the cache's size, in a commit of its own. The numbers are handed out when it is durable, so a crash loses
 //! those that were left and gives none out twice. Replicas get the new row as MariaDB's do, as an inserted row: for a sequence that replaces the row.
 
-use crate::catalog::counters::Steps;
 use crate::catalog::sequence::{SequenceRow, Taken};
+use crate::catalog::steps::Steps;
 use crate::catalog::table::Table;
 use crate::commit::reserved::Reserved;
 use crate::db::database::Database;

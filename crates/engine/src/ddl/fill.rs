@@ -6,8 +6,8 @@
 //! local events, which replicas do not see: they run the statement. Those of CREATE TABLE ... SELECT are part of its group.
 
 use crate::apply::applier::RowApplier;
-use crate::catalog::counters::Steps;
 use crate::catalog::names::Catalog;
+use crate::catalog::steps::Steps;
 use crate::catalog::table::Table;
 use crate::key::{KeyRange, full_key};
 use crate::parts::Parts;

@@ -2,7 +2,8 @@
 
 use crate::EngineError;
 use crate::Result;
-use crate::catalog::counters::{Steps, auto_number};
+use crate::catalog::counters::auto_number;
+use crate::catalog::steps::Steps;
 use crate::catalog::table::Table;
 use crate::catalog::table::not_for_sequences;
 use crate::error::binlog_err;
