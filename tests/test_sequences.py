@@ -86,6 +86,41 @@ def test_privileges(narwal, db):
         root.ok("DROP USER low@'%'")
 
 
+def test_a_default_needs_the_rights_on_its_sequence(narwal, db):
+    with Client(narwal, database=db) as root:
+        root.ok("CREATE SEQUENCE s")
+        root.ok("CREATE TABLE t (a INT DEFAULT (NEXTVAL(s)), b INT)")
+        root.ok("CREATE TABLE l (a INT DEFAULT (LASTVAL(s)), b INT)")
+        root.ok("CREATE USER IF NOT EXISTS low@'%'")
+        for table, rights in (("t", "SELECT, INSERT, UPDATE, ALTER"), ("l", "INSERT"), ("new", "CREATE")):
+            root.ok(f"GRANT {rights} ON {db}.{table} TO low@'%'")
+        refused = (
+            "INSERT INTO t (b) VALUES (1)",
+            "INSERT INTO t VALUES (1, 1)",
+            "INSERT INTO t SELECT 1, 2",
+            "UPDATE t SET a = DEFAULT",
+            "SELECT DEFAULT(a) FROM t",
+            "ALTER TABLE t ADD c INT DEFAULT (NEXTVAL(s))",
+            "ALTER TABLE t ALTER b SET DEFAULT (LASTVAL(s))",
+            "CREATE TABLE new (a INT DEFAULT (NEXTVAL(s)))",
+        )
+        with Client(narwal, user="low", database=db) as low:
+            for text in (*refused, "INSERT INTO l (b) VALUES (1)"):
+                assert low.run(text).error == 1142, text
+            low.ok("UPDATE t SET a = 5")
+            low.ok("SELECT * FROM t")
+        root.ok(f"GRANT SELECT ON {db}.s TO low@'%'")
+        with Client(narwal, user="low", database=db) as low:
+            for text in refused:
+                assert low.run(text).error == 1142, text
+            low.ok("INSERT INTO l (b) VALUES (1)")
+        root.ok(f"GRANT INSERT ON {db}.s TO low@'%'")
+        with Client(narwal, user="low", database=db) as low:
+            for text in refused:
+                low.ok(text)
+        root.ok("DROP USER low@'%'")
+
+
 def test_temporary_tables_go_with_their_session(narwal, db):
     with Client(narwal, database=db) as root:
         before = root.rows("SHOW MASTER STATUS")

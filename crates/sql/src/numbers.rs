@@ -20,6 +20,11 @@ fn temporary(env: &StatementEnv, db: &str, name: &str) -> SqlResult<Option<Arc<T
     }
 }
 
+/// True for the name of a temporary sequence.
+pub(crate) fn is_temporary(env: &StatementEnv, db: &str, name: &str) -> bool {
+    matches!(temporary(env, db, name), Ok(Some(_)))
+}
+
 fn run_out(table: &Table) -> SqlError {
     errors::SEQUENCE_RUN_OUT.with([&table.def.db, &table.def.name])
 }

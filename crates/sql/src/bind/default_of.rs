@@ -1,6 +1,7 @@
 //! DEFAULT(column): the value that a row has in a column where none is given.
 
 use crate::bind::binder::Binder;
+use crate::bind::sequence_rights::note_used;
 use crate::bind::table_rules::default_expression;
 use crate::expr::node::{Expr, ExprKind, ExprType, make};
 use narwal_engine::DefaultDef;
@@ -66,6 +67,7 @@ impl Binder<'_> {
                 // Not by the table's rules: those may be what is being bound.
                 let made = default_expression(&source.table, at)?;
                 let mut made = made.unwrap_or_else(|| Expr::literal(Value::Null));
+                note_used(self.scope.env, &made);
                 // It names columns of the table alone; here they are those of this source.
                 made.replace_columns(&mut |c| Some(Expr::column(self.scope, number, c)?.kind));
                 made

@@ -18,6 +18,7 @@
 //! | `param.rs` | parameters |
 //! | `user_variable.rs` | types of user variables |
 //! | `table_rules.rs` | the expressions that a table's rows obey |
+//! | `sequence_rights.rs` | the rights that their DEFAULTs need |
 
 mod aggregate;
 pub mod binder;
@@ -30,6 +31,7 @@ pub mod operand;
 pub mod param;
 pub(crate) mod predicate;
 pub mod scope;
+pub(crate) mod sequence_rights;
 mod short_year;
 pub mod subquery;
 pub mod table_rules;

@@ -40,11 +40,12 @@ use crate::ddl::run::{InOpen, Run, db_of};
 use crate::engine_name;
 use crate::env::StatementEnv;
 use crate::exec::outcome::Outcome;
+use crate::expr::for_each_operand;
 pub use crate::planner::resolve::no_such_table;
 use crate::prepared::Prepared;
 use crate::privilege::{Needs, Privilege};
 use narwal_engine::{Catalog, Database, Transaction, TxnOptions};
-use narwal_syntax::ast::TableName;
+use narwal_syntax::ast::{Expr as AstExpr, Special, TableName};
 use narwal_types::SqlResult;
 use narwal_types::errors;
 use narwal_types::errors::codes;
@@ -91,12 +92,55 @@ fn create_table_needs(c: &CreateTable, env: &StatementEnv) -> SqlResult<Vec<Need
         }
     }
     needs.extend(union_needs(&c.options, env)?);
+    let defaults = (c.elements.columns.iter()).filter_map(|c| c.default.as_ref());
+    needs.extend(default_needs(defaults, env)?);
     if let Some(like) = &c.like
         && env.temporary_table(db_of(like, env)?, &like.name).is_none()
     {
         needs.push(on_table(like, Privilege::Select, env)?);
     }
     Ok(needs)
+}
+
+/// Who gives a column a DEFAULT that draws from a sequence needs the rights on it that those who store it need.
+fn default_needs<'a>(
+    defaults: impl Iterator<Item = &'a AstExpr>,
+    env: &StatementEnv,
+) -> SqlResult<Vec<Needs>> {
+    fn sequences(e: &mut AstExpr, found: &mut Vec<TableName>) {
+        if let AstExpr::Special(s) = e
+            && let Special::NextValue(name) | Special::LastValue(name) = &**s
+        {
+            found.push(name.clone());
+        }
+        for_each_operand(e, &mut |e| sequences(e, found));
+    }
+    let mut found = Vec::new();
+    defaults.for_each(|e| sequences(&mut e.clone(), &mut found));
+    let mut needs = Vec::new();
+    for name in &found {
+        if env.temporary_table(db_of(name, env)?, &name.name).is_none() {
+            needs.push(on_table(name, Privilege::Select, env)?);
+            needs.push(on_table(name, Privilege::Insert, env)?);
+        }
+    }
+    Ok(needs)
+}
+
+/// What an action of ALTER TABLE needs beside ALTER.
+fn action_needs(action: &AlterAction, env: &StatementEnv) -> SqlResult<Vec<Needs>> {
+    match action {
+        AlterAction::Options(o) => union_needs(o, env),
+        AlterAction::Add { elements, .. } | AlterAction::Change { elements, .. } => {
+            let defaults = elements.columns.iter().filter_map(|c| c.default.as_ref());
+            default_needs(defaults, env)
+        }
+        AlterAction::SetDefault {
+            default: Some(Err(e)),
+            ..
+        } => default_needs(std::iter::once(e), env),
+        _ => Ok(Vec::new()),
+    }
 }
 
 /// What a MERGE table's maker may do with the tables behind it, others may do through it.
@@ -194,8 +238,7 @@ pub fn ddl_needs(stmt: &DdlStmt, env: &StatementEnv) -> SqlResult<Vec<Needs>> {
             for a in actions {
                 match a {
                     AlterAction::RenameTo(to) => needs.extend(renamed(table, to)?),
-                    AlterAction::Options(o) => needs.extend(union_needs(o, env)?),
-                    _ => {}
+                    a => needs.extend(action_needs(a, env)?),
                 }
             }
             needs

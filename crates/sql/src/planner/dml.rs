@@ -2,6 +2,7 @@
 
 use crate::bind::param::left_out;
 use crate::bind::scope::{Clause, Scope, SelectedColumns, Source};
+use crate::bind::sequence_rights::note_used;
 use crate::bind::table_rules::rules;
 use crate::bind::{bind, bind_condition};
 use crate::expr::for_each_operand;
@@ -229,6 +230,13 @@ impl Resolver<'_> {
         })
     }
 
+    /// A default that draws from a sequence needs a right on it.
+    fn use_default(&self, d: &DefaultValue) {
+        if let DefaultValue::Expr(e) = d {
+            note_used(self.env, e);
+        }
+    }
+
     /// DEFAULT or IGNORE in place of a parameter's value.
     fn left_out(&self, v: &SetValue) -> Option<ParamDefault> {
         match v {
@@ -273,7 +281,9 @@ impl Resolver<'_> {
                         StoreValue::Expr(same)
                     }
                     (SetValue::Default | SetValue::Ignore, _) | (_, Some(_)) => {
-                        StoreValue::Default(match self.default_value(table, column)? {
+                        let default = self.default_value(table, column)?;
+                        self.use_default(&default);
+                        StoreValue::Default(match default {
                             DefaultValue::Generate => DefaultValue::Missing(implicit_default(
                                 &table.def.columns[column].ty,
                             )),
@@ -423,6 +433,8 @@ impl Resolver<'_> {
         for (at, c) in columns.iter().enumerate() {
             given[*c] = Some(at);
         }
+        // Whether they are stored or not, as in MariaDB.
+        defaults.iter().for_each(|d| self.use_default(d));
         let encoded = encoded(&rows, &columns, &table);
         let on_duplicate = self.set_plans(
             &i.on_duplicate,
