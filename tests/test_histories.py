@@ -163,12 +163,16 @@ def test_a_history_is_kept_as_it_was(tmp_path):
 def test_mariadb_shows_what_innodb_is_known_for(lab, own):
     """Lost updates, read skew and write skew at REPEATABLE READ as it is by default; nothing that this forbids."""
     server = own(lab.mariadb(["--innodb-flush-log-at-trx-commit=1"], start=False))
-    r = runner.run(server, "rr-off", 800, 8, 11, 0)
-    kinds = set(r.result.kinds())
-    assert not r.faults and not r.result.forbidden()
-    assert "lost-update" in kinds
-    assert kinds & {"G-single-item", "G-single-predicate"}
-    assert kinds & {"G2-item", "G2-predicate"}
+    kinds: set[str] = set()
+    wanted = ({"lost-update"}, {"G-single-item", "G-single-predicate"}, {"G2-item", "G2-predicate"})
+    # What a run shows is a matter of how its sessions meet: on a busy machine one may lose no update.
+    for seed in range(11, 21):
+        r = runner.run(server, "rr-off", 800, 8, seed, 0)
+        assert not r.faults and not r.result.forbidden()
+        kinds |= set(r.result.kinds())
+        if all(kinds & some for some in wanted):
+            return
+    raise AssertionError(f"ten runs show only {sorted(kinds)}")
 
 
 @pytest.mark.parametrize("level", CLEAN)
