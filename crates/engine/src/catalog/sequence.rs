@@ -77,13 +77,11 @@ impl SequenceRow {
 
     /// The first number from `n` on that is this server's: with INCREMENT BY 0 each server of several has its own.
     pub(crate) fn own_from(&self, n: i64) -> i64 {
-        let step = self.step();
-        if self.increment != 0 || step == 1 {
+        if self.increment != 0 {
             return n;
         }
-        let wanted = i128::from(self.steps.offset) % i128::from(step);
-        let behind = (wanted - i128::from(n)).rem_euclid(i128::from(step));
-        i64::try_from(i128::from(n) + behind).unwrap_or(i64::MAX)
+        let until = self.steps.until_own(i128::from(n));
+        i64::try_from(i128::from(n) + until).unwrap_or(i64::MAX)
     }
 
     /// Asks how the server counts, if the sequence does as well.

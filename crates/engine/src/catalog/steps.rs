@@ -19,13 +19,14 @@ impl Steps {
     /// The first of the numbers from `at` on; the largest `u64` if there is none.
     #[must_use]
     pub fn first_from(self, at: u64) -> u64 {
+        at.saturating_add(self.until_own(i128::from(at)) as u64)
+    }
+
+    /// How far the first of them is from `at` on: less than a step.
+    pub(crate) fn until_own(self, at: i128) -> i128 {
         if self.step <= 1 {
-            return at;
+            return 0;
         }
-        let behind = (at % self.step + self.step - self.offset % self.step) % self.step;
-        match behind {
-            0 => at,
-            _ => at.saturating_add(self.step - behind),
-        }
+        (i128::from(self.offset) - at).rem_euclid(i128::from(self.step))
     }
 }

@@ -1,5 +1,6 @@
 //! Literals `0x41` and `b'1'`, and choices among them, where a number is wanted: big-endian numbers.
 
+use crate::expr::literal::bits_number;
 use crate::expr::node::{Coercibility, Expr, ExprKind, ExprType, Function, make};
 use narwal_types::{Collation, TypeKind, Value};
 
@@ -69,8 +70,7 @@ pub(super) fn as_number(e: Expr) -> Expr {
     let kind = match e.kind {
         ExprKind::Literal(Value::Bytes(b)) => {
             digits = bits_digits(b.len());
-            let n = b.iter().fold(0u64, |n, byte| n << 8 | u64::from(*byte));
-            ExprKind::Literal(Value::UInt(n))
+            ExprKind::Literal(Value::UInt(bits_number(&b)))
         }
         ExprKind::Func { func, args } => {
             let args = args.into_iter().enumerate();

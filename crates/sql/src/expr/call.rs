@@ -2,6 +2,7 @@
 
 use super::compare::{as_moment, compare_one};
 use super::named::naming;
+use crate::expr::literal::bits_number;
 use crate::expr::node::Call;
 use crate::expr::node::Function;
 use crate::expr::node::{EvalCtx, Expr, ExprKind, RowAccess};
@@ -138,7 +139,7 @@ impl<'a> Call<'a, '_> {
         };
         match self.v(i) {
             ValueRef::Bytes(b) if self.exprs().get(i).is_some_and(is_number) => {
-                ValueRef::UInt(b.iter().fold(0, |n, byte| n << 8 | u64::from(*byte)))
+                ValueRef::UInt(bits_number(b))
             }
             v => v,
         }

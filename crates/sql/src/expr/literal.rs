@@ -31,3 +31,8 @@ pub(crate) fn negate_literal(v: Value) -> Value {
         v => v,
     }
 }
+
+/// The number that the bytes of a literal `0x41`, `b'1'` or of a BIT stand for: big-endian. Of a longer one the last eight bytes count.
+pub(crate) fn bits_number(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0, |n, byte| n << 8 | u64::from(*byte))
+}

@@ -4,6 +4,7 @@ use super::typing::int_not_null;
 use crate::expr::call::reserve_for;
 use crate::expr::compare::{as_moment, compare_one, read_datetime};
 use crate::expr::eval::bits_as_number;
+use crate::expr::literal::bits_number;
 use crate::expr::node::Operands;
 use crate::expr::node::{Call, Expr, ExprKind, ExprType, Function, Typing};
 use crate::expr::value::Val;
@@ -211,10 +212,7 @@ fn nullif<'a>(o: &Operands<'a, '_>) -> SqlResult<Val<'a>> {
         a.as_ref(),
         o.args[0].ty.bits && o.args[1].ty.ty.is_numeric(),
     ) {
-        // Of a longer literal the last eight bytes count.
-        (ValueRef::Bytes(b), true) => {
-            ValueRef::UInt(b.iter().fold(0, |n, byte| n << 8 | u64::from(*byte)))
-        }
+        (ValueRef::Bytes(b), true) => ValueRef::UInt(bits_number(b)),
         (a, _) => a,
     };
     let order = compare_one(compared, b.as_ref(), collation, o.ctx.env);

@@ -1,5 +1,6 @@
 //! The arguments of a call as its result type sees them, and result types that many functions share.
 
+use crate::expr::literal::bits_number;
 use crate::expr::node::Typing;
 use crate::expr::node::{ArithOp, Coercibility, Expr, ExprKind, ExprType, Function, NOT_FIXED};
 use crate::expr::types::{collation_of, illegal_mix_of};
@@ -202,7 +203,7 @@ fn constant_int(e: &Expr) -> Option<i64> {
         }
         // 0x41 and b'1' are numbers here.
         ExprKind::Literal(Value::Bytes(b)) if e.ty.bits && b.len() < 8 => {
-            Some(b.iter().fold(0, |n, b| n << 8 | i64::from(*b)))
+            Some(bits_number(b) as i64)
         }
         ExprKind::Neg(of) if of.ty.ty.is_integer() => constant_int(of)?.checked_neg(),
         ExprKind::Cast(of) if e.ty.ty.is_integer() => constant_int(of),
