@@ -1,4 +1,5 @@
-"""The corpus as the load of a source: a server of the other kind follows, and must not stop.
+"""The corpus as the load of a source: a server of the other kind follows, and must not stop. With a MariaDB on both sides it is
+the control: what stops there is MariaDB's own.
 
 What was recorded of each file is played to the source. Then the replica has to come to the source's position, and to have its
 databases. A replica that has stopped is counted with its error, and made anew at the source's position. Files drop what they
@@ -83,11 +84,11 @@ class FollowedPlayer(Player):
 
 
 class Following:
-    """A source and its replica. `source`: "narwal", which a MariaDB follows, or "mariadb", which a Narwal follows."""
+    """A source and its replica, each "narwal" or "mariadb". `peer`: the installation of the MariaDB that follows, if it is not
+    this machine's own."""
 
-    def __init__(self, folder: Path, source: str, binary: Path, peer: str | None = None):
+    def __init__(self, folder: Path, source: str, follower: str, binary: Path, peer: str | None = None):
         self.folder, self.binary = folder, str(binary)
-        # The MariaDB that follows, if it is not this machine's own.
         self.other: dict = {}
         if peer:
             program, loader = binary_of(peer, ("mariadbd",))
@@ -96,7 +97,7 @@ class Following:
         self.examples: dict[str, str] = {}
         self.differing: list[str] = []
         self.files = self.compared = self.rows = 0
-        self.kind = source
+        self.kind, self.follower = source, follower
         self.source: Replica | None = None
         self.replica: Replica | None = None
         self.begin()
@@ -124,7 +125,7 @@ class Following:
         if self.replica:
             self.replica.kill()
             shutil.rmtree(self.folder / "replica", ignore_errors=True)
-        if self.kind == "narwal":
+        if self.follower == "mariadb":
             self.replica = MariaReplica(self.folder / "replica", 101, OF_MARIADB, **self.other)
         else:
             self.replica = NarwalReplica(self.folder / "replica", 101, BOTH, binary=self.binary)
@@ -192,16 +193,17 @@ class Following:
                 server.kill()
 
     def report(self) -> str:
-        lines = [f"{self.kind} is the source of {self.files} files: {self.stops.total()} stops, {len(self.differing)} files with differences; "
+        lines = [f"{self.kind} is the source of {self.files} files, {self.follower} follows: {self.stops.total()} stops, {len(self.differing)} files with differences; "
                  f"compared {self.compared} times, {self.rows} rows"]
         lines += [f"{n:5} {cause}\n      {self.examples[cause]}" for cause, n in self.stops.most_common(40)]
         lines += [f"differs: {text[:1200]}" for text in self.differing[:40]]
         return "\n".join(lines)
 
 
-def run(run_, source: str, peer: str | None = None) -> int:
+def run(run_, source: str, follower: str | None = None, peer: str | None = None) -> int:
     """All files of a run that are recorded. Files that were not recorded yet are left out, and named."""
-    following, left_out = Following(run_.folder, source, run_.binary, peer), []
+    follower = follower or ("mariadb" if source == "narwal" else "narwal")
+    following, left_out = Following(run_.folder, source, follower, run_.binary, peer), []
     try:
         while (file := run_.next_file()) is not None:
             record = run_.store.record(file)

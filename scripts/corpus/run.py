@@ -53,7 +53,9 @@ def options() -> argparse.Namespace:
     p.add_argument("--record", action="store_true", help="only MariaDB's side")
     p.add_argument("--replica", choices=["narwal", "mariadb"], metavar="SOURCE",
                    help="play what is recorded to this kind of server while the other kind follows: stops of the replica, and other rows")
-    p.add_argument("--peer", metavar="FOLDER", help="with --replica narwal: the MariaDB of this installation follows, as scripts/peers fetches it")
+    p.add_argument("--follower", choices=["narwal", "mariadb"],
+                   help="with --replica: the kind that follows, if not the other one; a MariaDB behind a MariaDB shows what is MariaDB's own")
+    p.add_argument("--peer", metavar="FOLDER", help="with a MariaDB that follows: the one of this installation, as scripts/peers fetches it")
     p.add_argument("--report", action="store_true", help="run nothing: tables of what is kept for this binary")
     p.add_argument("--changed", metavar="BINARY", help="compare with another binary's kept verdicts: a path, or its hash; 'last': the one before")
     p.add_argument("--family", help="only files of this family")
@@ -255,7 +257,7 @@ def main() -> int:
     try:
         run = Run(o, folder)
         if o.replica:
-            return follow.run(run, o.replica, o.peer)
+            return follow.run(run, o.replica, o.follower, o.peer)
         results = run.all()
         print_tables(run, results)
         if o.quick:
