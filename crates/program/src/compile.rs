@@ -83,6 +83,7 @@ pub fn compile(
         lookup,
         options: ParseOptions {
             sql_mode: env.sql_mode,
+            ..ParseOptions::default()
         },
         cursors: Vec::new(),
         calls: Vec::new(),

@@ -15,6 +15,8 @@ pub enum Rows<'a> {
     Client,
     /// To this.
     Take(&'a mut dyn TakeRows),
+    /// To this, for the value of an expression: the statement that the expression belongs to has begun, and its conditions stay.
+    Value(&'a mut dyn TakeRows),
 }
 
 /// What takes a statement's rows.

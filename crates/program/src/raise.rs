@@ -4,6 +4,7 @@ use crate::code::{Calc, Handler, SignalCode, Target, Wanted, is_fatal};
 use crate::run::{Caught, Flow, Run, no_data};
 use narwal_sql::{Condition, Raised, WarningLevel};
 use narwal_types::errors::codes;
+use narwal_types::face::is_mysql;
 use narwal_types::{Collation, SqlError, SqlResult, Value, errors};
 
 /// How well a handler's condition fits: the smallest number fits best. `None`: not at all.
@@ -20,8 +21,9 @@ fn fit(
         Wanted::Code(n) => fits(n == code, 0),
         Wanted::State(s) => fits(&s == state, 1),
         Wanted::Warning => {
-            let warning = level == WarningLevel::Warning;
-            fits(class == b"01" || (warning && class != b"02"), 2)
+            // MariaDB looks at the level as well: at that of SELECT ... INTO without a row, too.
+            let warning = level == WarningLevel::Warning && (class != b"02" || !is_mysql());
+            fits(class == b"01" || warning, 2)
         }
         Wanted::NotFound => fits(class == b"02", 2),
         Wanted::Own(n) => fits(own == Some(n), 0),
@@ -57,7 +59,7 @@ impl<'p> Run<'p, '_> {
 
     /// Looks for a handler of an error and runs it; without one the error goes on.
     pub(crate) fn catch(&mut self, e: SqlError) -> SqlResult<Flow> {
-        if is_fatal(e.code) {
+        if std::mem::take(&mut self.uncaught) || is_fatal(e.code) {
             return Err(e);
         }
         let Some((at, handler)) = self.handler(&e, WarningLevel::Error) else {
@@ -88,6 +90,7 @@ impl<'p> Run<'p, '_> {
         let inner = self.handlers.split_off(at);
         let own = self.own.take();
         let handled = (error.code, error.message.clone());
+        let known = self.host.env().mark_conditions();
         self.caught.push(Caught { error, level, own });
         self.tell_caught();
         let flow = self.step(&handler.body);
@@ -95,9 +98,11 @@ impl<'p> Run<'p, '_> {
         self.tell_caught();
         self.handlers.truncate(at);
         self.handlers.extend(inner);
+        self.uncaught = flow.is_err();
         Ok(match flow? {
             Flow::Next => {
-                self.host.env().clear_conditions();
+                // What the handler itself has raised stays.
+                self.host.env().forget_conditions(known);
                 match handler.exit {
                     true => Flow::Leave(block.id),
                     false => Flow::Next,

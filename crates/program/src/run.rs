@@ -19,8 +19,19 @@ use narwal_syntax::ast::admin::{Admin, Prepared, SetItem, SetValue, Using};
 use narwal_syntax::ast::program::ParameterMode;
 use narwal_syntax::ast::{CursorAttribute, Expr, Expression, Statement};
 use narwal_types::convert::{SqlWarning, StoreTarget, WarnWith, fits, store};
+use narwal_types::errors::codes;
 use narwal_types::{Collation, ColumnType, SqlError, SqlResult, TypeKind, Value, ValueRef, errors};
 use std::sync::Arc;
+
+/// How a turn of a loop ended.
+enum Turn {
+    /// Behind its last step.
+    Whole,
+    /// By ITERATE of the loop.
+    Left,
+    /// The loop ends with it.
+    Last(Flow),
+}
 
 /// What a handler is dealing with.
 #[derive(Debug, Clone)]
@@ -113,6 +124,8 @@ pub(crate) struct Run<'p, 'h> {
     group: Option<Box<Group>>,
     /// Conditions, as told last.
     told: u64,
+    /// The error under way comes out of a handler, and no handler around that one wants it.
+    pub(crate) uncaught: bool,
 }
 
 /// The group of an aggregate function that runs.
@@ -206,6 +219,7 @@ fn run_with(
         line: program.line,
         group,
         told: 0,
+        uncaught: false,
     };
     if program.is_of_package() {
         run.package = run.host.package(program)?;
@@ -362,7 +376,7 @@ impl<'p> Run<'p, '_> {
                     found = Some(row.iter().map(ValueRef::to_value).collect());
                     Ok(())
                 };
-                self.planned(step, Rows::Take(&mut take))?;
+                self.planned(step, Rows::Value(&mut take))?;
                 Ok(found.unwrap_or_else(|| vec![Value::Null; width]))
             }
         }
@@ -543,7 +557,7 @@ impl<'p> Run<'p, '_> {
             value = row.first().map_or(Value::Null, ValueRef::to_value);
             Ok(())
         };
-        let rows = Rows::Take(&mut take);
+        let rows = Rows::Value(&mut take);
         self.planned(step, rows)?;
         Ok(value)
     }
@@ -641,7 +655,10 @@ impl<'p> Run<'p, '_> {
                 }
                 match otherwise {
                     Some(list) => self.steps(list),
-                    None => self.catch(errors::SP_CASE_NOT_FOUND.plain()),
+                    None => {
+                        self.host.env().clear_conditions();
+                        self.catch(errors::SP_CASE_NOT_FOUND.plain())
+                    }
                 }
             }
             Step::Loop(id, repeat, list) => self.repeat(*id, repeat, list),
@@ -740,6 +757,7 @@ impl<'p> Run<'p, '_> {
             Step::Fetch(cursor, targets) => self.fetch(*cursor, targets)?,
             Step::Close(cursor) => {
                 if !self.cursors[*cursor].open {
+                    self.host.env().clear_conditions();
                     return Err(errors::SP_CURSOR_NOT_OPEN.plain());
                 }
                 self.close(*cursor);
@@ -794,21 +812,21 @@ impl<'p> Run<'p, '_> {
         self.steps(&b.steps)
     }
 
-    /// The steps of a turn: whether there is another one, or what ends the loop.
-    fn turn(&mut self, id: usize, list: &'p [Step]) -> SqlResult<Option<Flow>> {
+    /// The steps of a turn: what ends the loop, or whether the turn was left by ITERATE.
+    fn turn(&mut self, id: usize, list: &'p [Step]) -> SqlResult<Turn> {
         self.host.env().check_interrupt()?;
         Ok(match self.steps(list)? {
-            Flow::Next => None,
-            Flow::Iterate(at) if at == id => None,
-            Flow::Leave(at) if at == id => Some(Flow::Next),
-            flow => Some(flow),
+            Flow::Next => Turn::Whole,
+            Flow::Iterate(at) if at == id => Turn::Left,
+            Flow::Leave(at) if at == id => Turn::Last(Flow::Next),
+            flow => Turn::Last(flow),
         })
     }
 
     fn repeat(&mut self, id: usize, repeat: &'p Repeat, list: &'p [Step]) -> SqlResult<Flow> {
         match repeat {
             Repeat::Endless => loop {
-                if let Some(flow) = self.turn(id, list)? {
+                if let Turn::Last(flow) = self.turn(id, list)? {
                     return Ok(flow);
                 }
             },
@@ -818,13 +836,16 @@ impl<'p> Run<'p, '_> {
                     Ok(false) => return Ok(Flow::Next),
                     Err(e) => return self.catch(e),
                 }
-                if let Some(flow) = self.turn(id, list)? {
+                if let Turn::Last(flow) = self.turn(id, list)? {
                     return Ok(flow);
                 }
             },
             Repeat::Until(c) => loop {
-                if let Some(flow) = self.turn(id, list)? {
-                    return Ok(flow);
+                match self.turn(id, list)? {
+                    Turn::Last(flow) => return Ok(flow),
+                    // ITERATE goes to the first step, not to the condition behind the last one.
+                    Turn::Left => continue,
+                    Turn::Whole => {}
                 }
                 match self.truth(c) {
                     Ok(false) => {}
@@ -875,7 +896,7 @@ impl<'p> Run<'p, '_> {
             if (reverse && at < end) || (!reverse && at > end) {
                 return Ok(Flow::Next);
             }
-            if let Some(flow) = self.turn(id, list)? {
+            if let Turn::Last(flow) = self.turn(id, list)? {
                 return Ok(flow);
             }
             if let Value::Int(at) = self.values[slot] {
@@ -897,7 +918,7 @@ impl<'p> Run<'p, '_> {
                 self.assign(*slot, v)?;
             }
             self.tell(cursor);
-            if let Some(flow) = self.turn(id, list)? {
+            if let Turn::Last(flow) = self.turn(id, list)? {
                 return Ok(flow);
             }
         }
@@ -919,6 +940,7 @@ impl<'p> Run<'p, '_> {
     }
 
     fn open(&mut self, cursor: usize, arguments: &[Calc]) -> SqlResult<()> {
+        self.host.env().clear_conditions();
         if self.cursors[cursor].open {
             return Err(errors::SP_CURSOR_ALREADY_OPEN.plain());
         }
@@ -940,6 +962,7 @@ impl<'p> Run<'p, '_> {
     fn fetch(&mut self, cursor: usize, targets: &[Target]) -> SqlResult<()> {
         let c = &self.cursors[cursor];
         if !c.open {
+            self.host.env().clear_conditions();
             return Err(errors::SP_CURSOR_NOT_OPEN.plain());
         }
         if c.width != targets.len() {
@@ -949,10 +972,11 @@ impl<'p> Run<'p, '_> {
         self.tell(cursor);
         let Some(row) = row else {
             // Oracle's programs ask the cursor.
-            return match self.program.oracle {
-                true => Ok(()),
-                false => Err(no_data()),
-            };
+            if self.program.oracle {
+                return Ok(());
+            }
+            self.host.env().clear_conditions();
+            return Err(no_data());
         };
         for (t, v) in targets.iter().zip(row) {
             self.put(t, v)?;
@@ -1014,8 +1038,15 @@ impl<'p> Run<'p, '_> {
             columns: targets.len(),
             found: None,
         };
-        self.planned(step, Rows::Take(&mut one))?;
+        let done = self.planned(step, Rows::Take(&mut one));
         let found = one.found;
+        if let Err(e) = done {
+            // The first of several rows counts.
+            if e.code == codes::TOO_MANY_ROWS {
+                self.put_row(targets, found)?;
+            }
+            return Err(e);
+        }
         if targets.iter().any(|t| !matches!(t, Target::User(_))) {
             // What goes into variables of the program is stored.
             self.host.env().refuse_last_warning()?;
@@ -1023,13 +1054,18 @@ impl<'p> Run<'p, '_> {
         match found {
             Some(row) => {
                 self.host.found_row();
-                for (t, v) in targets.iter().zip(row) {
-                    self.put(t, v)?;
-                }
+                self.put_row(targets, Some(row))?;
                 Ok(Flow::Next)
             }
             None => self.warn(&no_data()),
         }
+    }
+
+    fn put_row(&mut self, targets: &[Target], row: Option<Vec<Value>>) -> SqlResult<()> {
+        for (t, v) in targets.iter().zip(row.into_iter().flatten()) {
+            self.put(t, v)?;
+        }
+        Ok(())
     }
 
     /// Puts the values of variables in their places.
@@ -1191,7 +1227,8 @@ impl<'p> Run<'p, '_> {
 /// True for a step that adds its conditions to those that are there. A SELECT without a table is one, as in MariaDB.
 fn adds_conditions(s: &Step) -> bool {
     match s {
-        Step::Set(..) | Step::SetRow(..) | Step::SetUser(..) | Step::Fetch(..) => true,
+        Step::Set(..) | Step::SetRow(..) | Step::SetUser(..) => true,
+        Step::Fetch(..) | Step::Close(..) | Step::Diagnostics(..) | Step::Return(..) => true,
         Step::Sql(step) | Step::Into(step, _) => match &step.stmt {
             Stmt::Select(s) | Stmt::Do(s) => s.from.is_none(),
             _ => false,

@@ -648,6 +648,10 @@ impl ResultSink for WireSink<'_> {
         self.flush_if_full()
     }
 
+    fn takes_several(&self) -> bool {
+        self.multi_results
+    }
+
     fn flush(&mut self) -> SqlResult<()> {
         self.flush_now()
     }

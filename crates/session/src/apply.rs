@@ -125,6 +125,8 @@ struct Group {
     txn: Option<Transaction>,
     savepoints: Vec<(String, Savepoint)>,
     statement_open: bool,
+    /// Statements of its source have changed rows in it.
+    by_statement: bool,
     annotate: Option<Vec<u8>>,
     rows: u64,
     timestamp: u32,
@@ -291,6 +293,7 @@ impl Applier {
             txn: None,
             savepoints: Vec::new(),
             statement_open: false,
+            by_statement: false,
             annotate: None,
             rows: 0,
             timestamp: 0,
@@ -710,6 +713,7 @@ impl Applier {
                 timestamp: group.timestamp,
                 suppress_use: false,
                 implicit_timestamps: false,
+                if_exists: false,
             },
             &self.txn_options(group.gtid, group.origin.clone()),
         )?;
@@ -736,7 +740,13 @@ impl Applier {
             }
             ["COMMIT", ..] => return self.finish(None).map(Some),
             ["ROLLBACK", rest @ ..] if !rest.iter().any(|w| w.starts_with("TO")) => {
-                // What could not be rolled back on the source stands in groups of its own.
+                // Rows that could not be rolled back on the source stand in groups of their own. Statements don't: without such
+                // changes, which are not told apart here, the source would not have logged the transaction.
+                if group.by_statement {
+                    return Err(ApplyError::unsupported(
+                        "a transaction that was rolled back after statements had changed tables that stay as they are, those of MyISAM for one (set binlog_format=ROW on the source)",
+                    ));
+                }
                 group.txn = None;
                 group.rows = 0;
                 return self.finish(None).map(Some);
@@ -879,6 +889,8 @@ impl Applier {
         s.vars.set_by_name("foreign_key_checks", checks);
         let checks = VarValue::Bool(!vars.no_check_constraint_checks);
         s.vars.set_by_name("check_constraint_checks", checks);
+        let if_exists = VarValue::Bool(vars.if_exists);
+        s.vars.set_by_name("sql_if_exists", if_exists);
         // What the source took is taken.
         let lax = VarValue::Bool(false);
         s.vars.set_by_name("innodb_strict_mode", lax);
@@ -982,7 +994,7 @@ impl Applier {
             }
             Ok(()) => {}
             // Those of the tables that are there are gone.
-            Err(e) if (idempotent || vars.if_exists) && is_missing(&e) && drops(words) => {}
+            Err(e) if idempotent && is_missing(&e) && drops(words) => {}
             // It failed there as well, after it had done a part.
             Err(e) if q.error_code != 0 && e.code == q.error_code => {}
             // Nothing of it was prepared here.
@@ -1057,6 +1069,7 @@ impl Applier {
 fn wanted_statement(s: &ClientSession, filter: &ReplicaFilter, db: &str, sql: &str) -> bool {
     let options = narwal_sql::ParseOptions {
         sql_mode: s.env.sql_mode,
+        ..narwal_sql::ParseOptions::default()
     };
     let Ok(narwal_sql::Stmt::Ddl(stmt)) = narwal_sql::parse_statement(sql, &options) else {
         // Accounts, and what is not supported: by the default database.
@@ -1261,6 +1274,7 @@ fn first_words(sql: &str) -> Vec<String> {
 fn parsed(sql: &str, sql_mode: Option<u64>) -> Option<Statement> {
     let options = ParseOptions {
         sql_mode: SqlMode(sql_mode.unwrap_or(SqlMode::DEFAULT.0)),
+        ..ParseOptions::default()
     };
     narwal_syntax::parse_statement(sql, &options).ok()
 }

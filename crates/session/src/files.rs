@@ -114,7 +114,14 @@ impl ClientSession {
             0 => Vec::new(),
             _ => self.env.bound_params.borrow().clone(),
         };
-        self.run_plan(&plan, from, false, text, &params, &mut sink, false)?;
+        let done = self.run_plan(&plan, from, false, text, &params, &mut sink, false);
+        if let Err(e) = done {
+            // Variables have the first of several rows.
+            if matches!(s.into, Into::Variables(_)) && sink.rows > 1 {
+                sink.finish(&self.vars)?;
+            }
+            return Err(e);
+        }
         let rows = sink.rows;
         if let Err(e) = sink.finish(&self.vars) {
             return self.fail(e);

@@ -43,6 +43,8 @@ pub struct ClientSession {
     pub(crate) release: bool,
     /// So many conditions at the head of the diagnostics area are those of the statement before.
     pub(crate) inherited: usize,
+    /// How often conditions had been cleared when those of the statement before were taken out.
+    pub(crate) clears: u64,
     pub(crate) values: Vec<Value>,
     /// Plans of statements that come as text.
     pub(crate) text_plans: TextPlans,
@@ -122,6 +124,7 @@ impl ClientSession {
         env.connection_id = u64::from(client.id);
         env.interrupt = process.interrupt.clone();
         env.version = instance.version().clone();
+        env.applies = internal;
         if !internal {
             instance.processes.add(process.clone());
         }
@@ -139,6 +142,7 @@ impl ClientSession {
             plan_generation: 0,
             release: false,
             inherited: 0,
+            clears: 0,
             values: Vec::new(),
             text_plans: TextPlans::default(),
             applying: None,

@@ -176,6 +176,8 @@ pub(crate) struct Settings {
     pub zero_dates: bool,
     /// `check_constraint_checks`.
     pub check_constraints: bool,
+    /// `sql_if_exists`.
+    pub if_exists: bool,
     /// `explicit_defaults_for_timestamp`.
     pub explicit_timestamps: bool,
     /// `default_storage_engine`, if it is not the store itself.
@@ -230,6 +232,7 @@ impl Default for Settings {
             regex_options: 0,
             zero_dates: false,
             check_constraints: true,
+            if_exists: false,
             explicit_timestamps: true,
             default_engine: None,
             foreign_key_checks: true,
@@ -259,6 +262,7 @@ impl Settings {
         env.regex_options = self.regex_options;
         env.zero_dates = self.zero_dates;
         env.check_constraints = self.check_constraints;
+        env.if_exists = self.if_exists;
         env.explicit_timestamps = self.explicit_timestamps;
         env.default_engine = self.default_engine;
         env.foreign_key_checks = self.foreign_key_checks;

@@ -150,6 +150,7 @@ impl ClientSession {
             return Vec::new();
         }
         let mut earlier = self.env.conditions().clone();
+        self.clears = self.env.clears.get();
         self.env.clear_conditions();
         for c in earlier.split_off(count.min(earlier.len())) {
             self.env.push(c);
@@ -157,10 +158,27 @@ impl ClientSession {
         earlier
     }
 
+    /// Puts conditions in front of those that there are, as if they had never gone. `clears`: what was counted with them.
+    pub(crate) fn add_to(&mut self, earlier: Vec<Condition>, clears: u64) {
+        if earlier.is_empty() {
+            return;
+        }
+        let own = self.env.conditions().clone();
+        self.env.clear_conditions();
+        for c in earlier.into_iter().chain(own) {
+            self.env.push(c);
+        }
+        self.env.clears.set(clears);
+    }
+
     /// Puts them back, unless the statement has conditions of its own.
     pub(crate) fn leave_inherited(&mut self, earlier: Vec<Condition>) {
         if self.env.warning_count() == 0 {
             self.inherited = earlier.len();
+            if !earlier.is_empty() {
+                // As if they had never gone.
+                self.env.clears.set(self.clears);
+            }
             for c in earlier {
                 self.env.push(c);
             }
@@ -254,6 +272,7 @@ impl ClientSession {
     pub(crate) fn parse_options(&self) -> ParseOptions {
         ParseOptions {
             sql_mode: self.env.sql_mode,
+            if_exists: self.settings.if_exists,
         }
     }
 

@@ -373,6 +373,10 @@ pub struct TableOptions {
     pub kept: Vec<(String, Option<String>)>,
     /// Warnings of options that change nothing and are not kept.
     pub in_vain: Vec<SqlError>,
+    /// DATA DIRECTORY.
+    pub data_folder: Option<String>,
+    /// INDEX DIRECTORY.
+    pub index_folder: Option<String>,
 }
 
 /// Where ALTER TABLE puts a column.

@@ -348,6 +348,8 @@ pub struct SessionEnv {
     pub zero_dates: bool,
     /// `check_constraint_checks`.
     pub check_constraints: bool,
+    /// `sql_if_exists`, which replicas are told of.
+    pub if_exists: bool,
     /// `explicit_defaults_for_timestamp`.
     pub explicit_timestamps: bool,
     /// `default_storage_engine`, if it is not the store itself.
@@ -356,6 +358,8 @@ pub struct SessionEnv {
     pub foreign_key_checks: bool,
     /// `innodb_strict_mode`: tables that are too large for InnoDB's pages are errors.
     pub innodb_strict: bool,
+    /// Statements come from another server's log, which has taken them.
+    pub applies: bool,
     /// `max_allowed_packet`, bytes: longer strings are not built.
     pub max_allowed_packet: u64,
     /// What one list of rows, a sort or a hash table may hold in memory, in bytes: a share of `max_session_mem_used`.
@@ -406,10 +410,12 @@ impl SessionEnv {
             regex_options: 0,
             zero_dates: false,
             check_constraints: true,
+            if_exists: false,
             explicit_timestamps: true,
             default_engine: None,
             foreign_key_checks: true,
             innodb_strict: true,
+            applies: false,
             max_allowed_packet: 16 << 20,
             max_memory: u64::MAX,
             sort_memory: 2 << 20,
@@ -426,6 +432,13 @@ impl SessionEnv {
             handlers: Arc::default(),
         }
     }
+}
+
+/// Conditions that were there at a time: see [`StatementEnv::mark_conditions`].
+#[derive(Debug, Clone, Copy)]
+pub struct MarkedConditions {
+    count: usize,
+    clears: u64,
 }
 
 /// What a stored program's statements have from its definition, not from the session.
@@ -958,6 +971,27 @@ impl StatementEnv {
     /// The kept conditions.
     pub fn conditions(&self) -> std::cell::Ref<'_, Vec<Condition>> {
         self.warnings.borrow()
+    }
+
+    /// The conditions that there are, to be forgotten later.
+    pub fn mark_conditions(&self) -> MarkedConditions {
+        MarkedConditions {
+            count: self.warnings.borrow().len(),
+            clears: self.clears.get(),
+        }
+    }
+
+    /// Forgets conditions as they were marked, if a statement has not done so; those that came later stay.
+    pub fn forget_conditions(&self, marked: MarkedConditions) {
+        if self.clears.get() != marked.clears {
+            return;
+        }
+        let mut all = self.warnings.borrow_mut();
+        let count = marked.count.min(all.len());
+        let later = all.split_off(count);
+        drop(all);
+        self.clear_conditions();
+        later.into_iter().for_each(|c| self.push(c));
     }
 
     /// Empties the diagnostics area: at the start of each statement but SHOW WARNINGS and such.

@@ -38,6 +38,7 @@ pub mod file_format;
 pub mod handlers;
 mod kept_expression;
 pub mod like;
+mod literal;
 pub mod literal_rows;
 pub mod lower;
 pub mod merge_table;

@@ -1,6 +1,6 @@
 //! The values of rows that were kept as text ([`narwal_syntax::LiteralRows`]).
 
-use crate::expr::literal::{negate_literal, number};
+use crate::literal::{negate_literal, number};
 use narwal_syntax::LiteralRows;
 use narwal_syntax::literal_rows::LiteralRef;
 use narwal_types::Value;

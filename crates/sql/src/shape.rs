@@ -4,7 +4,7 @@
 //! value comes with each execution.
 
 use crate::ast::Stmt;
-use crate::expr::literal::number;
+use crate::literal::number;
 use narwal_syntax::ast::{
     Assignment, Expr as AstExpr, From, InsertSource, JoinOn, Limit, Select, SetValue,
 };

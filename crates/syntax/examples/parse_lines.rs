@@ -17,7 +17,13 @@ fn main() {
         for case in input.split_terminator('\0') {
             let (mode, text) = case.split_once('\x1f').unwrap();
             let sql_mode = SqlMode::parse(mode).unwrap_or_default();
-            match parse_statement(text, &ParseOptions { sql_mode }) {
+            match parse_statement(
+                text,
+                &ParseOptions {
+                    sql_mode,
+                    ..ParseOptions::default()
+                },
+            ) {
                 Ok(_) => write!(out, "0 \0").unwrap(),
                 Err(e) => write!(out, "{} {}\0", e.code, e.message).unwrap(),
             }

@@ -81,6 +81,22 @@ pub(crate) fn needs_adjacent(k: Kw) -> bool {
         )
 }
 
+/// Functions that tell the time, with digits of a fraction as their argument.
+pub(crate) fn is_clock(k: Kw) -> bool {
+    matches!(
+        k,
+        Kw::CURRENT_TIME
+            | Kw::CURRENT_TIMESTAMP
+            | Kw::CURTIME
+            | Kw::LOCALTIME
+            | Kw::LOCALTIMESTAMP
+            | Kw::NOW
+            | Kw::SYSDATE
+            | Kw::UTC_TIME
+            | Kw::UTC_TIMESTAMP
+    )
+}
+
 /// How many arguments, at least and at most, the grammar has for a function that is a word of its own: with others its call
 /// is no statement at all, where a function by name has a wrong number of parameters.
 pub(crate) fn argument_bounds(k: Kw) -> Option<(usize, usize)> {
@@ -89,8 +105,7 @@ pub(crate) fn argument_bounds(k: Kw) -> Option<(usize, usize)> {
         Kw::CURRENT_ROLE | Kw::CURRENT_USER | Kw::SESSION_USER | Kw::SYSTEM_USER | Kw::USER => {
             (0, 0)
         }
-        Kw::CURRENT_TIME | Kw::CURRENT_TIMESTAMP | Kw::CURTIME | Kw::LOCALTIME => (0, 1),
-        Kw::LOCALTIMESTAMP | Kw::NOW | Kw::SYSDATE | Kw::UTC_TIME | Kw::UTC_TIMESTAMP => (0, 1),
+        _ if is_clock(k) => (0, 1),
         Kw::ASCII | Kw::CHARSET | Kw::DATE | Kw::DAY | Kw::HOUR | Kw::MINUTE | Kw::MONTH => (1, 1),
         Kw::PASSWORD | Kw::SECOND | Kw::TIME | Kw::YEAR => (1, 1),
         Kw::TIMESTAMP => (1, 2),

@@ -63,6 +63,8 @@ pub struct ParseOptions {
     /// The modes that change what a text means: ANSI_QUOTES, NO_BACKSLASH_ESCAPES, PIPES_AS_CONCAT, HIGH_NOT_PRECEDENCE,
     /// IGNORE_SPACE and REAL_AS_FLOAT.
     pub sql_mode: SqlMode,
+    /// `sql_if_exists`: DROP, RENAME and ALTER TABLE have an IF EXISTS of their own.
+    pub if_exists: bool,
 }
 
 /// Levels of a tree.
@@ -98,6 +100,7 @@ pub(crate) struct Parser<'a> {
     tokens: Vec<Token>,
     pos: usize,
     pub(crate) mode: SqlMode,
+    pub(crate) if_exists: bool,
     /// Number of `?` in the whole text.
     pub(crate) params: usize,
     /// Subqueries of the SELECT that is being read, so far.
@@ -170,6 +173,7 @@ impl<'a> Parser<'a> {
             tokens: lexed.tokens,
             pos: 0,
             mode,
+            if_exists: opts.if_exists,
             params: lexed.params,
             subqueries: Vec::new(),
             next_subquery: 0,
@@ -395,6 +399,13 @@ impl<'a> Parser<'a> {
     #[cold]
     pub(crate) fn error_at(&self, at: usize) -> SqlError {
         syntax_error(self.text, at)
+    }
+
+    /// 1064 at the next token, with words of its own.
+    #[cold]
+    pub(crate) fn error_saying(&self, words: &str) -> SqlError {
+        let near = near(self.text, self.here());
+        errors::PARSE_ERROR.text(format!("{words} {near}"))
     }
 
     /// The value of a name's token.
@@ -747,9 +758,21 @@ pub(crate) fn too_deep() -> SqlError {
     errors::STACK_OVERRUN_NEED_MORE.with([&"the expression is nested too deeply"])
 }
 
-/// 1064 near an offset. The text is shown without its secrets.
+/// 1064 near an offset.
 #[cold]
 pub fn syntax_error(text: &str, at: usize) -> SqlError {
+    let server = match narwal_types::face::is_mysql() {
+        true => "MySQL",
+        false => "MariaDB",
+    };
+    let near = near(text, at);
+    SqlError::syntax(format!(
+        "check the manual that corresponds to your {server} server version for the right syntax to use {near}"
+    ))
+}
+
+/// Where an error of syntax is, as messages say it. The text is shown without its secrets.
+fn near(text: &str, at: usize) -> String {
     let at = text.floor_char_boundary(at);
     let line = text.as_bytes()[..at]
         .iter()
@@ -757,13 +780,11 @@ pub fn syntax_error(text: &str, at: usize) -> SqlError {
         .count()
         + 1;
     let near = crate::secrets::mask_from(text, at);
-    let (server, near) = match narwal_types::face::is_mysql() {
-        true => ("MySQL", near.chars().take(NEAR).collect()),
-        false => ("MariaDB", errors::abridged(near, NEAR)),
+    let near = match narwal_types::face::is_mysql() {
+        true => near.chars().take(NEAR).collect(),
+        false => errors::abridged(near, NEAR),
     };
-    SqlError::syntax(format!(
-        "check the manual that corresponds to your {server} server version for the right syntax to use near '{near}' at line {line}"
-    ))
+    format!("near '{near}' at line {line}")
 }
 
 /// True for a byte of a name without quotes.

@@ -76,6 +76,7 @@ impl Split<'_> {
         if self.program {
             let options = ParseOptions {
                 sql_mode: self.mode,
+                ..ParseOptions::default()
             };
             // What does not parse is an error, behind which nothing runs.
             let length = statement_length(&self.text[self.start..], &options);

@@ -89,6 +89,10 @@ pub trait ResultSink {
     fn end_rows(&mut self, warnings: u16, status: u16, more: bool) -> SqlResult<()>;
     /// A statement without rows succeeded.
     fn ok(&mut self, info: &OkInfo, status: u16, more: bool) -> SqlResult<()>;
+    /// Whether another result may follow one of rows. A client that does not know of several takes the first for the last.
+    fn takes_several(&self) -> bool {
+        true
+    }
     /// What the client is to be told with the `ok` or `end_rows` that follows.
     fn session_changes(&mut self, _changes: &[SessionChange]) {}
     /// `character_set_results` is another from here on: the collation that stands for it, `None` for text as it is stored.

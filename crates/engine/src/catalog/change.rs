@@ -201,4 +201,6 @@ pub struct Ddl {
     pub suppress_use: bool,
     /// `explicit_defaults_for_timestamp=0`.
     pub implicit_timestamps: bool,
+    /// `sql_if_exists`: what the statement drops, renames or alters may be missing.
+    pub if_exists: bool,
 }

@@ -23,6 +23,8 @@ pub(crate) struct Following {
     pub(crate) mode: ForeignKeyMode,
     /// Cascades within cascades.
     pub(crate) depth: u32,
+    /// The tables whose rows change, by their ids, from the statement's change to the cascade that runs now.
+    pub(crate) changing: Vec<u64>,
 }
 
 /// A foreign key at run time.

@@ -83,13 +83,24 @@ pub(crate) fn references<'t>(tables: impl Iterator<Item = &'t Arc<Table>>) -> Re
 impl Catalog {
     /// Foreign keys that refer to a table: the child, and the key's number there.
     pub fn references_to(&self, db: &str, name: &str) -> Vec<(Arc<Table>, usize)> {
-        self.references
+        let mut found: Vec<(Arc<Table>, usize)> = self
+            .references
             .get(&(db.to_string(), name.to_string()))
             .into_iter()
             .flatten()
             .filter_map(|(id, k)| Some((self.table_by_id(*id)?.clone(), *k)))
-            .collect()
+            .collect();
+        if found.len() > 1 {
+            found.sort_by(|a, b| order_of(a).cmp(&order_of(b)));
+        }
+        found
     }
+}
+
+/// By what foreign keys that refer to one table follow each other, as in InnoDB: which one cascades first can decide whether a
+/// statement is refused.
+fn order_of((table, key): &(Arc<Table>, usize)) -> (&str, &str) {
+    (&table.def.db, &table.def.foreign_keys[*key].name)
 }
 
 impl Catalog {

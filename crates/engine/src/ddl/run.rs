@@ -30,6 +30,8 @@ const DEFINITION_LOCK_WAIT: Duration = Duration::from_secs(86_400);
 const NO_CHECK_CONSTRAINT_CHECKS: u32 = 0x8000;
 /// `explicit_defaults_for_timestamp=1` in a QUERY event's flags2.
 const EXPLICIT_TIMESTAMPS: u32 = 1 << 24;
+/// `sql_if_exists=1` in a QUERY event's flags2.
+const IF_EXISTS: u32 = 1 << 28;
 /// `foreign_key_checks=0` in a QUERY event's flags2.
 const NO_FOREIGN_KEY_CHECKS: u32 = 1 << 26;
 
@@ -259,6 +261,9 @@ fn query<'a>(db: &Parts, ddl: &'a Ddl, options: &'a TxnOptions) -> DdlQuery<'a> 
     };
     if ddl.implicit_timestamps {
         context.flags2 &= !EXPLICIT_TIMESTAMPS;
+    }
+    if ddl.if_exists {
+        context.flags2 |= IF_EXISTS;
     }
     let makes_keys = ddl.changes.iter().any(|c| match c {
         CatalogChange::CreateTable(def)

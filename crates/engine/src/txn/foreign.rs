@@ -238,6 +238,16 @@ impl Transaction {
         old: &[u8],
         new: Option<&[u8]>,
     ) -> Result<()> {
+        if new.is_none() {
+            return self.follow_all(table, old, new);
+        }
+        self.foreign.changing.push(table.def.id);
+        let done = self.follow_all(table, old, new);
+        self.foreign.changing.pop();
+        done
+    }
+
+    fn follow_all(&mut self, table: &Arc<Table>, old: &[u8], new: Option<&[u8]>) -> Result<()> {
         let references = self
             .db
             .catalogs
@@ -313,7 +323,9 @@ impl Transaction {
             if prefix(child, &row, &key.columns, child, index)?.as_ref() != Some(&parts) {
                 continue;
             }
-            if restrict {
+            // As in InnoDB, rows of a table that a cascade goes through already can be deleted, not changed once more.
+            let goes = action == ForeignAction::Cascade && new.is_none();
+            if restrict || !goes && self.foreign.changing.contains(&child.def.id) {
                 return Err(self.after_reads(has_children(child, number)));
             }
             self.foreign.depth += 1;

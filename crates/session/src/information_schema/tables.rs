@@ -356,13 +356,18 @@ fn column_row(account: &Account, t: &Table, i: usize, c: &ColumnDef) -> Vec<Valu
         }
     }
     let [chars, bytes, precision, scale, fsp, set, collation] = facts;
+    // Nobody writes to these tables.
+    let default = match t.def.db == INFORMATION_SCHEMA {
+        true => Value::Null,
+        false => default_expression(c),
+    };
     vec![
         text("def"),
         text(&t.def.db),
         text(&t.def.name),
         text(&c.name),
         Value::UInt(i as u64 + 1),
-        default_expression(c),
+        default,
         text(if c.nullable { "YES" } else { "NO" }),
         text(kind),
         chars,

@@ -201,7 +201,10 @@ impl ClientSession {
         let last = {
             let all = self.env.conditions();
             all.last().is_some_and(|c| {
-                c.level == WarningLevel::Error && c.code == e.code && c.message == e.message
+                // RESIGNAL with another SQLSTATE is a condition on top of the one before.
+                let same_state = (c.raised.as_ref()).is_none_or(|r| r.sqlstate == e.sqlstate);
+                let same = c.code == e.code && c.message == e.message && same_state;
+                c.level == WarningLevel::Error && same
             })
         };
         if last {
@@ -413,14 +416,19 @@ impl AtSession<'_> {
     }
 
     /// A statement that writes to a grant table. Replicas get its text, in which no variable may be.
-    fn write_grants(&mut self, table: &'static Arc<Table>, step: &SqlStep) -> SqlResult<()> {
+    fn write_grants(
+        &mut self,
+        program: &Program,
+        table: &'static Arc<Table>,
+        step: &SqlStep,
+    ) -> SqlResult<()> {
         let s = &mut *self.session;
         let alone = narwal_sql::parse_statement(&step.text, &s.parse_options());
         if alone.as_ref() != Ok(&step.stmt) {
             let what = "a program's variable in a statement that writes to grant tables";
             return s.fail(SqlError::unsupported(what));
         }
-        let mut sink = Forward(&mut *self.out);
+        let mut sink = Forward(&mut *self.out, program);
         s.write_grants(table, &step.stmt, &step.text, &mut sink, true)?;
         s.inherited = 0;
         self.count_rows();
@@ -462,13 +470,19 @@ impl Host for AtSession<'_> {
     ) -> SqlResult<()> {
         let stmt = &step.stmt;
         let counter = status::counter(stmt.counter());
-        let keeps = keeps_diagnostics(stmt);
+        // A value belongs to the statement that reads it, and adds to its conditions.
+        let earlier = match rows {
+            Rows::Value(_) => self.session.env.conditions().clone(),
+            _ => Vec::new(),
+        };
+        let clears = self.session.env.clears.get();
+        let keeps = !earlier.is_empty() || keeps_diagnostics(stmt);
         self.session.begin_statement(counter, keeps);
         let plan = match self.plan(program, step) {
             Ok(p) => p,
             Err(e) => {
                 return match self.session.writes_grants(stmt, &e) {
-                    Some(table) => self.write_grants(table, step),
+                    Some(table) => self.write_grants(program, table, step),
                     None => self.session.fail(e),
                 };
             }
@@ -476,10 +490,10 @@ impl Host for AtSession<'_> {
         let (mut forward, mut taken);
         let sink: &mut dyn ResultSink = match rows {
             Rows::Client => {
-                forward = Forward(&mut *self.out);
+                forward = Forward(&mut *self.out, program);
                 &mut forward
             }
-            Rows::Take(f) => {
+            Rows::Take(f) | Rows::Value(f) => {
                 taken = Taken(f);
                 &mut taken
             }
@@ -488,6 +502,7 @@ impl Host for AtSession<'_> {
         let writes = stmt.writes();
         self.session
             .run_plan(&plan, from, writes, &step.text, values, sink, true)?;
+        self.session.add_to(earlier, clears);
         // What it has left of earlier conditions is the program's now, and what follows happens later.
         self.session.inherited = 0;
         self.session.look_at_the_clock();
@@ -540,7 +555,7 @@ impl Host for AtSession<'_> {
         text: &str,
         values: &[Value],
     ) -> SqlResult<()> {
-        let mut sink = Forward(&mut *self.out);
+        let mut sink = Forward(&mut *self.out, program);
         let reads = match &statement {
             Statement::Ddl(d) => matches!(&**d, Ddl::CreateTable(c) if c.select.is_some()),
             _ => false,

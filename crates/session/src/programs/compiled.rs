@@ -264,6 +264,7 @@ pub(crate) fn compile_definition(
     };
     let options = ParseOptions {
         sql_mode: def.mode(),
+        ..ParseOptions::default()
     };
     let parsed = narwal_syntax::parse_statement(&text, &options)?;
     let Statement::Program(parsed) = parsed else {
@@ -327,6 +328,7 @@ pub(crate) fn parameters_of(
     let text = def.create("CREATE");
     let options = ParseOptions {
         sql_mode: def.mode(),
+        ..ParseOptions::default()
     };
     let Statement::Program(parsed) = narwal_syntax::parse_statement(&text, &options)? else {
         return Ok((None, Vec::new()));

@@ -304,6 +304,7 @@ impl ClientSession {
             timestamp: self.env.timestamp(),
             suppress_use: false,
             implicit_timestamps: false,
+            if_exists: self.env.if_exists,
         };
         let mut options = self.txn_options(self.settings.isolation, false);
         if ddl.changes.iter().any(definition::makes_event) {

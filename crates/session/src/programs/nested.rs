@@ -197,7 +197,7 @@ impl Host for Nested<'_> {
         let Some(txn) = &mut self.txn else {
             return Err(no_transaction());
         };
-        if !keeps_diagnostics(&step.stmt) {
+        if !matches!(rows, Rows::Value(_)) && !keeps_diagnostics(&step.stmt) {
             self.env.clear_conditions();
         }
         let savepoint = program.has_handlers.then(|| txn.savepoint());
@@ -205,7 +205,7 @@ impl Host for Nested<'_> {
             Err(errors::SP_NO_RETSET.with([&self.unit.def.kind.word().to_lowercase()]))
         };
         let mut sink = Taken(match rows {
-            Rows::Take(f) => f,
+            Rows::Take(f) | Rows::Value(f) => f,
             Rows::Client => &mut refuse,
         });
         let db = self.programs.store.database();
@@ -416,6 +416,7 @@ impl Nested<'_> {
     ) -> SqlResult<()> {
         let options = ParseOptions {
             sql_mode: self.env.sql_mode,
+            ..ParseOptions::default()
         };
         let Stmt::Ddl(ddl) = narwal_sql::lower(statement, &options)? else {
             return Err(errors::COMMIT_NOT_ALLOWED_IN_SF_OR_TRG.plain());

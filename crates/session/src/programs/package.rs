@@ -16,6 +16,7 @@ pub(super) fn parsed(def: &Definition) -> SqlResult<(CreatePackage, String)> {
     let text = def.create("CREATE");
     let options = ParseOptions {
         sql_mode: def.mode(),
+        ..ParseOptions::default()
     };
     if let Statement::Program(p) = narwal_syntax::parse_statement(&text, &options)?
         && let ast::Program::Package(p) = *p

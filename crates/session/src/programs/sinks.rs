@@ -1,19 +1,36 @@
 //! Where results of statements inside of programs go.
 
-use narwal_program::TakeRows;
-use narwal_types::{Collation, OkInfo, ResultColumn, ResultSink, SqlResult, ValueRef};
+use narwal_program::{Program, TakeRows};
+use narwal_types::{Collation, OkInfo, ResultColumn, ResultSink, SqlResult, ValueRef, errors};
 use std::sync::Arc;
 
 /// A statement inside of a program: its rows are one result among others, and that it has run is nothing to tell.
-pub(crate) struct Forward<'a>(pub(crate) &'a mut dyn ResultSink);
+pub(crate) struct Forward<'a>(pub(crate) &'a mut dyn ResultSink, pub(crate) &'a Program);
+
+impl Forward<'_> {
+    /// Error 1312: rows are followed by the end of CALL, which the client would not wait for.
+    fn check_client(&self) -> SqlResult<()> {
+        if self.0.takes_several() {
+            return Ok(());
+        }
+        let name = format!("{}.{}", self.1.db, self.1.name);
+        Err(errors::SP_BADSELECT.with([&name]))
+    }
+}
 
 impl ResultSink for Forward<'_> {
     fn begin_rows(&mut self, columns: &[ResultColumn]) -> SqlResult<()> {
+        self.check_client()?;
         self.0.begin_rows(columns)
     }
 
     fn begin_plan_rows(&mut self, columns: &Arc<[ResultColumn]>) -> SqlResult<()> {
+        self.check_client()?;
         self.0.begin_plan_rows(columns)
+    }
+
+    fn takes_several(&self) -> bool {
+        self.0.takes_several()
     }
 
     fn row(&mut self, values: &[ValueRef<'_>]) -> SqlResult<()> {

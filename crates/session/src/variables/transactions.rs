@@ -41,6 +41,15 @@ pub(super) static ROWS: &[VariableDef] = &[
     )
     .session(|s, v| s.check_constraints = v.as_bool()),
     row(
+        "sql_if_exists",
+        Both,
+        Bool,
+        "OFF",
+        Live,
+        "DROP, RENAME and ALTER TABLE have an IF EXISTS of their own.",
+    )
+    .session(|s, v| s.if_exists = v.as_bool()),
+    row(
         "completion_type",
         Both,
         Enum(&["NO_CHAIN", "CHAIN", "RELEASE"]),

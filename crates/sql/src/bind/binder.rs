@@ -15,7 +15,6 @@ use crate::expr::functions;
 use crate::expr::functions::json;
 use crate::expr::functions::regexp::check_pattern;
 use crate::expr::functions::typing::{is_sum, sum_digits};
-use crate::expr::literal::{negate_literal, number};
 use crate::expr::locale::Locale;
 use crate::expr::node::make;
 use crate::expr::node::{
@@ -26,6 +25,7 @@ use crate::expr::node::{NO_LENGTH, NOT_FIXED};
 use crate::expr::types;
 use crate::expr::types::bool_ty;
 use crate::expr::value::rounds;
+use crate::literal::{negate_literal, number};
 use crate::lower::{charset, mismatched_collation};
 use crate::privilege::{ColumnUses, Needs, Privilege};
 use narwal_syntax::ast::{
@@ -622,7 +622,7 @@ impl Binder<'_> {
                 let numbers = numbers
                     .into_iter()
                     .flatten()
-                    .map(|n| Expr::literal(crate::expr::literal::number(n)));
+                    .map(|n| Expr::literal(crate::literal::number(n)));
                 self.sequence_call("setval", name, numbers.collect())?
             }
             Special::Match { .. } => return Err(SqlError::unsupported("full-text search")),
@@ -736,6 +736,10 @@ impl Binder<'_> {
             }
             (Literal::Number(n), ExprKind::Literal(Value::Double(_))) => {
                 let ty = e.ty.with_width(n.len() as u32);
+                make(e.kind, ty)
+            }
+            (Literal::Number(n), ExprKind::Literal(_)) => {
+                let ty = types::as_written(e.ty, n);
                 make(e.kind, ty)
             }
             // As long as FALSE.
@@ -1272,8 +1276,15 @@ impl Binder<'_> {
         let (Some(a), Some(b)) = (digits(&l), digits(&r)) else {
             return (l, r);
         };
+        // A FLOAT is no double with these digits, though it shows them.
+        let float = |e: &Expr, beside: &Expr| {
+            e.ty.is_fixed_double()
+                && e.ty.ty.kind == TypeKind::Float
+                && beside.as_column().is_none()
+        };
+        let near = fixed(&l) || fixed(&r) || float(&l, &r) || float(&r, &l);
         if narwal_types::face::is_mysql()
-            || !fixed(&l) && !fixed(&r)
+            || !near
             || r.any(&|e| matches!(e.kind, ExprKind::Subquery(_)))
         {
             return (l, r);
@@ -1374,7 +1385,9 @@ impl Binder<'_> {
             UnaryOp::Minus => {
                 // Literals are negated here, so that -9223372036854775808 is an integer.
                 if let Ast::Literal(Literal::Number(n)) = e {
-                    return Ok(Expr::literal(negate_literal(finite(n)?)));
+                    let e = Expr::literal(negate_literal(finite(n)?));
+                    let ty = types::as_written(e.ty, &format!("-{n}"));
+                    return Ok(make(e.kind, ty));
                 }
                 let e = match as_operand(inner()?) {
                     e if short_year::is_short(&e) => short_year::two_digits(e),
@@ -1451,6 +1464,9 @@ impl Binder<'_> {
         if whens.iter().any(number) {
             operand = operand.map(bits::as_number);
         }
+        // A CASE may be NULL where what it looks at may be, whatever its results are.
+        let asks = whens.iter().map(|(w, _)| w).chain(&operand);
+        let unsure = asks.fold(false, |any, e| any | e.ty.nullable);
         // It stands in the conditions.
         operand = operand.filter(|o| !json::is_extract(o));
         let otherwise = otherwise.map(|o| self.expr(o)).transpose()?;
@@ -1470,9 +1486,7 @@ impl Binder<'_> {
             let results = whens.iter().map(|(_, t)| t).chain(&otherwise);
             meet::no_numbers(&results.cloned().collect::<Vec<_>>(), "case")?;
         }
-        if otherwise.is_none() {
-            ty.nullable = true;
-        }
+        ty.nullable |= unsure || otherwise.is_none();
         let whens = whens.into_iter().map(|(w, t)| (w, t.branch(&ty))).collect();
         Ok(make(
             ExprKind::Case {
@@ -1530,6 +1544,11 @@ impl Binder<'_> {
             national,
         } = t
         else {
+            // A year is a date here: its time is the day's first.
+            let e = match (t, e.ty.ty.kind) {
+                (CastType::Time(_), TypeKind::Year) => self.cast(e, &CastType::Date)?,
+                _ => e,
+            };
             return self.cast(e, t);
         };
         let national = national.then_some("utf8mb3");
@@ -1959,6 +1978,10 @@ impl Binder<'_> {
             ("adddate" | "subdate", [date, days]) => {
                 let (date, days) = (self.expr(date)?, self.expr(days)?);
                 return self.date_add_unit(date, days, IntervalUnit::Day, name == "subdate");
+            }
+            ("add_months", [date, months]) => {
+                let (date, months) = (self.expr(date)?, self.expr(months)?);
+                return self.date_add_unit(date, months, IntervalUnit::Month, false);
             }
             ("mod", [l, r]) => {
                 let (l, r) = (self.expr(l)?, self.expr(r)?);

@@ -1,7 +1,7 @@
 //! Literals `0x41` and `b'1'`, and choices among them, where a number is wanted: big-endian numbers.
 
-use crate::expr::literal::bits_number;
 use crate::expr::node::{Coercibility, Expr, ExprKind, ExprType, Function, make};
+use crate::literal::bits_number;
 use narwal_types::{Collation, TypeKind, Value};
 
 /// True for such a literal, and for a function or CASE that gives on one of several.

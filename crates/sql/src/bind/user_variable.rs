@@ -3,7 +3,7 @@
 use crate::env::StatementEnv;
 use crate::expr::node::{Coercibility, ExprType, NOT_FIXED};
 use crate::user_kind::UserKind;
-use narwal_types::{Collation, ColumnType};
+use narwal_types::{Collation, ColumnType, TypeKind};
 
 /// Most characters of a text: it is a LONGTEXT.
 const CHARS: u64 = u32::MAX as u64;
@@ -62,10 +62,16 @@ pub(super) fn type_of_assignment(ty: &ExprType) -> ExprType {
         let collation = Collation::Latin1SwedishCi;
         return ExprType::string(chars, collation, Coercibility::Implicit, ty.nullable);
     }
-    let mut ty = ty.without_zeros();
+    let mut ty = match ty.ty.kind {
+        TypeKind::Float => ExprType::double(ty.nullable),
+        TypeKind::Year | TypeKind::Bit(_) => {
+            ExprType::bigint(true, ty.nullable).with_width(ty.chars() as u32)
+        }
+        _ => ty.without_zeros(),
+    };
     if ty.ty.is_integer() {
         ty.width = ty.chars() as u32;
-        ty.ty.kind = narwal_types::TypeKind::BigInt;
+        ty.ty.kind = TypeKind::BigInt;
     }
     if ty.ty.is_string() && !ty.null {
         ty.coercibility = Coercibility::Implicit;

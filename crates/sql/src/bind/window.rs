@@ -166,7 +166,7 @@ impl Binder<'_> {
         let mut args = f
             .args
             .iter()
-            .map(|e| self.expr(e))
+            .map(|e| self.expr(e).map(member_as_text))
             .collect::<SqlResult<Vec<_>>>()?;
         let mut within = Vec::new();
         if w.kind == Wants::Group {

@@ -10,7 +10,7 @@ use narwal_types::errors::codes;
 
 use crate::bind::predicate::is_known;
 use crate::expr::node::Steadiness;
-use crate::expr::node::{EvalCtx, Expr, ExprKind, NoRow};
+use crate::expr::node::{AggFunc, EvalCtx, Expr, ExprKind, NoRow};
 use crate::expr::{
     for_each_operand, literal_bytes, name_charsets, name_sequences, print, unqualified,
 };
@@ -367,7 +367,7 @@ fn unfit_within(e: &mut Ast, table: Named<'_>) -> Option<Unfit> {
             ))
         }
         e => {
-            let mut found = None;
+            let mut found = over_rows(e).map(Unfit::Name);
             for_each_operand(e, &mut |operand| {
                 if found.is_none() {
                     found = unfit_within(operand, table);
@@ -378,10 +378,32 @@ fn unfit_within(e: &mut Ast, table: Named<'_>) -> Option<Unfit> {
     }
 }
 
+/// The name of a function that has its value from several rows: an aggregate or a window function.
+fn over_rows(e: &Ast) -> Option<String> {
+    let Ast::Call(call) = e else { return None };
+    let over = call.clauses.as_deref().is_some_and(|c| c.over.is_some());
+    let name = call.name.to_ascii_lowercase();
+    let aggregate = call.db.is_none() && AggFunc::named(&name).is_some();
+    if !aggregate && !over {
+        return None;
+    }
+    let name = match name.as_str() {
+        "stddev" | "stddev_pop" => "std",
+        "var_pop" => "variance",
+        "median" => "percentile_cont",
+        n => n,
+    };
+    let distinct = call.distinct && matches!(name, "count" | "sum" | "avg" | "min" | "max");
+    Some(match distinct {
+        true => format!("{name}(distinct )"),
+        false => format!("{name}()"),
+    })
+}
+
 /// See [`unfit`].
 enum Unfit {
     Subquery,
-    /// A variable, or a column of another table.
+    /// A variable, a column of another table, or a function over rows.
     Name(String),
 }
 

@@ -317,6 +317,7 @@ impl Run<'_> {
         let said = c.options.engine.as_deref().or(self.env.default_engine);
         engine_limits::check(said, def, self.env)?;
         engine_limits::check_transactional(said, &c.options.kept, self.env)?;
+        engine_limits::check_folders(said, &c.options, &def.name, self.env)?;
         if c.options.sequence == Some(true) {
             if c.select.is_some() {
                 return Err(wrong_structure(def));

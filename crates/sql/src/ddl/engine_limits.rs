@@ -1,12 +1,14 @@
 //! What MariaDB's other engines can't have in a table. Narwal's own table would do, but the statement has MariaDB's answer.
 
 use crate::StatementEnv;
+use crate::ast::TableOptions;
 use crate::ddl::key_part::part_bytes;
 use crate::engine_name;
 use crate::plan::dml::store_mode;
 use narwal_engine::{IndexDef, IndexMethod, TableDef};
 use narwal_types::errors::{self, codes};
 use narwal_types::{SqlResult, TypeKind};
+use std::path::PathBuf;
 
 /// The limits of the engine that a statement names, if it is one that Narwal stands for. Keys become as long as it has them.
 ///
@@ -73,6 +75,43 @@ pub(super) fn check_transactional(
         return Err(unknown);
     }
     env.warn_error(&unknown);
+    Ok(())
+}
+
+/// The folders of DATA DIRECTORY and INDEX DIRECTORY, in which nothing is written here: an engine that keeps a table's files there
+/// does not make folders. What another server has taken is taken.
+///
+/// # Errors
+/// 1103 for a path that does not begin at the root, 1 for a folder that is not there.
+pub(super) fn check_folders(
+    said: Option<&str>,
+    options: &TableOptions,
+    table: &str,
+    env: &StatementEnv,
+) -> SqlResult<()> {
+    let ends = match said.and_then(engine_name::stood_in_for) {
+        Some("MyISAM") => [".MYD", ".MYI"],
+        Some("Aria") => [".MAD", ".MAI"],
+        _ => [""; 2],
+    };
+    let folders = [&options.data_folder, &options.index_folder];
+    for (folder, end) in folders.into_iter().zip(ends) {
+        let Some(path) = folder.as_deref().filter(|_| !env.applies) else {
+            continue;
+        };
+        let folder = match (path.strip_prefix("~/"), std::env::home_dir()) {
+            (Some(below), Some(home)) => home.join(below),
+            _ => PathBuf::from(path),
+        };
+        if !folder.is_absolute() {
+            return Err(errors::WRONG_TABLE_NAME.with([&path]));
+        }
+        if !end.is_empty() && !folder.is_dir() {
+            let file = folder.join(format!("{table}{end}"));
+            let file = file.display();
+            return Err(errors::CANTCREATEFILE.with([&file, &2, &"No such file or directory"]));
+        }
+    }
     Ok(())
 }
 

@@ -134,12 +134,12 @@ pub(super) fn index_def(
     let mut method = spec.method;
     if spec.unique && !spec.primary {
         method = method_of_unique(method, &parts, columns)?;
-        // Hashes have no order.
-        if method == Some(IndexMethod::Hash) {
-            parts.iter_mut().for_each(|p| p.desc = false);
-        }
     } else if total > MAX_KEY_BYTES {
         return Err(errors::TOO_LONG_KEY.with([&MAX_KEY_BYTES]));
+    }
+    // Hashes have no order.
+    if method == Some(IndexMethod::Hash) {
+        parts.iter_mut().for_each(|p| p.desc = false);
     }
     let taken = |n: &str| others.iter().any(|i| i.name.eq_ignore_ascii_case(n));
     let name = if spec.primary {

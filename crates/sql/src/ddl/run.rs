@@ -134,6 +134,7 @@ impl Run<'_> {
             timestamp: self.env.timestamp(),
             suppress_use,
             implicit_timestamps: !self.env.explicit_timestamps,
+            if_exists: self.env.if_exists,
         }
     }
 

@@ -198,6 +198,7 @@ impl Run<'_> {
         reserved_schema(db, env)?;
         may_be_called(&name.name)?;
         file_name::table(db, &name.name, env)?;
+        let row = row_of(options, None).ok_or_else(|| out_of_range(db, &name.name))?;
         let Some(database) = self.catalog.database(db) else {
             return Err(unknown_database(db));
         };
@@ -208,7 +209,6 @@ impl Run<'_> {
         if options.table.engine.as_deref().is_some_and(is_merge) {
             return Err(SqlError::unsupported("a MERGE table as a sequence"));
         }
-        let row = row_of(options, None).ok_or_else(|| out_of_range(db, &name.name))?;
         let def = TableDef {
             id: 0,
             db: db.to_string(),

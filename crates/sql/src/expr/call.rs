@@ -2,12 +2,12 @@
 
 use super::compare::{as_moment, compare_one};
 use super::named::naming;
-use crate::expr::literal::bits_number;
 use crate::expr::node::Call;
 use crate::expr::node::Function;
 use crate::expr::node::{EvalCtx, Expr, ExprKind, RowAccess};
 use crate::expr::node::{Nulls, Operands, Run};
 use crate::expr::value::{Val, Warn, date_rules, with_text};
+use crate::literal::bits_number;
 use crate::seeded::Seeded;
 use narwal_types::collation::{char_count, char_prefix};
 use narwal_types::convert::no_moment;
@@ -329,7 +329,7 @@ impl<'a> Call<'a, '_> {
         match (self.v(i), e.ty.ty.kind) {
             (_, TypeKind::Time(f) | TypeKind::DateTime(f) | TypeKind::Timestamp(f)) => f,
             (_, TypeKind::Decimal(_, s)) => s.min(6),
-            (_, TypeKind::Date) => 0,
+            (_, TypeKind::Date | TypeKind::Year | TypeKind::Bit(_)) => 0,
             _ if e.ty.ty.is_integer() => 0,
             (ValueRef::Str(s) | ValueRef::Bytes(s), _) if !e.is_of_rows() => fraction_of_text(s),
             _ => 6,

@@ -35,7 +35,6 @@ pub(crate) mod eval;
 pub(crate) mod fixed;
 pub mod func;
 pub mod functions;
-pub(crate) mod literal;
 pub mod locale;
 mod md5;
 mod named;

@@ -92,8 +92,14 @@ fn answer(text: &str, sql_mode: SqlMode) -> String {
     let mut env = StatementEnv::new(Arc::new(NoVariables));
     env.sql_mode = sql_mode;
     let text = format!("CAST(({text}) AS CHAR)");
-    let value =
-        parse_expression(&text, &ParseOptions { sql_mode }).and_then(|e| evaluate(&e, &env));
+    let value = parse_expression(
+        &text,
+        &ParseOptions {
+            sql_mode,
+            ..ParseOptions::default()
+        },
+    )
+    .and_then(|e| evaluate(&e, &env));
     match value {
         Ok(Value::Null) => "N".into(),
         Ok(v) => v.to_text().to_string(),

@@ -10,6 +10,7 @@ use narwal_syntax::ast::{
     FunctionSchema, IsTest, Literal, ORACLE_SCHEMA, OrderItem, Over, Qualified, Special,
     TemporalKind, TrimSide, UnaryOp as U, Unit, VarScope, WeightLevel, WindowSpec,
 };
+use narwal_types::Value;
 use std::fmt::Write;
 
 /// How tightly a printed expression holds together, from loose to tight.
@@ -150,6 +151,11 @@ fn is_truth_function(name: &str) -> bool {
     )
 }
 
+/// A function about addresses: its value is a truth value, and its text that of a plain call.
+fn is_address_test(e: &Ast) -> bool {
+    matches!(e, Ast::Call(c) if c.name.to_ascii_lowercase().starts_with("is_ipv"))
+}
+
 /// True for the name of a column.
 fn is_column(e: &Ast) -> bool {
     match e {
@@ -169,13 +175,21 @@ fn chain(level: u8, l: Printed, op: &str, r: Printed) -> Printed {
 
 fn value(l: &Literal) -> String {
     match l {
-        Literal::Number(n) => n.clone(),
+        Literal::Number(n) => plain_number(n),
         Literal::String(s) | Literal::National(s) => quote(s),
         Literal::Hex(s) => format!("0x{}", s.to_ascii_lowercase()),
         Literal::HexText(s) => format!("X'{}'", s.to_ascii_lowercase()),
         Literal::Bit(s) => bits(s),
         Literal::Bool(b) => u8::from(*b).to_string(),
         Literal::Null | Literal::NullText => "NULL".to_string(),
+    }
+}
+
+/// The digits of an exact number, without zeros in front. A number with an exponent stays as it was written.
+fn plain_number(n: &str) -> String {
+    match crate::literal::number(n) {
+        Value::Double(_) => n.to_string(),
+        v => v.to_text(),
     }
 }
 
@@ -200,7 +214,7 @@ pub(crate) fn literal_bytes(l: &Literal) -> Option<Vec<u8>> {
 fn number(e: &Ast) -> Option<String> {
     match e {
         Ast::Nested(e) => number(e),
-        Ast::Literal(Literal::Number(n)) => Some(n.clone()),
+        Ast::Literal(Literal::Number(n)) => Some(plain_number(n)),
         Ast::Unary { op: U::Minus, expr } => number(expr).map(|_| minus(expr)),
         _ => None,
     }
@@ -284,23 +298,21 @@ fn cast_type(t: &CastType) -> String {
     }
 }
 
-/// LEVEL of WEIGHT_STRING.
-fn weight_levels(levels: &[WeightLevel]) -> String {
-    let one = |l: &WeightLevel| {
-        let desc = if l.desc { " desc" } else { "" };
-        let reverse = if l.reverse { " reverse" } else { "" };
-        match l.from == l.to {
-            true => format!("{}{desc}{reverse}", l.from),
-            false => format!("{}-{}", l.from, l.to),
+/// The flag of WEIGHT_STRING that stands for padding up to its length.
+const PADDED: u64 = 0x40;
+
+/// LEVEL of WEIGHT_STRING as one number: a bit for each level, 8 bits further if it is descending and 16 if it is reversed.
+fn weight_flags(levels: &[WeightLevel]) -> u64 {
+    const LEVELS: u64 = 6;
+    // Without a level it is the first one.
+    let mut flags = u64::from(levels.is_empty());
+    for l in levels {
+        for n in l.from.clamp(1, LEVELS)..=l.to.clamp(1, LEVELS) {
+            let bit = 1 << (n - 1);
+            flags |= bit | u64::from(l.desc) * (bit << 8) | u64::from(l.reverse) * (bit << 16);
         }
-    };
-    match levels.is_empty() {
-        true => String::new(),
-        false => format!(
-            " level {}",
-            levels.iter().map(one).collect::<Vec<_>>().join(",")
-        ),
     }
+    flags
 }
 
 /// The one name that a function is printed by.
@@ -320,8 +332,19 @@ fn printed_name(name: &str) -> &str {
         "current_time" => "curtime",
         "session_user" | "system_user" => "user",
         "schema" => "database",
+        "nvl" => "ifnull",
+        "lengthb" => "octet_length",
+        "json_merge" => "json_merge_preserve",
+        "json_pretty" => "json_detailed",
+        "name_const" => "NAME_CONST",
         n => n,
     }
+}
+
+/// The name in Oracle's schema of a function that is called by its own name in MariaDB's.
+fn oracle_name(name: &str) -> Option<&str> {
+    let name = name.strip_suffix("_oracle")?;
+    Some(name.strip_suffix("_operator").unwrap_or(name))
 }
 
 /// A TRIM as Oracle has it.
@@ -690,6 +713,23 @@ impl Printer<'_> {
             }
             ("mod", [a, b]) => infix(level::MULTIPLY, self.print(a), "MOD", self.print(b)),
             ("isnull", [a]) => self.is(a, IsTest::Null, false),
+            ("timestamp", [a]) if !self.view => {
+                Printed::whole(format!("cast({} as datetime)", self.text(a)))
+            }
+            ("from_unixtime", [a, format]) => Printed::whole(format!(
+                "date_format(from_unixtime({}),{})",
+                self.text(a),
+                self.text(format)
+            )),
+            ("add_months", [date, n]) => self.add_interval(date, n, Unit::Month, false),
+            ("to_char", [a]) => Printed::whole(format!(
+                "to_char({},{})",
+                self.text(a),
+                quote(functions::USUAL_FORMAT)
+            )),
+            ("weight_string", [a]) => {
+                Printed::whole(format!("weight_string({},0,0,1)", self.text(a)))
+            }
             ("date", [a]) => Printed::whole(format!("cast({} as date)", self.text(a))),
             ("time", [a]) => Printed::whole(format!("cast({} as time)", self.text(a))),
             ("round", [a]) => Printed::whole(format!("round({},0)", self.text(a))),
@@ -715,6 +755,10 @@ impl Printer<'_> {
             ("yearweek", [a]) => Printed::whole(format!("yearweek({},0)", self.text(a))),
             ("adddate", [d, n]) => self.add_interval(d, n, Unit::Day, false),
             ("subdate", [d, n]) => self.add_interval(d, n, Unit::Day, true),
+            (n, args) if self.view && oracle_name(n).is_some() => {
+                let name = oracle_name(n).unwrap_or(n);
+                self.call(&format!("{ORACLE_SCHEMA}.{name}"), args)
+            }
             // A stored function's name is quoted.
             _ if crate::expr::functions::lookup(&name).is_none() => {
                 self.call(&crate::quote::quote_ident(&f.name), &args)
@@ -728,7 +772,7 @@ impl Printer<'_> {
         &self,
         function: &str,
         name: &narwal_syntax::ast::TableName,
-        numbers: &[Option<&String>],
+        numbers: &[String],
     ) -> Printed {
         let quoted = crate::quote::quote_ident;
         let mut text = format!("{function}(");
@@ -737,7 +781,7 @@ impl Printer<'_> {
             text.push('.');
         }
         text.push_str(&quoted(&name.name));
-        for n in numbers.iter().flatten() {
+        for n in numbers {
             let _ = write!(text, ",{n}");
         }
         text.push(')');
@@ -816,16 +860,16 @@ impl Printer<'_> {
                 whole(format!("weight_string({text},{length},{weights},{flags})"))
             }
             Special::WeightString { text, cut, levels } => {
-                let cut = match cut {
-                    None => String::new(),
-                    Some((n, true)) => format!(" as binary({n})"),
-                    Some((n, false)) => format!(" as char({n})"),
+                let (length, padded) = cut.map_or((0, 0), |(n, _)| (n, PADDED));
+                let text = match cut {
+                    Some((_, true)) => {
+                        let ty = cast_type(&CastType::Binary(Some(length)));
+                        format!("cast({} as {ty})", self.text(text))
+                    }
+                    _ => self.text(text),
                 };
-                whole(format!(
-                    "weight_string({}{cut}{})",
-                    self.text(text),
-                    weight_levels(levels)
-                ))
+                let flags = weight_flags(levels) | padded;
+                whole(format!("weight_string({text},0,{length},{flags})"))
             }
             Special::TimestampAdd(unit, n, date) => self.add_interval(date, n, *unit, false),
             Special::TimestampDiff(unit, a, b) => whole(format!(
@@ -848,11 +892,13 @@ impl Printer<'_> {
                 value,
                 used,
                 round,
-            } => self.sequence(
-                "setval",
-                name,
-                &[Some(value), used.as_ref(), round.as_ref()],
-            ),
+            } => {
+                let number = |given: &Option<String>, usual: &str| {
+                    given.as_deref().unwrap_or(usual).to_string()
+                };
+                let numbers = [value.clone(), number(used, "1"), number(round, "0")];
+                self.sequence("setval", name, &numbers)
+            }
             // Refused when they are bound.
             Special::Match {
                 columns, against, ..
@@ -905,7 +951,7 @@ impl Printer<'_> {
     ) -> Printed {
         let mut s = String::from("case ");
         if let Some(o) = operand {
-            let _ = write!(s, "{} ", self.text(o));
+            let _ = write!(s, "{} ", self.print(o).left(level::WHOLE));
         }
         for (when, then) in whens {
             let _ = write!(s, "when {} then {} ", self.text(when), self.text(then));
@@ -987,9 +1033,7 @@ impl Printer<'_> {
     fn system_variable(&self, v: &narwal_syntax::ast::SystemVar) -> String {
         let scope = match v.scope {
             Some(VarScope::Global) => "global.",
-            Some(VarScope::Session) => "session.",
-            Some(VarScope::Local) => "local.",
-            None => "",
+            Some(VarScope::Session | VarScope::Local) | None => "",
         };
         let base = v.base.as_ref().map_or(String::new(), |b| format!("{b}."));
         format!("@@{scope}{base}{}", v.name)
@@ -1240,9 +1284,10 @@ pub fn print_default(e: &Ast) -> String {
     .print(e);
     let bare = p.level == level::WHOLE
         && !p.text.starts_with("case ")
-        && !p.text.starts_with("column_get(")
-        && !is_truth(e)
-        && (!p.text.starts_with("cast(")
+        && (!is_truth(e) || is_address_test(e))
+        && (!["cast(", "column_get("]
+            .iter()
+            .any(|t| p.text.starts_with(t))
             || [" as date)", " as time)"]
                 .iter()
                 .any(|t| p.text.ends_with(t))

@@ -952,3 +952,24 @@ pub(crate) fn bool_ty(nullable: bool) -> ExprType {
         ..ExprType::int(nullable)
     }
 }
+
+/// The type of a number that stands in a text: of an exact one, zeros in front count as digits.
+pub(crate) fn as_written(ty: ExprType, text: &str) -> ExprType {
+    let digits = text.trim_start_matches('-');
+    match digits.split_once('.') {
+        _ if matches!(ty.ty.kind, TypeKind::Double) => ty,
+        Some((int, fraction)) => {
+            let (int, scale) = (int.len() as u32, fraction.len() as u32);
+            ExprType::decimal(int, scale, false)
+        }
+        None if ty.ty.is_integer() && text.len() as u32 > ty.width => ExprType {
+            width: text.len() as u32,
+            digits: digits.len().min(usize::from(MAX_PRECISION)) as u8,
+            ..match ty.ty.unsigned || digits.len() < 10 {
+                true => ty,
+                false => ExprType::bigint(false, false),
+            }
+        },
+        None => ty,
+    }
+}

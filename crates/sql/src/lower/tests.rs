@@ -261,6 +261,7 @@ fn create_table_forms() {
 fn modes() {
     let o = ParseOptions {
         sql_mode: SqlMode(SqlMode::NO_BACKSLASH_ESCAPES.0 | SqlMode::ANSI_QUOTES.0),
+        ..ParseOptions::default()
     };
     let Stmt::Select(s) = parse_statement(r#"SELECT 'a\', "b" FROM t"#, &o).unwrap() else {
         panic!()

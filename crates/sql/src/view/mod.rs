@@ -16,7 +16,7 @@ mod windows;
 
 use crate::ast::{CreateView, Settled, ViewCreation};
 use crate::env::StatementEnv;
-use crate::expr::{for_each_leaf, name_charsets};
+use crate::expr::{for_each_leaf, name_charsets, name_sequences};
 use crate::planner::resolve::{Resolver, no_such_table};
 use crate::privilege::Needs;
 use crate::query_walk::{for_each_expr, for_each_select, tables_of};
@@ -84,7 +84,10 @@ pub fn settle(
         return Err(errors::WRONG_COLUMN_NAME.with([c]));
     }
     let set = env.collation.charset();
-    for_each_expr(&mut select, &mut |e| name_charsets(e, set));
+    for_each_expr(&mut select, &mut |e| {
+        name_charsets(e, set);
+        name_sequences_in(env, e);
+    });
     let stored = !reads_schema(v.select.from.as_ref(), env.db.as_deref(), catalog, 0);
     let mergeable = is_mergeable(&v.select) && !computed;
     // MariaDB says so of a SELECT with WITH, too, though nothing can be written through it.
@@ -102,6 +105,13 @@ pub fn settle(
         mergeable,
     };
     Ok((settled, resolver.needs.take()))
+}
+
+/// Sequences without a database are the default one's.
+fn name_sequences_in(env: &StatementEnv, e: &mut AstExpr) {
+    if let Some(db) = env.db.as_deref() {
+        name_sequences(e, db);
+    }
 }
 
 /// True for an item that is a column, if with another collation.
@@ -127,7 +137,8 @@ pub fn select_in_full(
     virtual_tables: Option<&dyn VirtualTables>,
 ) -> SqlResult<String> {
     let resolver = Resolver::new(db, catalog, env, virtual_tables);
-    let (select, _) = names::in_full(&resolver, &windows::without_names(select)?)?;
+    let (mut select, _) = names::in_full(&resolver, &windows::without_names(select)?)?;
+    for_each_expr(&mut select, &mut |e| name_sequences_in(env, e));
     Ok(print::select(&select))
 }
 

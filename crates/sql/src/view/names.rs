@@ -1,7 +1,7 @@
 //! A SELECT with all its names in full: tables with their databases, columns with their tables, `*` spelt out, USING as
 //! conditions, every column of the result named. Such a text means the same wherever it is read again.
 
-use crate::expr::for_each_leaf;
+use crate::expr::{for_each_leaf, for_each_operand};
 use crate::planner::resolve::{Resolver, no_such_table};
 use crate::planner::sequence_table::is_sequence_table;
 use crate::query_walk::{for_each_expr, for_each_select, for_each_table};
@@ -697,12 +697,17 @@ fn only_whether(s: &mut Select, written: &Select) {
 pub(super) fn any_variable(s: &mut Select) -> bool {
     let mut found = false;
     for_each_select(s, &mut |s| {
-        for_each_expr(s, &mut |e| {
-            for_each_leaf(e, &mut |leaf| {
-                found |= matches!(leaf, AstExpr::UserVar(_) | AstExpr::SystemVar(_));
-            });
-        });
+        for_each_expr(s, &mut |e| found |= has_variable(e));
     });
+    found
+}
+
+fn has_variable(e: &mut AstExpr) -> bool {
+    let mut found = matches!(
+        e,
+        AstExpr::UserVar(_) | AstExpr::SystemVar(_) | AstExpr::Assign { .. }
+    );
+    for_each_operand(e, &mut |e| found |= has_variable(e));
     found
 }
 

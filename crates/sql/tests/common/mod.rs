@@ -118,6 +118,7 @@ impl Conn {
             sql,
             &ParseOptions {
                 sql_mode: self.env.sql_mode,
+                ..ParseOptions::default()
             },
         )?;
         if let Stmt::Ddl(d) = &stmt {

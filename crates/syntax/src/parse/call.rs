@@ -5,7 +5,7 @@ use crate::ast::{
     FrameExclude, FrameUnit, FunctionSchema, Limit, Literal, MatchMode, ORACLE_SCHEMA, OrderItem,
     Over, Special, TableName, TemporalKind, TrimSide, Unit, WeightLevel, WindowSpec,
 };
-use crate::builtin::{argument_bounds, is_aggregate, is_window_function, needs_adjacent};
+use crate::builtin::{argument_bounds, is_aggregate, is_clock, is_window_function, needs_adjacent};
 use crate::keyword::Kw;
 use crate::parse::level;
 use crate::parser::Parser;
@@ -176,6 +176,9 @@ impl Parser<'_> {
         if least == 0 && self.eat_tok(Tok::RParen) {
             return Ok(Expr::Call(Box::new(call)));
         }
+        if plain && is_clock(Kw::of(&call.name)) {
+            self.fraction_digits()?;
+        }
         loop {
             if call.args.len() == most {
                 return Err(self.error());
@@ -211,6 +214,21 @@ impl Parser<'_> {
         match windowed == call.args.len() {
             true => self.over(call, false),
             false => Ok(Expr::Call(Box::new(call))),
+        }
+    }
+
+    /// In front of the number of digits of a clock's fraction, which is an integer and no expression.
+    fn fraction_digits(&self) -> SqlResult<()> {
+        let integer = match self.peek() {
+            Tok::Int => self.next_text().parse::<u64>().is_ok(),
+            Tok::Hex if self.next_text().starts_with('0') => true,
+            Tok::Decimal | Tok::Float => false,
+            _ => return Err(self.error()),
+        };
+        match integer {
+            true if self.peek_at(1) == Tok::RParen => Ok(()),
+            true => Err(self.error_at(self.token_at(1).start as usize)),
+            false => Err(self.error_saying("Only integers allowed as number here")),
         }
     }
 
@@ -840,15 +858,17 @@ impl Parser<'_> {
         if side.is_some() {
             self.bump();
         }
-        let first = match side.is_some() && self.at(Kw::FROM) {
-            true => Expr::Literal(Literal::String(" ".into())),
-            false => self.nested(Self::expr)?,
-        };
-        let (what, text) = if side.is_some() || self.at(Kw::FROM) {
-            self.expect(Kw::FROM)?;
-            (Some(first), self.nested(Self::expr)?)
+        let (what, text) = if side.is_some() && self.eat(Kw::FROM) {
+            (None, self.nested(Self::expr)?)
         } else {
-            (None, first)
+            let first = self.nested(Self::expr)?;
+            match side.is_some() || self.at(Kw::FROM) {
+                true => {
+                    self.expect(Kw::FROM)?;
+                    (Some(first), self.nested(Self::expr)?)
+                }
+                false => (None, first),
+            }
         };
         self.expect_tok(Tok::RParen)?;
         Ok(special(Special::Trim {

@@ -5,7 +5,10 @@ use crate::SqlMode;
 use crate::ast::{BinaryOp, Expr, From, InsertSource, IsTest, Literal, UnaryOp};
 
 fn options(mode: SqlMode) -> ParseOptions {
-    ParseOptions { sql_mode: mode }
+    ParseOptions {
+        sql_mode: mode,
+        ..ParseOptions::default()
+    }
 }
 
 fn show(e: &Expr) -> String {

@@ -309,6 +309,7 @@ pub fn case(seed: u64, more: &[String]) -> bool {
     ];
     let opts = ParseOptions {
         sql_mode: pick(&mut rng, &modes),
+        ..ParseOptions::default()
     };
     let start = Instant::now();
     let parsed = parse_statement(&text, &opts);

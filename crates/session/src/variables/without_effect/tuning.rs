@@ -99,7 +99,6 @@ pub(in super::super) static ROWS: &[VariableDef] = rows![
     "server_uid" Global Text, "Y0pt3zJJHiTt0djujU7Ws8tBoiU=" Startup "MariaDB's server uid.";
     "skip_grant_tables" Global Bool, "OFF" Startup "MariaDB's skip grant tables."
         .at_start(AtStart::Refused("accounts always count"));
-    "sql_if_exists" Both Bool, "OFF" Fixed "MariaDB's sql if exists.";
     "system_versioning_alter_history" Both Enum(&["ERROR", "KEEP"]), "ERROR" Fixed
         "MariaDB's system versioning alter history.";
     "system_versioning_asof" Both Text, "DEFAULT" Fixed "MariaDB's system versioning asof.";

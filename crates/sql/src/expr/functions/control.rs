@@ -4,11 +4,11 @@ use super::typing::int_not_null;
 use crate::expr::call::reserve_for;
 use crate::expr::compare::{as_moment, compare_one, read_datetime};
 use crate::expr::eval::bits_as_number;
-use crate::expr::literal::bits_number;
 use crate::expr::node::Operands;
 use crate::expr::node::{Call, Expr, ExprKind, ExprType, Function, Typing};
 use crate::expr::value::Val;
 use crate::expr::{fixed, types};
+use crate::literal::bits_number;
 use narwal_types::convert::{NoWarnings, store};
 use narwal_types::temporal_parse::{DateRules, parse_datetime, parse_time};
 use narwal_types::{Collation, DateTime, SqlResult};
@@ -41,9 +41,10 @@ pub(crate) static IF: Function = Function::of_operands(
     "One of two values, by a condition.",
     // Of two NULLs it is of a type, as MIN and MAX of NULL are.
     |t| {
+        let ty = types::unify(t.types().skip(1), "if")?;
         Ok(ExprType {
             null: false,
-            ..types::unify(t.types().skip(1), "if")?
+            ..ty.with_nullable(ty.nullable || t.arg(0).nullable)
         })
     },
     choose,
@@ -364,8 +365,8 @@ fn decode_type(t: &Typing<'_>) -> SqlResult<ExprType> {
     let n = t.args.len();
     let results = t.types().enumerate().filter(|(i, _)| is_decoded(*i, n));
     let ty = types::unify(results.map(|(_, ty)| ty), "decode_oracle")?;
-    // Without a default the value may be NULL.
-    Ok(ty.with_nullable(ty.nullable || n % 2 == 1))
+    // Without a default the value may be NULL, and where what is compared may be.
+    Ok(ty.with_nullable(t.nullable() || n % 2 == 1))
 }
 
 /// DECODE of Oracle: NULLs are equal.

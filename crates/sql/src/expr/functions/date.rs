@@ -4,15 +4,14 @@ use super::time::{BEYOND_INTERVALS, is_interval, time_of_any_length};
 use super::typing::{bigint_or_null, int, int_or_null, kind};
 use crate::env::VariableScope;
 use crate::expr::cast::note_digits;
-use crate::expr::date::{self, Interval, IntervalUnit};
-use crate::expr::fixed::{check_date_add, check_unary};
+use crate::expr::date::{self, IntervalUnit};
+use crate::expr::fixed::check_unary;
 use crate::expr::locale::Locale;
 use crate::expr::node::{Call, ExprType, Function, Typing};
 use crate::expr::value::Val;
 use narwal_types::convert::{self, NoWarnings, no_moment, to_decimal};
 use narwal_types::errors::codes;
 use narwal_types::temporal::{DAY, SECOND, days_in_month};
-use narwal_types::temporal_parse::parse_datetime;
 use narwal_types::{Date, Time, TypeKind, Value};
 use narwal_types::{SqlResult, ValueRef};
 
@@ -62,13 +61,6 @@ pub(in crate::expr) static TIMESTAMPDIFF: Function = Function::new(
 .no_fixed_as("timestampdiff");
 
 pub(super) static FUNCTIONS: &[&Function] = &[
-    &Function::new(
-        "add_months",
-        "date, n",
-        "The date n months later.",
-        add_months_type,
-        add_months,
-    ),
     &Function::new(
         "date",
         "moment",
@@ -481,50 +473,4 @@ fn timestampdiff<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     let both = c.datetime(1).and_then(|a| Some((a, c.datetime(2)?)));
     let real = both.filter(|(a, b)| a.date.is_real() && b.date.is_real());
     Call::opt_int(real.map(|(a, b)| date::diff(unit, a, b)))
-}
-
-fn add_months_type(t: &Typing<'_>) -> SqlResult<ExprType> {
-    check_date_add(&t.arg(0))?;
-    Ok(match t.arg(0).ty.kind {
-        TypeKind::Date => kind(TypeKind::Date),
-        TypeKind::DateTime(f) | TypeKind::Timestamp(f) | TypeKind::Time(f) => {
-            kind(TypeKind::DateTime(f))
-        }
-        _ => ExprType::text(19, true),
-    })
-}
-
-fn add_months<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
-    let Some(t) = c.datetime(0) else {
-        return Ok(Val::NULL);
-    };
-    let months = Interval {
-        months: c.int(1).clamp(-1_000_000, 1_000_000),
-        micros: 0,
-    };
-    let Some(sum) = months.add_to(t) else {
-        let told = "Datetime function: datetime field overflow";
-        c.ctx.env.warn(codes::DATETIME_FUNCTION_OVERFLOW, told);
-        return Ok(Val::NULL);
-    };
-    let out = match is_only_date(c) {
-        true => Value::Date(sum.date),
-        false => Value::DateTime(sum),
-    };
-    Ok(match c.expr.ty.ty.is_string() {
-        true => Val::text(out.as_ref().to_text()),
-        false => Val::Owned(out),
-    })
-}
-
-/// True if the first argument is a date without a time.
-fn is_only_date(c: &Call<'_, '_>) -> bool {
-    match c.v(0) {
-        ValueRef::Date(_) => true,
-        ValueRef::DateTime(_) => false,
-        v => {
-            let text = v.to_text();
-            parse_datetime(text.as_bytes(), c.rules()).is_some_and(|p| !p.has_time)
-        }
-    }
 }

@@ -5,6 +5,7 @@
 pub(super) type Form = (&'static str, &'static str, &'static str);
 
 pub(super) static FORMS: &[Form] = &[
+    ("add_months", "date, n", "The date n months later."),
     (
         "adddate",
         "date, n",

@@ -347,8 +347,8 @@ fn integer_width(function: &str) -> Option<u32> {
         "bit_length" | "locate" | "instr" | "position" => 11,
         "to_seconds" => 12,
         "time_to_sec" | "unix_timestamp" => 17,
-        "last_insert_id" | "row_count" | "found_rows" | "timestampdiff" | "inet_aton"
-        | "master_pos_wait" | "uuid_short" => 21,
+        "row_count" | "found_rows" | "timestampdiff" | "inet_aton" | "master_pos_wait"
+        | "uuid_short" => 21,
         "release_all_locks" => 11,
         _ => return None,
     })

@@ -3,6 +3,7 @@
 use super::typing::{bigint_not_null, int_not_null, unsigned_not_null};
 use crate::expr::node::Operands;
 use crate::expr::node::{Call, Coercibility, ExprType, Function};
+use crate::expr::types::BIGINT_CHARS;
 use crate::expr::value::Val;
 use crate::expr::value::Warn;
 use narwal_types::convert::{self, to_i64};
@@ -43,7 +44,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "rownum",
         "",
         "The row's number among those that the SELECT has taken, counted from 1.",
-        bigint_not_null,
+        |_| Ok(ExprType::bigint(true, true).with_chars(BIGINT_CHARS, false)),
         |c| Ok(Val::int(c.ctx.subqueries.rows_taken() as i64)),
     )
     .volatile()
@@ -139,7 +140,13 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "last_insert_id",
         "[n]",
         "The last number that AUTO_INCREMENT gave in this session; sets it if n is given.",
-        unsigned_not_null,
+        |t| {
+            let chars = match t.args.is_empty() {
+                true => BIGINT_CHARS,
+                false => u32::try_from(t.chars(0)).unwrap_or(u32::MAX),
+            };
+            Ok(ExprType::bigint(true, t.nullable()).with_chars(chars, false))
+        },
         last_insert_id,
     )
     .takes_null()

@@ -71,6 +71,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 pub(crate) use control::year_of;
+pub(crate) use to_char::USUAL_FORMAT;
 
 /// A subject: its name, and its functions.
 type Subject = (&'static str, &'static [&'static Function]);

@@ -1,7 +1,7 @@
 //! Now, the session's time zone, seconds since 1970, and dates written and read by formats.
 
 use super::time::micros_of;
-use super::typing::{bigint_not_null, bigint_or_null, kind};
+use super::typing::{bigint_or_null, kind};
 use crate::expr::date;
 use crate::expr::locale::Locale;
 use crate::expr::node::{Call, ExprKind, ExprType, Function, Typing};
@@ -299,7 +299,7 @@ fn formatted_type(t: &Typing<'_>) -> SqlResult<ExprType> {
 fn from_unixtime_type(t: &Typing<'_>) -> SqlResult<ExprType> {
     match t.args.len() {
         2 => formatted_type(t),
-        _ if t.arg(0).is_string() => Ok(kind(TypeKind::DateTime(6))),
+        _ if t.arg(0).is_string() && !t.arg(0).ty.is_member() => Ok(kind(TypeKind::DateTime(6))),
         _ => Ok(kind(TypeKind::DateTime(t.fraction(0)))),
     }
 }
@@ -327,9 +327,9 @@ fn from_unixtime<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
 
 fn unix_timestamp_type(t: &Typing<'_>) -> SqlResult<ExprType> {
     match t.args.len() {
-        0 => bigint_not_null(t),
+        0 => bigint_or_null(t),
         _ if t.fraction(0) == 0 => bigint_or_null(t),
-        _ => Ok(ExprType::decimal(11, t.fraction(0).into(), true)),
+        _ => Ok(ExprType::decimal(16, t.fraction(0).into(), true)),
     }
 }
 

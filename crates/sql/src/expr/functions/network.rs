@@ -42,7 +42,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "is_ipv4",
         "text",
         "Whether it is an IPv4 address.",
-        int_not_null,
+        int,
         |c| Ok(Val::int(ipv4(&text(c)).is_some().into())),
     )
     .takes_null()

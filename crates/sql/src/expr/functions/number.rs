@@ -175,7 +175,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         "rand",
         "[seed]",
         "A number at random, at least 0 and less than 1; a seed begins a series that is always the same.",
-        |_| Ok(ExprType::double_with(NOT_FIXED, false)),
+        |t| Ok(ExprType::double_with(NOT_FIXED, t.nullable())),
         |c| match c.args.is_empty() {
             true => c.double(c.in_series().unwrap_or_else(|| unit_interval(c.random()))),
             false => seeded_random(c),

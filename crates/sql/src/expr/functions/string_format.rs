@@ -385,17 +385,19 @@ fn substr_oracle<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
 }
 
 fn to_char_type(t: &Typing<'_>) -> SqlResult<ExprType> {
-    let is_date = t.arg(0).ty.is_temporal();
-    if !is_date && (!t.arg(0).ty.is_string() || t.arg(0).null) {
+    let of = t.arg(0);
+    let is_date = of.ty.is_temporal();
+    let is_large = matches!(of.ty.kind, TypeKind::Text(_) | TypeKind::Blob(_));
+    if !is_date && (!of.ty.is_string() || of.null || is_large) {
         return Err(errors::STD_INVALID_ARGUMENT.text("Invalid argument error: data type of first argument must be type date/datetime/time or string in function to_char."));
     }
     let n = match t.args.get(1).map(|a| &a.kind) {
-        Some(ExprKind::Literal(Value::Str(f))) => f.chars().count() as u64,
-        // A name may be longer than its element.
-        Some(_) => 16_383,
-        None => 19,
+        Some(ExprKind::Literal(Value::Str(f))) => super::to_char::width(f)?,
+        // An element's name may be longer than the element.
+        Some(_) => t.bytes(1) * 10,
+        None => super::to_char::width(super::to_char::USUAL_FORMAT)?,
     };
-    Ok(ExprType::text(n.max(19), true))
+    Ok(ExprType::text(n, true))
 }
 
 fn weight_type(t: &Typing<'_>) -> SqlResult<ExprType> {

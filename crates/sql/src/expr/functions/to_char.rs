@@ -13,6 +13,12 @@ const ELEMENTS: &[&str] = &[
     "AD", "BC", "AM", "PM", "DD", "DY", "HH", "MI", "MM", "RR", "SS", "YY", "Y",
 ];
 
+/// The format of a call without one.
+pub(crate) const USUAL_FORMAT: &str = "YYYY-MM-DD HH24:MI:SS";
+
+/// What the name of a month or a day counts, whatever the language: nine characters of three bytes.
+const LONGEST_NAME: usize = 27;
+
 /// A format has no more characters.
 const LONGEST: usize = 144;
 
@@ -24,7 +30,7 @@ pub(super) fn to_char<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     let format = match c.args.len() > 1 {
         true if c.v(1).is_null() => return Ok(Val::NULL),
         true => c.text(1),
-        false => "YYYY-MM-DD HH24:MI:SS".to_string(),
+        false => USUAL_FORMAT.to_string(),
     };
     let Some(m) = moment(c) else {
         return Ok(Val::NULL);
@@ -36,17 +42,13 @@ pub(super) fn to_char<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     if format.is_empty() && !literal {
         return Ok(Val::NULL);
     }
-    let written = match format.chars().count() > LONGEST {
-        true => Err("datetime format string is too long".to_owned()),
-        false => m.write(&format).map_err(|rest| {
-            let shown: String = rest.chars().take(64).collect();
-            format!("date format not recognized at {shown}")
-        }),
+    let written = match is_too_long(&format) {
+        Some(e) => Err(e),
+        None => m.write(&format).map_err(not_recognized),
     };
     match written {
         Ok(s) => Ok(Val::text(s)),
-        Err(why) => {
-            let e = invalid(&why);
+        Err(e) => {
             if literal {
                 return Err(e);
             }
@@ -54,6 +56,15 @@ pub(super) fn to_char<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
             Ok(Val::NULL)
         }
     }
+}
+
+fn is_too_long(format: &str) -> Option<SqlError> {
+    (format.chars().count() > LONGEST).then(|| invalid("datetime format string is too long"))
+}
+
+fn not_recognized(rest: &str) -> SqlError {
+    let shown: String = rest.chars().take(64).collect();
+    invalid(&format!("date format not recognized at {shown}"))
 }
 
 fn invalid(why: &str) -> SqlError {
@@ -86,17 +97,52 @@ fn separates(c: char) -> bool {
     c == ' ' || c.is_ascii_punctuation()
 }
 
+/// The element that a format begins with.
+fn first_element(format: &str) -> Option<&'static str> {
+    let begins = |e: &&&str| (format.get(..e.len())).is_some_and(|p| p.eq_ignore_ascii_case(e));
+    ELEMENTS.iter().find(begins).copied()
+}
+
+/// The most characters of what a format makes.
+///
+/// # Errors
+/// 3047 for a format that is not understood, or is too long.
+pub(super) fn width(format: &str) -> SqlResult<u64> {
+    if let Some(e) = is_too_long(format) {
+        return Err(e);
+    }
+    let (mut chars, mut rest) = (0, format);
+    while let Some(c) = rest.chars().next() {
+        let behind = if let Some(e) = first_element(rest) {
+            chars += match e {
+                "MONTH" | "DAY" => LONGEST_NAME,
+                "HH24" | "HH12" => 2,
+                e => e.len(),
+            };
+            &rest[e.len()..]
+        } else {
+            let behind = match c {
+                '"' => rest[1..].split_once('"').map_or("", |(_, behind)| behind),
+                c if separates(c) => {
+                    separators(rest, &mut String::new()).map_err(not_recognized)?
+                }
+                _ => return Err(not_recognized(rest)),
+            };
+            chars += rest.chars().count() - behind.chars().count();
+            behind
+        };
+        rest = behind;
+    }
+    Ok(chars as u64)
+}
+
 impl Moment {
     /// The text, or what of the format is not understood.
     fn write<'f>(&self, format: &'f str) -> Result<String, &'f str> {
         let mut out = String::new();
         let mut rest = format;
         while let Some(c) = rest.chars().next() {
-            let begins = |e: &&&str| {
-                rest.get(..e.len())
-                    .is_some_and(|p| p.eq_ignore_ascii_case(e))
-            };
-            if let Some(e) = ELEMENTS.iter().find(begins) {
+            if let Some(e) = first_element(rest) {
                 rest = &rest[e.len()..];
                 self.element(e, &mut out);
             } else if c == '"' {

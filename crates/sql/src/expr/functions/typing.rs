@@ -1,9 +1,9 @@
 //! The arguments of a call as its result type sees them, and result types that many functions share.
 
-use crate::expr::literal::bits_number;
 use crate::expr::node::Typing;
 use crate::expr::node::{ArithOp, Coercibility, Expr, ExprKind, ExprType, Function, NOT_FIXED};
 use crate::expr::types::{collation_of, illegal_mix_of};
+use crate::literal::bits_number;
 use narwal_types::convert::{NoWarnings, to_i64};
 use narwal_types::{Collation, SqlResult};
 use narwal_types::{ColumnType, TypeKind, Value};
@@ -60,8 +60,8 @@ impl Typing<'_> {
             }
             TypeKind::Time(f) | TypeKind::DateTime(f) | TypeKind::Timestamp(f) => f,
             TypeKind::Decimal(_, s) => s.min(6),
-            TypeKind::Date => 0,
-            TypeKind::Year => 0,
+            TypeKind::Date | TypeKind::Year | TypeKind::Bit(_) => 0,
+            _ if t.null => 0,
             _ if t.ty.is_integer() || t.ty.is_member() || t.bits => 0,
             _ if t.is_fixed_double() => t.decimals.min(6),
             _ => match self.args.get(i).map(|a| &a.kind) {

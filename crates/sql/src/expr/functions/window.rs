@@ -134,7 +134,7 @@ pub static WINDOW_FUNCTIONS: &[WindowFunction] = &[
             "The value at a share, from 0 to 1, of the partition's sorted values; between two values what lies there.",
         ),
         Wants::Group,
-        share,
+        value_at_share,
     ),
     entry(
         WindowFunc::PercentileDisc,
@@ -154,7 +154,7 @@ pub static WINDOW_FUNCTIONS: &[WindowFunction] = &[
             "The middle of the partition's sorted values: PERCENTILE_CONT of 0.5.",
         ),
         Wants::Group,
-        share,
+        value_at_share,
     ),
 ];
 
@@ -173,12 +173,24 @@ fn number(_: &Typing<'_>) -> SqlResult<ExprType> {
     Ok(ExprType::bigint(false, false).with_chars(BIGINT_CHARS, false))
 }
 
+/// Digits of a share behind the point, and characters of its type.
+const DIGITS: u8 = 10;
+const WIDTH: u32 = 17;
+
 /// A number with ten digits behind the point.
 fn share(_: &Typing<'_>) -> SqlResult<ExprType> {
     // MySQL shows all digits.
     Ok(match is_mysql() {
         true => ExprType::double(true),
-        false => ExprType::double_with(10, true),
+        false => ExprType::double_with(DIGITS, true).with_width(WIDTH),
+    })
+}
+
+/// The value at a share of others, which is one character wider.
+fn value_at_share(t: &Typing<'_>) -> SqlResult<ExprType> {
+    Ok(match is_mysql() {
+        true => share(t)?,
+        false => share(t)?.with_width(WIDTH + 1),
     })
 }
 

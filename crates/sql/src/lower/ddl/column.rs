@@ -4,6 +4,7 @@ use super::refuse::unsupported;
 use super::{option, types};
 use crate::ast::{ColumnSpec, IndexSpec, TableElements};
 use crate::charset_words::{CharsetWords, CollateWord};
+use crate::literal::{negate_literal, number};
 use narwal_engine::{ColumnDef, DefaultDef};
 use narwal_syntax::SqlMode;
 use narwal_syntax::ast::Expr as AstExpr;
@@ -324,8 +325,8 @@ fn bit_default(d: ColumnDefault) -> SqlResult<Default> {
 /// Takes a constant for one, whatever parentheses are round it; else gives the expression back.
 #[allow(clippy::result_large_err)] // No error: the other of two results, taken apart at once.
 fn constant(e: AstExpr) -> Default {
-    let number = |e: &AstExpr| match e {
-        AstExpr::Literal(Literal::Number(n)) => Some(n.clone()),
+    let value = |e: &AstExpr| match e {
+        AstExpr::Literal(Literal::Number(n)) => Some(number(n)),
         _ => None,
     };
     match e {
@@ -333,14 +334,15 @@ fn constant(e: AstExpr) -> Default {
         AstExpr::Unary {
             op: op @ (UnaryOp::Minus | UnaryOp::Plus),
             expr,
-        } => match number(&expr) {
-            Some(n) if op == UnaryOp::Minus => Ok(DefaultDef::Text(format!("-{n}"))),
-            Some(n) => Ok(DefaultDef::Text(n)),
+        } => match value(&expr) {
+            Some(n) if op == UnaryOp::Minus => Ok(DefaultDef::Text(negate_literal(n).to_text())),
+            Some(n) => Ok(DefaultDef::Text(n.to_text())),
             None => Err(AstExpr::Unary { op, expr }),
         },
         AstExpr::Literal(Literal::Null | Literal::NullText) => Ok(DefaultDef::Null),
         AstExpr::Literal(Literal::Bool(b)) => Ok(DefaultDef::Text(u8::from(b).to_string())),
-        AstExpr::Literal(Literal::Number(s) | Literal::String(s)) => Ok(DefaultDef::Text(s)),
+        AstExpr::Literal(Literal::Number(n)) => Ok(DefaultDef::Text(number(&n).to_text())),
+        AstExpr::Literal(Literal::String(s)) => Ok(DefaultDef::Text(s)),
         AstExpr::Temporal { text, .. } => Ok(DefaultDef::Text(text)),
         // Of ASCII it is the same text in every character set that keeps it.
         AstExpr::Introduced {

@@ -37,10 +37,11 @@ pub(crate) fn action(a: Option<syntax::ForeignAction>) -> SqlResult<ForeignActio
 /// An option that no engine knows: a warning under IGNORE_BAD_TABLE_OPTIONS.
 ///
 /// # Errors
-/// 1911 without that mode.
+/// 1911 without that mode, and for a name that could not stand in a comment as it is.
 pub(crate) fn unknown(name: &str, sql_mode: SqlMode) -> SqlResult<SqlError> {
     let e = errors::UNKNOWN_OPTION.with([&name]);
-    match sql_mode.has(SqlMode::IGNORE_BAD_TABLE_OPTIONS) {
+    let plain = name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+    match plain && sql_mode.has(SqlMode::IGNORE_BAD_TABLE_OPTIONS) {
         true => Ok(e),
         false => Err(e),
     }

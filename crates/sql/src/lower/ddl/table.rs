@@ -117,6 +117,12 @@ fn known(name: &'static str, value: &OptionValue, t: &mut TableOptions) -> SqlRe
         "CONNECTION" => (!value.text().is_empty()).then(|| quoted(value.text())),
         // Tables lie in the folder of the data.
         "DATA DIRECTORY" | "INDEX DIRECTORY" | "STORAGE" | "TABLESPACE" => {
+            let folder = Some(value.text().to_owned());
+            match name {
+                "DATA DIRECTORY" => t.data_folder = folder,
+                "INDEX DIRECTORY" => t.index_folder = folder,
+                _ => {}
+            }
             t.in_vain.push(errors::WARN_OPTION_IGNORED.with([&name]));
             return Ok(());
         }

@@ -231,7 +231,7 @@ impl Parser<'_> {
         } else if self.eat(Kw::DEFAULT) {
             Expire::Default
         } else if self.eat(Kw::INTERVAL) {
-            let days = self.number()?;
+            let days = self.uint()?;
             self.expect(Kw::DAY)?;
             if days == 0 || days > u64::from(u16::MAX) {
                 let message = format!("Incorrect DAY value: '{days}'");

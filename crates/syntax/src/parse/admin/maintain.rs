@@ -262,9 +262,7 @@ impl Parser<'_> {
 
     /// FOR EXPORT is for tables by name.
     fn no_tables_used(&self) -> SqlError {
-        let near = self.slice(self.here(), self.text.len());
-        let message = format!("No tables used near '{near}' at line 1");
-        errors::PARSE_ERROR.text(message)
+        self.error_saying("No tables used")
     }
 
     fn flush_item(&mut self) -> SqlResult<Flush> {

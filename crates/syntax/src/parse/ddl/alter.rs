@@ -30,7 +30,7 @@ impl Parser<'_> {
         let mut t = AlterTable {
             ignore,
             online,
-            if_exists: self.if_exists()?,
+            if_exists: self.may_miss()?,
             table: self.table_name()?,
             wait: self.metadata_wait()?,
             actions: Vec::new(),

@@ -125,7 +125,7 @@ impl Parser<'_> {
                 IndexOption::Comment(self.comment()?)
             } else if self.eat(Kw::KEY_BLOCK_SIZE) {
                 self.equals();
-                IndexOption::KeyBlockSize(self.uint()?)
+                IndexOption::KeyBlockSize(self.number()?)
             } else if i.kind == IndexKind::Fulltext && self.eat_all(&[Kw::WITH, Kw::PARSER]) {
                 IndexOption::Parser(self.ident()?)
             } else if self.eat(Kw::VISIBLE) {

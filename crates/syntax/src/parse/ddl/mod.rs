@@ -91,6 +91,11 @@ impl Parser<'_> {
         Ok(found)
     }
 
+    /// `IF EXISTS`, or what `sql_if_exists` says in its place.
+    pub(in crate::parse) fn may_miss(&mut self) -> SqlResult<bool> {
+        Ok(self.if_exists()? || self.if_exists)
+    }
+
     /// `IF NOT EXISTS`
     pub(in crate::parse) fn if_not_exists(&mut self) -> SqlResult<bool> {
         let found = self.eat(Kw::IF);

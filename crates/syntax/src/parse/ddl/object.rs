@@ -327,7 +327,7 @@ impl Parser<'_> {
                 Ddl::DropView(t)
             }
             Kw::DATABASE | Kw::SCHEMA => Ddl::DropDatabase(DropObject {
-                if_exists: self.if_exists()?,
+                if_exists: self.may_miss()?,
                 name: self.db_ident()?,
             }),
             Kw::INDEX => return self.drop_index(),
@@ -352,7 +352,10 @@ impl Parser<'_> {
             },
             _ => return Err(self.error_at(at)),
         };
-        let if_exists = self.if_exists()?;
+        let if_exists = match kind {
+            ProgramKind::Event => self.if_exists()?,
+            _ => self.may_miss()?,
+        };
         let name = match kind {
             ProgramKind::Trigger | ProgramKind::Event => self.program_name()?,
             _ => self.routine_name()?,
@@ -365,7 +368,7 @@ impl Parser<'_> {
     fn drop_names(&mut self, temporary: bool) -> SqlResult<DropTables> {
         Ok(DropTables {
             temporary,
-            if_exists: self.if_exists()?,
+            if_exists: self.may_miss()?,
             names: self.named_tables()?,
             wait: None,
         })
@@ -377,7 +380,7 @@ impl Parser<'_> {
         if !self.eat(Kw::TABLE) && !self.eat(Kw::TABLES) {
             return Err(self.error());
         }
-        let if_exists = self.if_exists()?;
+        let if_exists = self.may_miss()?;
         let mut wait = None;
         let pairs = self.comma_separated(|p| {
             let from = p.table_name()?;

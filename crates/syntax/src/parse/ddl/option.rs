@@ -143,7 +143,8 @@ impl Parser<'_> {
         Ok(match word {
             Kw::ENGINE => TableOption::Engine(self.text_or_ident()?),
             Kw::COMMENT => TableOption::Comment(self.comment()?),
-            Kw::SEQUENCE => TableOption::Sequence(self.uint()? != 0),
+            Kw::SEQUENCE if self.eat(Kw::DEFAULT) => TableOption::Sequence(false),
+            Kw::SEQUENCE => TableOption::Sequence(self.number()? != 0),
             Kw::TABLESPACE => TableOption::Known("TABLESPACE", OptionValue::Word(self.ident()?)),
             _ => match self.option_value(Value::Number)? {
                 OptionValue::Number(n) => TableOption::AutoIncrement(n),
@@ -196,21 +197,16 @@ impl Parser<'_> {
                 Ok(OptionValue::Default)
             }
             Value::WithinOrDefault(least, most) => {
-                let token = self.peek_token();
-                let n = self.token_text(token).parse::<u32>();
-                if self.peek() != Tok::Int || !n.is_ok_and(|n| (least..=most).contains(&n)) {
-                    return Err(self.error());
+                let at = self.here();
+                let n = self.number()?;
+                if !(u64::from(least)..=u64::from(most)).contains(&n) {
+                    return Err(self.error_at(at));
                 }
-                self.bump();
-                Ok(OptionValue::Number(self.token_text(token).to_string()))
+                Ok(OptionValue::Number(n.to_string()))
             }
-            Value::Number | Value::NumberOrDefault => match self.peek() {
-                Tok::Int | Tok::Hex => {
-                    let t = self.bump();
-                    Ok(OptionValue::Number(self.token_text(t).to_string()))
-                }
-                _ => Err(self.error()),
-            },
+            Value::Number | Value::NumberOrDefault => {
+                Ok(OptionValue::Number(self.number()?.to_string()))
+            }
             Value::Text => Ok(OptionValue::Text(self.text()?)),
             Value::OneOf(words) => match words.iter().find(|k| self.at(**k)) {
                 Some(k) => {

@@ -1,0 +1,25 @@
+-- A change goes through a table once: where a cascade would change its rows a second time, the parent's change is refused.
+create table t1 (id int primary key, p int, key (p), foreign key (p) references t1 (id) on update cascade);
+insert into t1 values (1, null), (2, 1), (3, 2);
+update t1 set id = 10 where id = 1;
+update t1 set id = 20 where id = 3;
+update t1 set id = id + 100;
+select * from t1 order by id;
+create table t2 (id int primary key, p int, key (p), foreign key (p) references t2 (id) on update set null on delete set null);
+insert into t2 values (1, 1), (2, 1), (3, 2);
+delete from t2 where id = 1;
+update t2 set id = 10 where id = 2;
+update t2 set p = null;
+update t2 set id = 10 where id = 2;
+select * from t2 order by id;
+create table a (id int primary key, k int, key (k));
+create table b (id int primary key, k int, key (k), foreign key (k) references a (k) on update cascade on delete cascade);
+create table c (id int primary key, k int, key (k), foreign key (k) references b (k) on update set null on delete set null, foreign key (k) references a (k) on update cascade);
+insert into a values (1, 1), (2, 2);
+insert into b values (1, 1), (2, 2);
+insert into c values (1, 1), (2, 2);
+update a set k = 5 where id = 1;
+delete from a where id = 2;
+select * from a order by id;
+select * from b order by id;
+select * from c order by id;

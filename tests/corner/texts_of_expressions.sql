@@ -1,0 +1,38 @@
+-- What a view, a default and a generated column keep of an expression: the functions by the names that MariaDB prints.
+create table t1 (a varchar(30), b varchar(20), c int);
+create sequence s1;
+create view v1 as select trim(both from a), trim(trailing from a), trim(leading from a), trim(both 'x' from a), nvl(a, b), lengthb(a) from t1;
+select view_definition from information_schema.views where table_schema = database() and table_name = 'v1';
+create view v2 as select from_unixtime(a, '%Y'), json_merge(a, b), json_pretty(a), to_char(a), add_months(a, 1) from t1;
+select view_definition from information_schema.views where table_schema = database() and table_name = 'v2';
+create view v3 as select weight_string(a), weight_string(a as char(3)), weight_string(a as binary(3)), weight_string(a level 1), weight_string(a level 1 desc) from t1;
+select view_definition from information_schema.views where table_schema = database() and table_name = 'v3';
+create view v4 as select decode_oracle(a, 1, 2), concat_operator_oracle(a, b), lpad_oracle(a, 1), replace_oracle(a, 'x', 'y'), substr_oracle(a, 1), trim_oracle(a) from t1;
+select view_definition from information_schema.views where table_schema = database() and table_name = 'v4';
+create view v5 as select nextval(s1), lastval(s1), setval(s1, 5), setval(s1, 5, 0, 2), next value for s1, previous value for s1 from t1;
+select view_definition from information_schema.views where table_schema = database() and table_name = 'v5';
+create view v6 as select .5, 00.50, 007, 1., -00123, -.5, 1e5, 00001e5, 018446744073709551615 from t1;
+select view_definition from information_schema.views where table_schema = database() and table_name = 'v6';
+create view v7 as select case a + 1 when b and 1 then a = 1 else b or a end, case a = 1 when true then 1 end, case -c when 1 then 2 end, case when a = 1 then 2 end from t1;
+select view_definition from information_schema.views where table_schema = database() and table_name = 'v7';
+create view v8 as select b from t1 order by @x := 1;
+create view v8 as select (select @x := 1) from t1;
+create table t2 (a varchar(50), x varchar(100) as (timestamp(a)), y varchar(100) as (time(a)), z varchar(50) default timestamp(a), w varchar(60) default to_char(a), n int default (lengthb(a)), i int default is_ipv4(a), m int as (a + .5), k int check (k > 007));
+show create table t2;
+insert into t2 (a) values ('2001-01-01 10:11:12.345');
+insert into t2 (a, k) values ('2001-01-01 10:11:12.345', 7);
+select a, x, z, w, n, i from t2;
+create table t3 (a int, b int as (count(*)));
+create table t3 (a int, b int as (count(distinct a)));
+create table t3 (a int, b int default (std(a)));
+create table t3 (a int, check (group_concat(a)));
+create table t3 (a int, b int as (row_number() over ()));
+create table t3 (a int, b int default (median(a) over ()));
+create table t3 (a int, check (sum(a) over (order by a)));
+-- Numbers as they are written: a text's default is the number's text.
+create table n1 (a varchar(20) default 00123, b varchar(20) default .5, c varchar(20) default 1e5, d char(3) default 007, e varchar(20) default -.5, f text default 00123, g varchar(20) default -1e-3, h varchar(20) default -0.0, i varchar(20) default (1e5), j varchar(20) default 1e16, k varchar(20) default -0e0);
+show create table n1;
+insert into n1 values ();
+select * from n1;
+create table n2 as select 00123 a, .5 b, 00.50 c, 0001.50 d, -00123 e, 000000000000000000000001 f, 018446744073709551615 g, 0.5 h, 1. i;
+show create table n2;

@@ -1,0 +1,37 @@
+-- Types that CREATE ... SELECT sees: whether a value may be NULL, lengths and digits.
+create table t (i int, d52 decimal(5,2), dbl double, fl float, dt datetime, dt3 datetime(3), da date, ti3 time(3), y year, s varchar(10), nn int not null, b bit(3), en enum('a','bcd'));
+create table r1 as select if(i, 1, 2) a, if(nn, 1, 2) b, case i when 1 then 2 else 3 end c, case nn when 1 then 2 else 3 end d, case when s then 1 else 2 end e, case 1 when i then 2 else 3 end f, decode_oracle(i, 1, 2, 3) g from t;
+show create table r1;
+create table r2 as select unix_timestamp(d52) a, unix_timestamp(dt3) b, unix_timestamp(s) c, unix_timestamp(dbl) d, unix_timestamp(b) e, unix_timestamp() f, unix_timestamp(null) g from t;
+show create table r2;
+create table r3 as select rand(i) a, rand(nn) b, rand() c, is_ipv4(s) d, is_ipv6('x') e, last_insert_id() f, last_insert_id(dt) g, rownum() h from t;
+show create table r3;
+create table r4 as select to_char(dt, 'YYYY') a, to_char(dt, 'MON') b, to_char(dt, 'MONTH DAY') c, to_char(dt, s) d, to_char(dt) e, to_char(da, '"abc"-YY') f, to_char(s, 'HH24:MI') g from t;
+show create table r4;
+select to_char(now(), 'xx');
+create view v as select to_char(now(), 'YYYY xx');
+create table r5 as select add_months(dt, 1) a, add_months(da, 1) b, add_months(s, 1) c, add_months(dbl, 1) d, add_months(dt3, 1) e from t;
+show create table r5;
+select add_months('2001-01-31', 1), add_months(date'2001-01-31', 1), add_months(timestamp'2001-01-31 01:02:03', -2), add_months('2001-01-31 10:11:12.5', 1), add_months(null, 1), add_months('x', 1), add_months('9999-12-31', 1);
+create table r6 as select percent_rank() over (order by i) a, cume_dist() over (order by i) b, median(i) over () c, percentile_cont(0.5) within group (order by dbl) over () d, lag(en) over (order by i) e, first_value(en) over (order by i) f, nth_value(en, 2) over (order by i) g from t;
+show create table r6;
+create table r7 as select timestamp(b) a, time(b) c, timestamp(null) d, sec_to_time(b) e, from_unixtime(b) f, from_unixtime(en) g, date_add(b, interval 1 day) h, timediff(b, b) i from t;
+show create table r7;
+create table r8 as select @a := fl a, @b := y b, @c := b c, @d := i d from t;
+show create table r8;
+-- The digits of a clock are an integer that stands there.
+select now(1+2);
+select now(2.0);
+select now(1e1);
+select now(null);
+select now('1');
+select now(-1);
+select now(7);
+select now(99999999999999999999);
+select utc_time(@a);
+select length(now(0x2)), length(curtime(06)), length(sysdate(3));
+create table o1 (a int) max_rows=2.5 avg_row_length=0x20 key_block_size=1e1 stats_sample_pages=2.5 auto_increment=3.9;
+show create table o1;
+create table o2 (a int, key (a) key_block_size=2.5) sequence=default;
+show create table o2;
+create table o3 (a int) stats_sample_pages=65536;
