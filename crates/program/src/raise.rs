@@ -99,6 +99,7 @@ impl<'p> Run<'p, '_> {
         self.handlers.truncate(at);
         self.handlers.extend(inner);
         self.uncaught = flow.is_err();
+        self.dealt = true;
         Ok(match flow? {
             Flow::Next => {
                 // What the handler itself has raised stays.

@@ -126,6 +126,8 @@ pub(crate) struct Run<'p, 'h> {
     told: u64,
     /// The error under way comes out of a handler, and no handler around that one wants it.
     pub(crate) uncaught: bool,
+    /// A handler has run for what the step under way has raised: what it has left is not raised again.
+    pub(crate) dealt: bool,
 }
 
 /// The group of an aggregate function that runs.
@@ -220,6 +222,7 @@ fn run_with(
         group,
         told: 0,
         uncaught: false,
+        dealt: false,
     };
     if program.is_of_package() {
         run.package = run.host.package(program)?;
@@ -679,11 +682,13 @@ impl<'p> Run<'p, '_> {
                     true => self.host.env().warning_count(),
                     false => 0,
                 };
+                self.dealt = false;
                 let done = self.leaf(leaf);
                 self.tell_conditions();
                 match done {
                     Ok(Flow::Next)
                         if self.program.minds_warnings
+                            && !self.dealt
                             && self.host.env().warning_count() > before =>
                     {
                         self.after_warnings()

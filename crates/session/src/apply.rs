@@ -125,8 +125,6 @@ struct Group {
     txn: Option<Transaction>,
     savepoints: Vec<(String, Savepoint)>,
     statement_open: bool,
-    /// Statements of its source have changed rows in it.
-    by_statement: bool,
     annotate: Option<Vec<u8>>,
     rows: u64,
     timestamp: u32,
@@ -293,7 +291,6 @@ impl Applier {
             txn: None,
             savepoints: Vec::new(),
             statement_open: false,
-            by_statement: false,
             annotate: None,
             rows: 0,
             timestamp: 0,
@@ -740,13 +737,7 @@ impl Applier {
             }
             ["COMMIT", ..] => return self.finish(None).map(Some),
             ["ROLLBACK", rest @ ..] if !rest.iter().any(|w| w.starts_with("TO")) => {
-                // Rows that could not be rolled back on the source stand in groups of their own. Statements don't: without such
-                // changes, which are not told apart here, the source would not have logged the transaction.
-                if group.by_statement {
-                    return Err(ApplyError::unsupported(
-                        "a transaction that was rolled back after statements had changed tables that stay as they are, those of MyISAM for one (set binlog_format=ROW on the source)",
-                    ));
-                }
+                // What could not be rolled back on the source stands in groups of its own.
                 group.txn = None;
                 group.rows = 0;
                 return self.finish(None).map(Some);

@@ -191,10 +191,10 @@ macro_rules! errors {
 }
 
 errors! {
-    WRITE: 2 = 3, b"HY000", "EE_WRITE",
-        "Error {} a temporary file: {}";
     CANTCREATEFILE: 3 = 1, b"HY000", "EE_CANTCREATEFILE",
         "Can't create/write to file '{}' (Errcode: {} \"{}\")";
+    WRITE: 2 = 3, b"HY000", "EE_WRITE",
+        "Error {} a temporary file: {}";
     FOUND_DUPP_KEY: 1 = 121, b"HY000", "HA_ERR_FOUND_DUPP_KEY",
         "{}";
     TO_BIG_ROW: 1 = 139, b"HY000", "HA_ERR_TO_BIG_ROW",

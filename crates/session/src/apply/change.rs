@@ -58,7 +58,6 @@ impl Applier {
         group.txn = session.tx.open.take().map(|o| o.txn);
         group.statement_open = false;
         group.begun = true;
-        group.by_statement = true;
         match ran {
             Ok(()) if q.error_code == 0 => {
                 group.rows += u64::try_from(session.env.row_count).unwrap_or(0);

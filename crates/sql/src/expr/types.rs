@@ -958,6 +958,8 @@ pub(crate) fn as_written(ty: ExprType, text: &str) -> ExprType {
     let digits = text.trim_start_matches('-');
     match digits.split_once('.') {
         _ if matches!(ty.ty.kind, TypeKind::Double) => ty,
+        // More digits than an exact number has were cut when it was read.
+        Some((int, fraction)) if int.len() + fraction.len() > usize::from(MAX_PRECISION) => ty,
         Some((int, fraction)) => {
             let (int, scale) = (int.len() as u32, fraction.len() as u32);
             ExprType::decimal(int, scale, false)

@@ -544,7 +544,11 @@ fn weight_padded<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
         text.truncate(end);
     }
     narwal_memory::reserve(8 * text.len() as u64)?;
-    let weights = collation.weight_string(&text, limit, Levels::ALL);
+    let levels = levels_of(flags);
+    // The first level alone is what a call without levels has: that means all weights.
+    let plain = levels.wanted <= 1 && levels.turned | levels.backwards == 0;
+    let levels = if plain { Levels::ALL } else { levels };
+    let weights = collation.weight_string(&text, limit, levels);
     let mut weights = weights.unwrap_or(text);
     if length > 0 {
         if flags & WHOLE != 0 {
@@ -557,14 +561,20 @@ fn weight_padded<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     Ok(Val::Owned(Value::bytes(weights)))
 }
 
+/// What a number says of levels: a bit for each, and further ones for those that are descending and reversed.
+fn levels_of(flags: i64) -> Levels {
+    const LEVELS: u32 = 0x3f;
+    Levels {
+        wanted: flags as u32 & LEVELS,
+        turned: (flags >> 8) as u32 & LEVELS,
+        backwards: (flags >> 16) as u32 & LEVELS,
+    }
+}
+
 /// WEIGHT_STRING(... LEVEL ...): some levels of the weights. `flags`: see the binder.
 fn weight_levels<'a>(o: &Operands<'a, '_>) -> SqlResult<Val<'a>> {
     let flags = to_i64(o.args[1].eval_ref(o.ctx, o.row)?.as_ref(), &mut NoWarnings);
-    let levels = Levels {
-        wanted: flags as u32 & 0xff,
-        turned: (flags >> 8) as u32 & 0xff,
-        backwards: (flags >> 16) as u32 & 0xff,
-    };
+    let levels = levels_of(flags);
     let ExprKind::Func { args, .. } = &o.args[0].kind else {
         return Ok(Val::NULL);
     };
