@@ -309,7 +309,7 @@ fn weight_flags(levels: &[WeightLevel]) -> u64 {
     for l in levels {
         for n in l.from.clamp(1, LEVELS)..=l.to.clamp(1, LEVELS) {
             let bit = 1 << (n - 1);
-            flags |= bit | u64::from(l.desc) * (bit << 8) | u64::from(l.reverse) * (bit << 16);
+            flags |= bit | (u64::from(l.desc) * (bit << 8)) | (u64::from(l.reverse) * (bit << 16));
         }
     }
     flags
