@@ -40,6 +40,7 @@ KNOWN = [
     known("quotient of groups", r"group by.* / | / .*group by", "a quotient as a key of GROUP BY"),
     known("ONLY_FULL_GROUP_BY", r"\bhaving\b", "`RAND() r ... HAVING"),
     known("a zero date of a cast", r"\b(min|max)\(cast\([^()]* as date\)\)|cast\([^()]* as date\).*group by|group by.*cast\([^()]* as date\)", "in a comparison, in GROUP BY and in MIN"),
+    known("no date compared", r"cast\([^()]* as date\)\)? *(<|>|=|!=)|[<>=] *\(?cast\([^()]* as date\)", "in a comparison, in GROUP BY and in MIN"),
     known("a date of no month", r"last_day\(|'\d{4}-(00|\d\d-00)", "`DAYNAME(LAST_DAY("),
     known("ALTER IGNORE", r"^alter ignore", "`ALTER IGNORE TABLE t ADD PRIMARY KEY`"),
     known("double in a text", r"e308|e-308|e\+", "a DOUBLE stored in a text too short for it"),
