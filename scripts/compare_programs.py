@@ -21,7 +21,7 @@ sys.path.insert(0, str(ROOT / "lab"))
 sys.path.insert(0, str(ROOT / "tests"))
 import program_text as programs  # noqa: E402
 from support import Client  # noqa: E402
-from test_random_programs import outcome  # noqa: E402
+from test_compare_programs import outcome  # noqa: E402
 from testbed.servers import MariaDB, Narwal  # noqa: E402
 
 
