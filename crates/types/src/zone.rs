@@ -52,7 +52,7 @@ impl Zone {
             return table_zone::find(name).map(|z| (Zone::Table(z), z.name.clone()));
         }
         let b = name.as_bytes();
-        let sign = match b.first()? {
+        let direction = match b.first()? {
             b'+' => 1,
             b'-' => -1,
             _ => return None,
@@ -68,14 +68,12 @@ impl Zone {
         if m > 59 {
             return None;
         }
-        let seconds = sign * (h * 3600 + m * 60);
+        let seconds = direction * (h * 3600 + m * 60);
         if !(-(12 * 3600 + 59 * 60)..=13 * 3600).contains(&seconds) {
             return None;
         }
-        Some((
-            Zone::Offset(seconds),
-            format!("{}{h:02}:{m:02}", name.get(..1)?),
-        ))
+        let sign = if seconds < 0 { '-' } else { '+' };
+        Some((Zone::Offset(seconds), format!("{sign}{h:02}:{m:02}")))
     }
 
     /// True if its clocks always show UTC.

@@ -387,6 +387,12 @@ fn own_weight(code: u32) -> u16 {
     }
 }
 
+/// Half-width kana of ujis and eucjpms, whose codes begin with 8E, come before the codes of three bytes, which begin with 8F: so
+/// their weights have the place between single bytes and those.
+const KANA: std::ops::RangeInclusive<u16> = 0x8ea1..=0x8edf;
+/// The first weight of [`KANA`].
+const KANA_WEIGHTS: u16 = 0x100;
+
 /// Appends the bytes of a weight that orders codes as their bytes do: as many as the code has that it is made of.
 /// `width`: bytes of the set's longest code.
 pub(crate) fn push_code_weight(w: u16, width: usize, out: &mut Vec<u8>) {
@@ -394,6 +400,9 @@ pub(crate) fn push_code_weight(w: u16, width: usize, out: &mut Vec<u8>) {
     match w {
         0..0x100 => out.push(low),
         _ if low == 0 && width == 1 => out.push(high),
+        KANA_WEIGHTS..0x200 if width == 3 => {
+            out.extend_from_slice(&(w - KANA_WEIGHTS + KANA.start()).to_be_bytes());
+        }
         0x200.. if width == 3 && w < 0x8000 => {
             let place = w - 0x200;
             out.extend_from_slice(&[0x8f, 0xa1 + (place / 94) as u8, 0xa1 + (place % 94) as u8]);
@@ -421,8 +430,12 @@ pub(crate) fn code_weights(collation: &str) -> CodeWeights {
     };
     let mut plain = Reader(weighed.plain);
     let codec = Codec::build(Some(section));
+    let has_triples = section.codes.iter().any(|c| *c > 0xffff);
     for code in &section.codes {
-        let weight = plain.number(2) as u16 ^ own_weight(*code);
+        let weight = match plain.number(2) as u16 ^ own_weight(*code) {
+            kana if has_triples && KANA.contains(&kana) => kana - KANA.start() + KANA_WEIGHTS,
+            weight => weight,
+        };
         match codec.character(*code) {
             Some(c) => match private_code(c) {
                 Some(code) => w.private.push((code, weight)),
