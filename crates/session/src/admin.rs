@@ -15,6 +15,17 @@ pub(crate) use narwal_syntax::ast::admin::{Operand, Scope as SetScope, SetItem, 
 pub(crate) use narwal_syntax::ast::admin::{ResourceLimit, RoleName};
 use narwal_types::face::is_mysql;
 
+/// What KILL is to end.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum KillTarget {
+    /// A connection, or what it runs.
+    Connection(Operand),
+    /// The statement with this number.
+    QueryId(Operand),
+    /// All connections of a user.
+    User(UserName),
+}
+
 /// An account name as written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum UserName {
@@ -531,7 +542,7 @@ pub(crate) enum Admin {
     Account(AccountStatement),
     Kill {
         query: bool,
-        id: Operand,
+        target: KillTarget,
     },
     Flush(Vec<Flush>),
     Maintain {

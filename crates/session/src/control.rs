@@ -10,7 +10,7 @@ use crate::words::XaStatement;
 use narwal_types::{ResultColumn, ResultSink, SqlError, SqlResult};
 
 /// What an administrative statement gives.
-enum Answer {
+pub(crate) enum Answer {
     Done,
     /// So many rows are changed.
     Changed(u64),
@@ -136,7 +136,7 @@ impl ClientSession {
                 .into(),
             Admin::ExplainConnection(e) => self.explain_connection(e)?.into(),
             Admin::Account(a) => self.account_statement(a)?.into(),
-            Admin::Kill { query, id } => self.kill_statement(id, *query)?.into(),
+            Admin::Kill { query, target } => self.kill_statement(target, *query)?,
             Admin::Flush(items) => self.flush(items)?.into(),
             Admin::Maintain {
                 op,

@@ -68,6 +68,7 @@ mod handlers;
 mod information_schema;
 mod instance;
 mod key_caches;
+mod kill;
 mod late_answers;
 mod limits;
 mod locks;

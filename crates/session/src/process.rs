@@ -108,6 +108,9 @@ pub(crate) struct Identity {
 /// Longest statement text kept for the process list, in bytes.
 const INFO_LIMIT: usize = 64 << 10;
 
+/// Commands so far, of all connections of all servers in this process.
+static COMMANDS: AtomicU64 = AtomicU64::new(0);
+
 /// One connection.
 pub(crate) struct Process {
     pub id: u32,
@@ -117,6 +120,8 @@ pub(crate) struct Process {
     /// Microseconds since the server's start at which the command began.
     pub(crate) since: AtomicU64,
     info: Mutex<Vec<u8>>,
+    /// The number of the command ([`Process::query_id`]).
+    query: AtomicU64,
     /// Stops the running statement.
     pub interrupt: Arc<AtomicBool>,
     /// The connection is to end.
@@ -215,6 +220,7 @@ impl Process {
             stage: AtomicU8::new(Stage::None as u8),
             since: AtomicU64::new(0),
             info: Mutex::new(Vec::new()),
+            query: AtomicU64::new(0),
             interrupt: Arc::new(AtomicBool::new(false)),
             killed: AtomicBool::new(false),
             kill_flag: Arc::default(),
@@ -243,11 +249,24 @@ impl Process {
         this
     }
 
-    /// A command begins. Cheap: two stores, an uncontended mutex and a copy of the text.
+    /// A connection, and no thread of the server's own.
+    pub(crate) fn is_client(&self) -> bool {
+        !self.system
+    }
+
+    /// The number of the running statement, which no other one has; `None` while nothing runs.
+    pub(crate) fn query_id(&self) -> Option<u64> {
+        let idle = self.command.load(Ordering::Relaxed) == Command::Sleep as u8;
+        (!idle).then(|| self.query.load(Ordering::Relaxed))
+    }
+
+    /// A command begins. Cheap: some stores, an uncontended mutex and a copy of the text.
     pub(crate) fn begin(&self, command: Command, text: &[u8], now: u64) {
         self.since.store(now, Ordering::Relaxed);
         self.command.store(command as u8, Ordering::Relaxed);
         self.stage.store(Stage::Starting as u8, Ordering::Relaxed);
+        let query = COMMANDS.fetch_add(1, Ordering::Relaxed) + 1;
+        self.query.store(query, Ordering::Relaxed);
         narwal_memory::begin();
         let mut info = self.info.lock();
         info.clear();
@@ -331,6 +350,7 @@ impl Process {
                 })
                 .filter(|s| !s.is_empty()),
             memory: (self.memory.used(), self.memory.most()),
+            query: self.query.load(Ordering::Relaxed),
         }
     }
 
@@ -362,6 +382,8 @@ pub(crate) struct Line {
     pub info: Option<String>,
     /// Bytes that the session holds, and the most it has held.
     pub memory: (i64, i64),
+    /// The number of what runs, or ran last.
+    pub query: u64,
 }
 
 /// All connections.

@@ -1,52 +1,12 @@
-//! KILL and FLUSH.
+//! FLUSH.
 
-use crate::admin::{Flush, Operand, TableLock};
+use crate::admin::{Flush, TableLock};
 use crate::privileges::PrivilegeSet;
 use crate::session::ClientSession;
-use narwal_types::{SqlResult, Value, errors};
+use narwal_types::SqlResult;
 use std::sync::atomic::Ordering;
 
 impl ClientSession {
-    /// KILL, with the connection's id as it is written.
-    pub(crate) fn kill_statement(&mut self, id: &Operand, query: bool) -> SqlResult<()> {
-        let id = match self.evaluate_query(id)? {
-            Value::Int(i) => i as u64,
-            Value::UInt(u) => u,
-            _ => 0,
-        };
-        self.kill_process(id, query)
-    }
-
-    /// KILL [QUERY].
-    pub(crate) fn kill_process(&mut self, id: u64, query: bool) -> SqlResult<()> {
-        let unknown = || errors::NO_SUCH_THREAD.with([&id]);
-        let id32 = u32::try_from(id).map_err(|_| unknown())?;
-        let account = self.account();
-        let target = self.instance.processes.get(id32).ok_or_else(unknown)?;
-        let may = account
-            .global
-            .has_any(PrivilegeSet::SUPER.with(PrivilegeSet::CONNECTION_ADMIN))
-            || target.identity.lock().user == self.client.user;
-        if !may {
-            return Err(if account.global.has(PrivilegeSet::PROCESS) {
-                errors::KILL_DENIED_ERROR.with([&id])
-            } else {
-                // An account that can't see the process list learns nothing from KILL.
-                unknown()
-            });
-        }
-        if id32 == self.client.id {
-            if query {
-                return Err(errors::QUERY_INTERRUPTED.plain());
-            }
-            self.process.killed.store(true, Ordering::SeqCst);
-            self.release = true;
-            return Err(errors::CONNECTION_KILLED.plain());
-        }
-        target.kill(!query);
-        Ok(())
-    }
-
     /// FLUSH.
     pub(crate) fn flush(&mut self, items: &[Flush]) -> SqlResult<()> {
         self.need_any(PrivilegeSet::RELOAD)?;

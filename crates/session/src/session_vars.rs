@@ -386,7 +386,17 @@ impl VariableSource for SessionVars {
         killed: &dyn Fn() -> bool,
     ) -> SqlResult<bool> {
         let id = self.facts.connection_id;
-        self.instance.named_locks.get(id, name, timeout, killed)
+        self.show_state("User lock");
+        let got = self.instance.named_locks.get(id, name, timeout, killed);
+        self.show_state("");
+        got
+    }
+
+    fn show_state(&self, state: &'static str) {
+        let id = self.facts.connection_id;
+        if let Some(p) = self.instance.processes.get(id) {
+            *p.text.lock() = state;
+        }
     }
 
     fn release_lock(&self, name: &[u8]) -> Option<bool> {

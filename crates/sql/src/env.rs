@@ -90,6 +90,8 @@ pub trait VariableSource: Send + Sync {
     fn set_user_text(&self, name: &str, value: Value, collation: Collation);
     /// A stored program's statement has left so many conditions, so many of them errors.
     fn tell_conditions(&self, _conditions: u64, _errors: u64) {}
+    /// What the process list is to say of the session while it waits; empty: as before.
+    fn show_state(&self, _state: &'static str) {}
     /// GET_LOCK(): takes a named lock for the session; false if the time is up or it was killed. Error 1213 if it would
     /// wait for itself.
     fn get_lock(
@@ -207,6 +209,8 @@ pub struct StoredFunction {
     pub deterministic: bool,
     /// The catalog version that it was found in.
     pub version: u64,
+    /// Who calls it: a view's definer, name and host, where it is part of such a view. `None`: who runs the statement.
+    pub caller: Option<(String, String)>,
 }
 
 /// What happens to a row.
@@ -724,6 +728,11 @@ impl StatementEnv {
         }
     }
 
+    /// The definer of the view whose SELECT is being planned, name and host, if it reads with its definer's rights.
+    pub fn reads_as(&self) -> Option<(String, String)> {
+        self.reads_as.borrow().clone()
+    }
+
     /// For a program that runs inside of this statement: with the same session, and conditions of its own.
     pub fn within(&self, program: &ProgramEnv) -> Self {
         let own = (program.account.as_ref())
@@ -734,6 +743,7 @@ impl StatementEnv {
         };
         let mut env = StatementEnv::of(self.session.clone(), user);
         env.other_account = self.other_account || !own;
+        env.applies = self.applies;
         env.current_role = role;
         env.db = Some(program.db.clone());
         env.sql_mode = program.sql_mode;

@@ -307,6 +307,8 @@ errors! {
         "The gtid domain '{}' does not fit into 32 bits";
     WRONG_FIELD_TERMINATORS: 0 = 1083, b"42000", "ER_WRONG_FIELD_TERMINATORS",
         "Field separator argument is not what is expected; check the manual";
+    BLOBS_AND_NO_TERMINATED: 0 = 1084, b"42000", "ER_BLOBS_AND_NO_TERMINATED",
+        "You can't use fixed rowlength with BLOBs; please use 'fields terminated by'";
     TEXTFILE_NOT_READABLE: 1 = 1085, b"HY000", "ER_TEXTFILE_NOT_READABLE",
         "The file '{128}' must be in the database directory or be readable by all";
     FILE_EXISTS_ERROR: 1 = 1086, b"HY000", "ER_FILE_EXISTS_ERROR",
@@ -732,6 +734,8 @@ errors! {
         "Data too long for column '{}' at row {}";
     SP_BAD_SQLSTATE: 1 = 1407, b"42000", "ER_SP_BAD_SQLSTATE",
         "Bad SQLSTATE: '{}'";
+    LOAD_FROM_FIXED_SIZE_ROWS_TO_VAR: 0 = 1409, b"HY000", "ER_LOAD_FROM_FIXED_SIZE_ROWS_TO_VAR",
+        "Can't load value from file with fixed size rows to variable";
     CANT_CREATE_USER_WITH_GRANT: 0 = 1410, b"42000", "ER_CANT_CREATE_USER_WITH_GRANT",
         "You are not allowed to create a user with GRANT";
     WRONG_VALUE_FOR_TYPE: 3 = 1411, b"HY000", "ER_WRONG_VALUE_FOR_TYPE",
@@ -1100,6 +1104,8 @@ errors! {
         "Cannot modify @@session.gtid_domain_id or @@session.gtid_seq_no inside a stored function or trigger";
     BINLOG_MUST_BE_EMPTY: 1 = 1956, b"HY000", "ER_BINLOG_MUST_BE_EMPTY",
         "{}";
+    NO_SUCH_QUERY: 1 = 1957, b"HY000", "ER_NO_SUCH_QUERY",
+        "Unknown query id: {}";
     BAD_BASE64_DATA: 1 = 1958, b"HY000", "ER_BAD_BASE64_DATA",
         "{}";
     INVALID_ROLE: 1 = 1959, b"OP000", "ER_INVALID_ROLE",
@@ -1130,6 +1136,8 @@ errors! {
         "Can't drop role '{64}'; it doesn't exist";
     INVALID_DEFAULT_VALUE_FOR_FIELD: 2 = 1978, b"22007", "ER_INVALID_DEFAULT_VALUE_FOR_FIELD",
         "Incorrect default value '{}' for column '{}'";
+    KILL_QUERY_DENIED_ERROR: 1 = 1979, b"HY000", "ER_KILL_QUERY_DENIED_ERROR",
+        "You are not owner of query {}";
     CONN_HOST_ERROR: 1 = 2003, b"HY000", "CR_CONN_HOST_ERROR",
         "{}";
     SERVER_LOST: 1 = 2013, b"HY000", "CR_SERVER_LOST",

@@ -78,7 +78,7 @@ pub(super) fn process_list(view: &View, _: &StatementEnv, _: &Wanted) -> SqlResu
                 Value::Int(l.memory.0),
                 Value::Int(l.memory.1),
                 Value::Int(0),
-                Value::Int(0),
+                Value::Int(l.query as i64),
                 binary,
                 Value::Int(0),
             ]

@@ -10,8 +10,8 @@ mod show;
 pub(crate) mod tests;
 
 use crate::admin::{
-    Admin, BinlogStatement, HELP, Maintenance, ReplicaStatement, SetItem, Show, TableLock,
-    TransactionStatement,
+    Admin, BinlogStatement, HELP, KillTarget, Maintenance, ReplicaStatement, SetItem, Show,
+    TableLock, TransactionStatement,
 };
 use crate::words::{
     ExplainConnection, PluginWords, ServerStatement, SqlPrepared, Using, XaModifier, XaStatement,
@@ -180,12 +180,13 @@ pub(crate) fn admin_statement(statement: ast::Admin) -> SqlResult<Admin> {
         A::UnlockTables => Admin::UnlockTables,
         A::Handler(_) => return Err(SqlError::unsupported("HANDLER here")),
         A::Prepared(p) => Admin::Prepared(prepared(p)),
-        A::Kill(kill) => match kill.target {
-            ast::KillTarget::Connection(id) => Admin::Kill {
-                query: kill.query,
-                id,
+        A::Kill(kill) => Admin::Kill {
+            query: kill.query,
+            target: match kill.target {
+                ast::KillTarget::Connection(id) => KillTarget::Connection(id),
+                ast::KillTarget::QueryId(id) => KillTarget::QueryId(id),
+                ast::KillTarget::User(user) => KillTarget::User(account::name(user)?),
             },
-            _ => return Err(SqlError::unsupported("KILL by query id or user")),
         },
         A::Flush(items) => Admin::Flush(
             items

@@ -369,7 +369,9 @@ fn shows() {
 
 #[test]
 fn the_rest() {
-    assert!(matches!(p("kill query 5"), Admin::Kill { query: true, id } if id.text == "5"));
+    assert!(
+        matches!(p("kill query 5"), Admin::Kill { query: true, target: KillTarget::Connection(id) } if id.text == "5")
+    );
     assert_eq!(
         p("flush local privileges, logs"),
         Admin::Flush(vec![Flush::Privileges, Flush::Logs])

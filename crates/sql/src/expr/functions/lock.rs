@@ -152,14 +152,18 @@ fn sleep<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
         return Ok(Val::int(0));
     }
     let end = Instant::now() + Duration::from_secs_f64(c.f64(0).min(1e9));
-    loop {
+    let env = c.ctx.env;
+    env.variables.show_state("User sleep");
+    let ended_early = loop {
         let left = end.saturating_duration_since(Instant::now());
         if left.is_zero() {
-            return Ok(Val::int(0));
+            break false;
         }
-        if c.ctx.env.interrupt.load(Ordering::Relaxed) {
-            return Ok(Val::int(1));
+        if env.interrupt.load(Ordering::Relaxed) {
+            break true;
         }
         std::thread::sleep(left.min(Duration::from_millis(20)));
-    }
+    };
+    env.variables.show_state("");
+    Ok(Val::int(ended_early.into()))
 }

@@ -7,8 +7,8 @@ use crate::ast::{Expr, SetStatement, Statement};
 use crate::keyword::Kw;
 use crate::parser::Parser;
 use crate::token::Tok;
-use narwal_types::SqlResult;
 use narwal_types::face::is_mysql;
+use narwal_types::{SqlResult, errors};
 
 impl Parser<'_> {
     pub(super) fn set(&mut self) -> SqlResult<Admin> {
@@ -143,10 +143,16 @@ impl Parser<'_> {
     fn statement_setting(&mut self) -> SqlResult<SetItem> {
         let name = self.variable_name()?;
         self.assign_sign()?;
+        let value = self.variable_value()?;
+        if let SetValue::Expr(e) = &value
+            && !e.value.subqueries.is_empty()
+        {
+            return Err(errors::SUBQUERIES_NOT_SUPPORTED.with([&"SET STATEMENT"]));
+        }
         Ok(SetItem::System {
             scope: Scope::Default,
             name,
-            value: self.variable_value()?,
+            value,
         })
     }
 
