@@ -185,3 +185,56 @@ def test_who_may_not(narwal, connect, db, folder):
             assert other.ok(f"LOAD DATA LOCAL INFILE '{path}' INTO TABLE t").affected == 1
     finally:
         client.ok("DROP USER nofile")
+
+
+FIXED = "FIELDS TERMINATED BY '' ENCLOSED BY ''"
+FIXED_COLUMNS = """a INT, b VARCHAR(5), c DATE, d DECIMAL(5,2), e CHAR(3), f ENUM('x', 'yyyy'), g TINYINT UNSIGNED, h DOUBLE, i FLOAT(7,2),
+    k YEAR, l TIME(2), m BIGINT ZEROFILL"""
+FIXED_ROWS = r"""(1, 'a\\b', '2020-01-02', 1.5, 'x', 'x', 200, 1.5, 2.25, 1999, '10:11:12.55', 7),
+    (-22, 'ab\ncd', '1999-12-31', -111.25, 'xyz', 'yyyy', 0, -1e10, -1, 2000, '-00:00:01', 0)"""
+
+
+@pytest.mark.parametrize("lines", ["", "LINES TERMINATED BY ''", "LINES STARTING BY '>' TERMINATED BY '\\r\\n'"])
+def test_fields_of_fixed_width(both, folder, lines):
+    """Neither separators nor quotes: each field has its column's width, and NULL is written as spaces."""
+    files = []
+    for number, client in enumerate(both):
+        client.ok(f"CREATE TABLE a ({FIXED_COLUMNS}) CHARSET latin1")
+        client.ok("CREATE TABLE b LIKE a")
+        client.ok(f"INSERT INTO a VALUES {FIXED_ROWS}")
+        client.ok("CREATE TABLE n (a INT, b CHAR(2), c DATETIME) CHARSET utf8mb4")
+        client.ok("INSERT INTO n VALUES (NULL, 'é', NULL), (5, NULL, '2020-02-02 01:02:03')")
+        paths = [folder / f"{name}-{number}" for name in ("a", "n", "x")]
+        client.ok(f"SELECT * INTO OUTFILE '{paths[0]}' {FIXED} {lines} FROM a ORDER BY a DESC")
+        client.ok(f"SELECT * INTO OUTFILE '{paths[1]}' {FIXED} {lines} FROM n ORDER BY a")
+        client.ok(f"SELECT 1, 'abc', 1.5, CONCAT('a', b) INTO OUTFILE '{paths[2]}' {FIXED} {lines} FROM n ORDER BY a")
+        files.append([path.read_bytes() for path in paths])
+    assert files[0] == files[1]
+    for client in both:
+        client.run("SET sql_mode = ''")
+    loads = [client.run(f"LOAD DATA INFILE '{folder / 'a-0'}' INTO TABLE b CHARACTER SET latin1 {FIXED} {lines}") for client in both]
+    assert not differences(*loads, ordered=True, texts=True)
+    assert both[0].rows("SHOW WARNINGS") == both[1].rows("SHOW WARNINGS")
+    rows = [client.rows("SELECT * FROM b ORDER BY a DESC") for client in both]
+    assert rows[0] == rows[1]
+    assert rows[0][1][:2] == ("-22", "ab\ncd")
+
+
+def test_lines_of_fixed_width_that_are_too_short_or_too_long(both, folder):
+    (folder / "f").write_bytes(b"12         abc\n13         ab\n14\n15         abc         123456\n16         abc123        more than fits\n")
+    folder.joinpath("f").chmod(0o666)
+    for statement in (
+        f"LOAD DATA INFILE '{folder / 'f'}' IGNORE INTO TABLE s {FIXED}",
+        f"LOAD DATA INFILE '{folder / 'f'}' INTO TABLE s {FIXED}",
+        f"LOAD DATA INFILE '{folder / 'f'}' IGNORE INTO TABLE s {FIXED} IGNORE 2 LINES (a, b) SET c = a + 1",
+        f"LOAD DATA INFILE '{folder / 'f'}' IGNORE INTO TABLE s {FIXED} LINES TERMINATED BY 'x'",
+        f"LOAD DATA INFILE '{folder / 'f'}' IGNORE INTO TABLE s {FIXED} (a, @x)",
+        f"LOAD DATA INFILE '{folder / 'f'}' IGNORE INTO TABLE t {FIXED} LINES TERMINATED BY ''",
+    ):
+        answers = []
+        for client in both:
+            client.ok("CREATE OR REPLACE TABLE s (a INT, b CHAR(3), c INT DEFAULT 7) CHARSET latin1")
+            client.ok("CREATE OR REPLACE TABLE t (a INT, b TEXT) CHARSET latin1")
+            answer = client.run(statement)
+            answers.append((str(answer), client.rows("SHOW WARNINGS"), client.rows("SELECT * FROM s"), client.rows("SELECT * FROM t")))
+        assert answers[0] == answers[1], statement

@@ -6,12 +6,14 @@ use crate::session::{ClientSession, access_denied};
 use crate::session_vars::SessionVars;
 use crate::statement::Source;
 use narwal_sql::ast::{Into, IntoVariable, LoadData, SelectInto};
-use narwal_sql::file_format::FileFormat;
+use narwal_sql::file_format::{FileFormat, fixed_width};
 use narwal_sql::{Stmt, VariableSource};
+use narwal_types::convert::fixed_text;
 use narwal_types::errors;
 use narwal_types::errors::codes;
 use narwal_types::{
-    Charset, Collation, OkInfo, ResultColumn, ResultSink, SqlError, SqlResult, Value, ValueRef,
+    Charset, Collation, NumberForm, OkInfo, ResultColumn, ResultSink, SqlError, SqlResult,
+    TypeKind, Value, ValueRef,
 };
 use std::borrow::Cow;
 use std::fs::{File, OpenOptions};
@@ -164,16 +166,31 @@ impl ClientSession {
 /// Where rows go instead of to the client.
 enum Target {
     Variables(Vec<String>, Vec<(Value, Collation)>),
-    /// The file, the character set that texts are written in (`None`: each column's own), and of the columns whether they are
-    /// strings, and their character sets.
+    /// The file, its format, the character set that texts are written in (`None`: each column's own), and the columns.
     Rows(
         BufWriter<File>,
         FileFormat,
         Option<Charset>,
-        Vec<(bool, Charset)>,
+        Vec<FileColumn>,
     ),
     Values(BufWriter<File>),
 }
+
+/// A column of a file.
+struct FileColumn {
+    is_text: bool,
+    /// Its own character set.
+    set: Charset,
+    /// Bytes in a file of fixed width; `None`: too many.
+    width: Option<usize>,
+    form: NumberForm,
+    decimals: u8,
+    /// It is a number with a form of its own: ZEROFILL, FLOAT(M,D).
+    has_form: bool,
+}
+
+/// Floating point numbers whose columns have fewer decimals show all of these.
+const NOT_FIXED: u8 = 31;
 
 struct IntoSink {
     target: Target,
@@ -215,9 +232,22 @@ fn file_charset(name: Option<&str>) -> SqlResult<Option<Charset>> {
     }
 }
 
-/// A text as a file has it, in the set that was said for the file (`to`) or in its column's `own`; nothing for other values.
-fn in_file<'v>(v: &ValueRef<'v>, to: Option<Charset>, own: Charset) -> Cow<'v, [u8]> {
-    let set = to.unwrap_or(own);
+/// A text as a file has it, in the set that was said for the file (`to`) or in its column's own; of numbers those that a column
+/// shows in another way than others; nothing for other values.
+fn in_file<'v>(v: &ValueRef<'v>, to: Option<Charset>, column: &FileColumn) -> Cow<'v, [u8]> {
+    if column.has_form && !v.is_null() {
+        let mut text = match v {
+            ValueRef::Double(x) if column.decimals < NOT_FIXED => fixed_text(*x, column.decimals),
+            ValueRef::Float(x) if column.decimals < NOT_FIXED => {
+                fixed_text(f64::from(*x), column.decimals)
+            }
+            v => v.to_text(),
+        }
+        .into_bytes();
+        column.form.filled(&mut text);
+        return Cow::Owned(text);
+    }
+    let set = to.unwrap_or(column.set);
     let encoded = |text: &str| Cow::Owned(set.to_client(text.as_bytes()).into_owned());
     match v {
         ValueRef::Str(s) => set.to_client(s),
@@ -256,7 +286,16 @@ impl ResultSink for IntoSink {
                 };
                 *of_columns = columns
                     .iter()
-                    .map(|c| (!c.ty.is_numeric() || c.null_type, set(c)))
+                    .map(|c| FileColumn {
+                        is_text: !c.ty.is_numeric() || c.null_type,
+                        set: set(c),
+                        width: fixed_width(&c.ty, c.length),
+                        form: c.ty.form,
+                        decimals: c.decimals,
+                        has_form: c.ty.form.zeros > 0
+                            || c.decimals < NOT_FIXED
+                                && matches!(c.ty.kind, TypeKind::Float | TypeKind::Double),
+                    })
                     .collect();
             }
             Target::Variables(_, kept) => {
@@ -285,16 +324,16 @@ impl ResultSink for IntoSink {
             }
             Target::Rows(f, format, to, of_columns) => {
                 self.line.clear();
-                let is_text: Vec<bool> = of_columns.iter().map(|c| c.0).collect();
                 let texts: Vec<Cow<'_, [u8]>> = values
                     .iter()
                     .zip(of_columns.iter())
-                    .map(|(v, (_, own))| in_file(v, *to, *own))
+                    .map(|(v, c)| in_file(v, *to, c))
                     .collect();
                 let written: Vec<ValueRef<'_>> = values
                     .iter()
                     .zip(&texts)
                     .map(|(v, text)| match v {
+                        v if !v.is_null() && !text.is_empty() => ValueRef::Bytes(text),
                         ValueRef::Str(_)
                         | ValueRef::Coded(..)
                         | ValueRef::Member(_)
@@ -302,7 +341,17 @@ impl ResultSink for IntoSink {
                         v => *v,
                     })
                     .collect();
-                format.write(&written, &is_text, &mut self.line);
+                let widths: Option<Vec<usize>> = match format.is_fixed() {
+                    true => of_columns.iter().map(|c| c.width).collect(),
+                    false => None,
+                };
+                match widths {
+                    Some(widths) => format.write_fixed(&written, &widths, &mut self.line),
+                    None => {
+                        let is_text: Vec<bool> = of_columns.iter().map(|c| c.is_text).collect();
+                        format.write(&written, &is_text, &mut self.line);
+                    }
+                }
                 f.write_all(&self.line).map_err(|e| write_error(&e))
             }
             Target::Values(f) => {

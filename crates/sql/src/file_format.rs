@@ -1,7 +1,8 @@
 //! The text format of LOAD DATA and SELECT ... INTO OUTFILE: fields and lines.
 
 use narwal_syntax::ast::FileClauses;
-use narwal_types::ValueRef;
+use narwal_types::coltype::MAX_CHAR_BYTES;
+use narwal_types::{BlobSize, ColumnType, TypeKind, ValueRef};
 use std::io::{self, BufRead};
 
 /// FIELDS and LINES.
@@ -64,6 +65,39 @@ impl FileFormat {
         self.escape.is_some() && b"ntrb0ZN".contains(&b)
     }
 
+    /// Nothing stands between fields: each has its width.
+    pub fn is_fixed(&self) -> bool {
+        self.separator.is_empty() && self.quote.is_none()
+    }
+
+    /// Appends one row whose fields have these widths, in bytes: spaces fill them, and stand for NULL.
+    pub fn write_fixed(&self, values: &[ValueRef<'_>], widths: &[usize], out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.start);
+        let mut text = Vec::new();
+        for (v, width) in values.iter().zip(widths) {
+            text.clear();
+            if !v.is_null() {
+                v.write_text(&mut text);
+            }
+            text.truncate(*width);
+            for b in &text {
+                self.put(*b, None, out);
+            }
+            out.resize(out.len() + width - text.len(), b' ');
+        }
+        out.extend_from_slice(&self.end);
+    }
+
+    /// Appends a byte, marked if it would mean something else. `special`: another byte that does.
+    fn put(&self, b: u8, special: Option<u8>, out: &mut Vec<u8>) {
+        match self.escape {
+            Some(e) if b == e || Some(b) == special || self.end.first() == Some(&b) || b == 0 => {
+                out.extend([e, if b == 0 { b'0' } else { b }]);
+            }
+            _ => out.push(b),
+        }
+    }
+
     /// Appends one row. `is_text` says which values OPTIONALLY ENCLOSED BY encloses.
     pub fn write(&self, values: &[ValueRef<'_>], is_text: &[bool], out: &mut Vec<u8>) {
         out.extend_from_slice(&self.start);
@@ -90,16 +124,8 @@ impl FileFormat {
                 Some(q) => Some(q),
                 None => (self.separator.first().copied()).filter(|b| !self.means_more(*b)),
             };
-            let line = self.end.first().copied();
             for b in &text {
-                if let Some(e) = self.escape
-                    && (*b == e || Some(*b) == special || Some(*b) == line || *b == 0)
-                {
-                    out.push(e);
-                    out.push(if *b == 0 { b'0' } else { *b });
-                } else {
-                    out.push(*b);
-                }
+                self.put(*b, special, out);
             }
             out.extend(quote);
         }
@@ -107,9 +133,32 @@ impl FileFormat {
     }
 }
 
+/// The bytes of a field of fixed width. `length`: the characters that the column shows, 0 for its type's. `None`: too long
+/// for such a file.
+pub fn fixed_width(ty: &ColumnType, length: u32) -> Option<usize> {
+    let bytes = match length {
+        _ if matches!(
+            ty.kind,
+            TypeKind::Text(BlobSize::Long) | TypeKind::Blob(BlobSize::Long)
+        ) =>
+        {
+            return None;
+        }
+        0 if ty.has_charset() && !matches!(ty.kind, TypeKind::Text(_) | TypeKind::Blob(_)) => {
+            ty.display_length() / MAX_CHAR_BYTES * ty.collation.charset().char_bytes()
+        }
+        0 => ty.display_length(),
+        n if ty.has_charset() => n.saturating_mul(ty.collation.charset().char_bytes()),
+        n => n,
+    };
+    usize::try_from(bytes).ok()
+}
+
 /// Cuts a text into rows.
 pub struct RowReader<'a> {
     format: &'a FileFormat,
+    /// Of fields of fixed width, in bytes.
+    widths: &'a [usize],
     input: &'a mut dyn BufRead,
     /// Bytes that were looked at and not used.
     ahead: Vec<u8>,
@@ -124,10 +173,11 @@ enum Stop {
 }
 
 impl<'a> RowReader<'a> {
-    /// Reads from the start of a text.
-    pub fn new(format: &'a FileFormat, input: &'a mut dyn BufRead) -> Self {
+    /// Reads from the start of a text. `widths`: those of the fields, in bytes, if the format is fixed.
+    pub fn new(format: &'a FileFormat, widths: &'a [usize], input: &'a mut dyn BufRead) -> Self {
         RowReader {
             format,
+            widths,
             input,
             ahead: Vec::new(),
         }
@@ -204,6 +254,9 @@ impl<'a> RowReader<'a> {
         if self.at_end()? {
             return Ok(None);
         }
+        if format.is_fixed() {
+            return self.fixed_fields().map(Some);
+        }
         let mut fields = Vec::new();
         loop {
             let (field, stop) = self.field()?;
@@ -220,6 +273,48 @@ impl<'a> RowReader<'a> {
     /// The input can't be read.
     pub fn skip(&mut self) -> io::Result<bool> {
         Ok(self.next_row()?.is_some())
+    }
+
+    /// The fields of a line of fixed width: fewer if it is too short, one more if it is too long.
+    fn fixed_fields(&mut self) -> io::Result<Vec<Option<Vec<u8>>>> {
+        let total = self.widths.iter().sum();
+        let mut line = Vec::new();
+        let mut ended = false;
+        while line.len() < total && !ended {
+            ended = self.eat(&self.format.end)?;
+            if ended {
+                break;
+            }
+            match self.byte()? {
+                None => ended = true,
+                Some(b) if Some(b) == self.format.escape => {
+                    if self.escaped(&mut line)? {
+                        line.push(b'N');
+                    }
+                }
+                Some(b) => line.push(b),
+            }
+        }
+        let mut fields = Vec::with_capacity(self.widths.len());
+        let mut rest = line.as_slice();
+        for width in self.widths {
+            if rest.is_empty() {
+                break;
+            }
+            let (field, behind) = rest.split_at(rest.len().min(*width));
+            fields.push(Some(field.to_vec()));
+            rest = behind;
+        }
+        // What else the line has.
+        let mut more = false;
+        while !ended && !self.format.end.is_empty() {
+            ended = self.eat(&self.format.end)? || self.byte()?.is_none();
+            more |= !ended;
+        }
+        if more {
+            fields.push(None);
+        }
+        Ok(fields)
     }
 
     fn field(&mut self) -> io::Result<(Option<Vec<u8>>, Stop)> {
@@ -309,7 +404,7 @@ mod tests {
 
     fn rows(format: &FileFormat, text: &[u8]) -> Vec<Vec<Option<String>>> {
         let mut input = text;
-        let mut reader = RowReader::new(format, &mut input);
+        let mut reader = RowReader::new(format, &[], &mut input);
         let mut all = Vec::new();
         while let Some(row) = reader.next_row().unwrap() {
             all.push(

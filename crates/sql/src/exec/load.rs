@@ -10,6 +10,7 @@ use crate::plan::dml::{Field, LoadPlan};
 use crate::plan::dml::{RowSource, StoreValue};
 use crate::xml_file::XmlReader;
 use narwal_engine::Transaction;
+use narwal_types::convert::implicit_default;
 use narwal_types::errors;
 use narwal_types::errors::codes;
 use narwal_types::{ResultSink, SqlError, SqlResult, Value, ValueRef};
@@ -128,6 +129,23 @@ impl LoadPlan {
         }
     }
 
+    /// What is wrong with the number of a row's fields: the warning, and how often it is told.
+    fn amiss(&self, row: u64, fields: usize) -> Option<(u16, String, usize)> {
+        match self.fields.len().checked_sub(fields) {
+            Some(0) => None,
+            Some(missing) => {
+                let text = format!("Row {row} doesn't contain data for all columns");
+                Some((codes::WARN_TOO_FEW_RECORDS, text, missing))
+            }
+            None => {
+                let text = format!(
+                    "Row {row} was truncated; it contained more data than there were input columns"
+                );
+                Some((codes::WARN_TOO_MANY_RECORDS, text, 1))
+            }
+        }
+    }
+
     /// Runs it over the session's input, or over the file that the sink's client sends.
     pub(crate) fn run(
         &self,
@@ -149,7 +167,7 @@ impl LoadPlan {
         let check = || may_go_on(env);
         let mut reader = match &self.xml {
             Some(row) => Reader::Xml(XmlReader::new(row, input, &check)),
-            None => Reader::Text(RowReader::new(&self.format, input)),
+            None => Reader::Text(RowReader::new(&self.format, &self.widths, input)),
         };
         for _ in 0..self.skip {
             if !reader.skip().map_err(|e| read_error(&e))? {
@@ -173,24 +191,14 @@ impl LoadPlan {
         let mut row_no = 0u64;
         while let Some(fields) = reader.next_row(&self.fields).map_err(|e| read_error(&e))? {
             row_no += 1;
-            if fields.len() > self.fields.len() {
-                let text = format!(
-                    "Row {row_no} was truncated; it contained more data than there were input columns"
-                );
-                if strict {
-                    return Err(errors::WARN_TOO_MANY_RECORDS.text(text));
-                }
-                env.warn(codes::WARN_TOO_MANY_RECORDS, text);
-            }
-            let missing = self.fields.len().saturating_sub(fields.len());
-            if missing > 0 {
-                let text = format!("Row {row_no} doesn't contain data for all columns");
-                if strict {
-                    return Err(errors::WARN_TOO_FEW_RECORDS.text(text));
-                }
-                for _ in 0..missing {
-                    env.warn(codes::WARN_TOO_FEW_RECORDS, text.clone());
-                }
+            let amiss = self.amiss(row_no, fields.len());
+            if let Some((code, text, _)) = amiss.as_ref().filter(|_| strict) {
+                return Err(match *code {
+                    codes::WARN_TOO_MANY_RECORDS => {
+                        errors::WARN_TOO_MANY_RECORDS.text(text.clone())
+                    }
+                    _ => errors::WARN_TOO_FEW_RECORDS.text(text.clone()),
+                });
             }
             let mut values: Vec<Value> = Vec::with_capacity(exprs.len());
             let mut fields = fields.into_iter();
@@ -200,6 +208,10 @@ impl LoadPlan {
                     Field::Value { column, .. } => values.push(match given {
                         Some(Some(bytes)) => self.value(bytes, Some(*column)),
                         Some(None) => Value::Null,
+                        // Of fixed width it is a column without characters.
+                        None if !self.widths.is_empty() => {
+                            implicit_default(&self.insert.table.def.columns[*column].ty)
+                        }
                         None => loaded.missing(*column),
                     }),
                     Field::Variable(name) => {
@@ -224,6 +236,12 @@ impl LoadPlan {
                 values.push(v);
             }
             loaded.add(txn, &values)?;
+            // Behind what is told of its values.
+            if let Some((code, text, times)) = amiss {
+                for _ in 0..times {
+                    env.warn(code, text.clone());
+                }
+            }
         }
         Ok(loaded.finish(self.insert.replace))
     }

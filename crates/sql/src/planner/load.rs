@@ -1,13 +1,14 @@
 //! Planning LOAD DATA.
 
 use crate::env::VariableScope;
-use crate::file_format::FileFormat;
+use crate::file_format::{FileFormat, fixed_width};
 use crate::lower::null;
 use crate::plan::dml::{Field, LoadPlan};
 use crate::planner::resolve::Resolver;
+use narwal_engine::Table;
 use narwal_syntax::ast::{Assignment, Insert, InsertSource, LoadData, LoadField, SetValue};
 use narwal_types::errors::codes;
-use narwal_types::{Charset, SqlError, SqlResult, Value};
+use narwal_types::{Charset, SqlError, SqlResult, TypeKind, Value, errors};
 
 /// The name of a row's element: ROWS IDENTIFIED BY '<name>'.
 fn row_element(tag: Option<&str>) -> Vec<u8> {
@@ -15,15 +16,27 @@ fn row_element(tag: Option<&str>) -> Vec<u8> {
     tag.trim_start_matches('<').trim_end_matches('>').into()
 }
 
+/// The bytes of each field of a file of fixed width.
+fn widths(names: &[LoadField], table: &Table, format: &FileFormat) -> SqlResult<Vec<usize>> {
+    let width = |f: &LoadField| {
+        let LoadField::Column(name) = f else {
+            return Err(errors::LOAD_FROM_FIXED_SIZE_ROWS_TO_VAR.plain());
+        };
+        let c = &table.columns()[table.column(name).unwrap_or(0)];
+        let endless =
+            format.end.is_empty() && matches!(c.ty.kind, TypeKind::Text(_) | TypeKind::Blob(_));
+        let length = c.display_width.map_or(0, u32::from);
+        fixed_width(&c.ty, length)
+            .filter(|_| !endless)
+            .ok_or_else(|| errors::BLOBS_AND_NO_TERMINATED.plain())
+    };
+    names.iter().map(width).collect()
+}
+
 impl Resolver<'_> {
     /// Plans LOAD DATA.
     pub fn load_data(&self, l: &LoadData) -> SqlResult<LoadPlan> {
         let format = FileFormat::of(&l.format);
-        if format.separator.is_empty() && format.quote.is_none() {
-            return Err(SqlError::unsupported(
-                "LOAD DATA with fields of fixed width",
-            ));
-        }
         // Without a word of the statement it is that of the default database.
         let charset = l.charset.as_deref().map(str::to_ascii_lowercase);
         let charset = charset.or_else(|| self.charset_of_database());
@@ -83,6 +96,10 @@ impl Resolver<'_> {
             }
             e
         })?;
+        let widths = match format.is_fixed() && l.xml.is_none() {
+            true => widths(&names, &insert.table, &format)?,
+            false => Vec::new(),
+        };
         let fields = names
             .iter()
             .map(|f| match f {
@@ -96,6 +113,7 @@ impl Resolver<'_> {
         Ok(LoadPlan {
             insert,
             format,
+            widths,
             xml: l.xml.as_ref().map(|tag| row_element(tag.as_deref())),
             skip: l.skip,
             fields,
