@@ -1,17 +1,19 @@
 //! Calls of aggregates: their arguments, their clauses, and which query they belong to.
 
 use crate::bind::binder::{Binder, as_operand, member_as_text};
-use crate::bind::scope::{OuterScope, Scope};
+use crate::bind::scope::{OuterScope, Planned, Scope, SubqueryPlanner};
 use crate::bind::short_year;
 use crate::bind::windows::WindowsHere;
 use crate::env::VariableScope;
 use crate::expr::fixed;
-use crate::expr::node::{AggFunc, Aggregate, Expr, ExprKind, ExprType, ListOptions, make};
+use crate::expr::node::{
+    AggFunc, Aggregate, Expr, ExprKind, ExprType, ListOptions, SubqueryUse, make,
+};
 use narwal_syntax::SqlMode;
-use narwal_syntax::ast::{self, Call, Expr as Ast};
+use narwal_syntax::ast::{self, Call, Expr as Ast, Select};
 use narwal_types::errors;
 use narwal_types::errors::codes;
-use narwal_types::{SqlError, SqlResult, Value};
+use narwal_types::{Collation, SqlError, SqlResult, Value};
 
 /// What is said of the rows of a list: GROUP_CONCAT(x ORDER BY y SEPARATOR s LIMIT n).
 struct Clauses {
@@ -115,15 +117,11 @@ impl Binder<'_> {
         let is_subquery = |e: &Expr| e.any(&|e| matches!(e.kind, ExprKind::Subquery(_)));
         // One of no columns belongs to the innermost query that can have it.
         let of_no_query = || !self.scope.takes_aggregates() && !args.iter().any(is_subquery);
-        if (args.iter().any(sees_outer) || of_no_query()) && !args.iter().any(Expr::has_column) {
-            if args.iter().any(is_subquery) {
-                return Err(SqlError::unsupported(
-                    "subqueries in aggregates of outer columns",
-                ));
-            }
-            if let Some(e) = self.outer_aggregate((func, name, f), &frames)? {
-                return Ok(e);
-            }
+        if (args.iter().any(sees_outer) || of_no_query())
+            && !args.iter().any(Expr::has_column)
+            && let Some(e) = self.outer_aggregate((func, name, f), &frames)?
+        {
+            return Ok(e);
         }
         let Some(collected) = self.scope.aggregates else {
             return Err(invalid_aggregate());
@@ -272,10 +270,17 @@ impl Binder<'_> {
             .iter()
             .map(|(f, n)| f.frame.borrow_mut().split_off(*n))
             .collect();
-        let binder = Binder {
-            scope: around.scope,
+        // Its subqueries go with it.
+        let handed = (self.scope.planner.zip(around.scope.planner))
+            .map(|(from, to)| HandedSubqueries { from, to });
+        let scope = Scope {
+            planner: match &handed {
+                Some(p) => Some(p),
+                None => around.scope.planner,
+            },
+            ..*around.scope
         };
-        match binder.aggregate(func, name, call) {
+        match (Binder { scope: &scope }).aggregate(func, name, call) {
             Ok(e) => Ok(Some(around.add(e))),
             // What it names there is an item of the list, and no column of its tables: it counts rows of this query.
             Err(e)
@@ -293,6 +298,40 @@ impl Binder<'_> {
             }
             Err(e) => Err(e),
         }
+    }
+}
+
+/// The subqueries of an aggregate that belongs to a query around: that query plans them.
+struct HandedSubqueries<'a> {
+    from: &'a dyn SubqueryPlanner,
+    to: &'a dyn SubqueryPlanner,
+}
+
+impl SubqueryPlanner for HandedSubqueries<'_> {
+    fn query(&self, n: usize) -> Option<&Select> {
+        self.from.query(n)
+    }
+
+    fn plan(&self, n: usize, used: SubqueryUse, scope: &Scope<'_>) -> SqlResult<Planned> {
+        match self.query(n) {
+            // The number would mean one of that query's own.
+            Some(query) => self.plan_query(query, usize::MAX, used, scope),
+            None => Err(SqlError::unsupported("subqueries in this place")),
+        }
+    }
+
+    fn plan_query(
+        &self,
+        query: &Select,
+        number: usize,
+        used: SubqueryUse,
+        scope: &Scope<'_>,
+    ) -> SqlResult<Planned> {
+        self.to.plan_query(query, number, used, scope)
+    }
+
+    fn compared(&self, index: usize, collations: Vec<Collation>, by_key: bool) {
+        self.to.compared(index, collations, by_key);
     }
 }
 

@@ -1879,20 +1879,23 @@ impl Binder<'_> {
             Some(db) => db.as_str(),
             None => env.require_db()?,
         };
-        let needs = Needs {
+        let needs = |privilege| Needs {
             db: db.to_string(),
             table: name.to_string(),
             through: None,
             alias: None,
-            privilege: match function {
-                "lastval" => Privilege::Select,
-                _ => Privilege::Insert,
-            },
+            privilege,
+        };
+        let privileges: &[Privilege] = match function {
+            "lastval" => &[Privilege::Select],
+            "nextval" => &[Privilege::Select, Privilege::Insert],
+            _ => &[Privilege::Insert],
         };
         // It is among them also when it is not found: the error says what looks for it.
-        env.sequences_used.borrow_mut().push(needs);
+        let before = env.sequences_used.borrow().len();
+        (env.sequences_used.borrow_mut()).extend(privileges.iter().map(|p| needs(*p)));
         if crate::numbers::find(env, db, name)? {
-            env.sequences_used.borrow_mut().pop();
+            env.sequences_used.borrow_mut().truncate(before);
             if env.unrepeatable.get().is_none() {
                 env.unrepeatable.set(Some("temporary tables"));
             }

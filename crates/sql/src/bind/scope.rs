@@ -407,6 +407,8 @@ pub struct Planned {
 
 /// Plans the subqueries of a statement's or a SELECT's expressions.
 pub trait SubqueryPlanner {
+    /// What the parser made of number `n` of the placeholders.
+    fn query(&self, n: usize) -> Option<&Select>;
     /// Plans number `n` of the placeholders, seen from a scope.
     fn plan(&self, n: usize, used: SubqueryUse, scope: &Scope<'_>) -> SqlResult<Planned>;
     /// Plans a query that is not among the placeholders. `number` must not be one of theirs.

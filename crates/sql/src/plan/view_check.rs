@@ -27,15 +27,12 @@ pub struct Asked {
 
 impl ViewCheck {
     /// What a view asks of rows of a table whose columns begin at `base`. `own`: the table's columns.
-    pub fn asked(view: &MergedView, base: usize, own: impl Fn(usize) -> bool) -> SqlResult<Asked> {
+    pub fn asked(view: &MergedView, base: usize, own: impl Fn(usize) -> bool) -> Asked {
         let mut all = Vec::new();
         let mut joined = Vec::new();
         for e in &view.check {
-            // What a subquery reads of the row would not be moved with it.
-            if base > 0 && e.any(&|e| matches!(e.kind, ExprKind::Subquery(_))) {
-                return Err(SqlError::unsupported("CHECK OPTION with a subquery"));
-            }
-            let mut inside = true;
+            // Subqueries run where the joined row is read.
+            let mut inside = !e.any(&|e| matches!(e.kind, ExprKind::Subquery(_)));
             e.for_each_column(&mut |c| inside &= own(c));
             let mut e = e.clone();
             match inside {
@@ -52,7 +49,7 @@ impl ViewCheck {
             db: view.def.db.clone(),
             view: view.def.name.clone(),
         });
-        Ok(Asked { check, joined })
+        Asked { check, joined }
     }
 
     /// A row that INSERT makes has no partners: what is asked of other tables is asked of NULLs.

@@ -82,8 +82,12 @@ impl<'a> Subqueries<'a> {
 }
 
 impl SubqueryPlanner for Subqueries<'_> {
+    fn query(&self, n: usize) -> Option<&Select> {
+        self.asts.iter().find(|(k, _)| *k == n).map(|(_, q)| q)
+    }
+
     fn plan(&self, n: usize, used: SubqueryUse, scope: &Scope<'_>) -> SqlResult<Planned> {
-        let Some((_, ast)) = self.asts.iter().find(|(k, _)| *k == n) else {
+        let Some(ast) = self.query(n) else {
             return Err(SqlError::unsupported("subqueries in this place"));
         };
         self.plan_query(ast, n, used, scope)
@@ -112,7 +116,10 @@ impl SubqueryPlanner for Subqueries<'_> {
         };
         let outer = around.frame.into_inner();
         let volatile = plan.is_volatile();
-        let each_row = volatile || !outer.iter().all(Expr::is_const);
+        // What another subquery gives is not at hand before the rows are read.
+        let is_known =
+            |e: &Expr| e.is_const() && !e.any(&|e| matches!(e.kind, ExprKind::Subquery(_)));
+        let each_row = volatile || !outer.iter().all(is_known);
         let mut columns: Vec<ExprType> = plan.columns.iter().map(column_type).collect();
         for (c, item) in columns.iter_mut().zip(&plan.items) {
             // A literal's text gives way to a column's, in a subquery too.
