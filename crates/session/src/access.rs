@@ -25,6 +25,12 @@ fn without_reads_of_targets(needs: &[Needs]) -> Vec<Needs> {
     kept.cloned().collect()
 }
 
+/// Rights to a table's rows.
+const ON_ROWS: PrivilegeSet = PrivilegeSet::SELECT
+    .with(PrivilegeSet::INSERT)
+    .with(PrivilegeSet::UPDATE)
+    .with(PrivilegeSet::DELETE);
+
 impl ClientSession {
     pub(crate) fn check_sees_table(&mut self, db: &str, table: &str) -> SqlResult<()> {
         let host = self.client.host.clone();
@@ -33,6 +39,18 @@ impl ClientSession {
             return Err(acl::table_denied("SELECT", &account, &host, db, table));
         }
         Ok(())
+    }
+
+    /// Error 1142 unless the account may read some of a table.
+    pub(crate) fn check_reads(&mut self, db: &str, table: &str) -> SqlResult<()> {
+        let account = self.account();
+        match account.about_table(db, table).has(PrivilegeSet::SELECT) || is_virtual(db) {
+            true => Ok(()),
+            false => {
+                let host = &self.client.host;
+                Err(acl::table_denied("SELECT", &account, host, db, table))
+            }
+        }
     }
 
     /// Fails unless the account has what a statement needs, on whole tables.
@@ -55,7 +73,8 @@ impl ClientSession {
     /// looked at.
     pub(crate) fn missing_for(&mut self, stmt: &Stmt, needs: &[Needs]) -> SqlResult<bool> {
         let missing = self.missing_on_tables(needs);
-        let denied = matches!(&missing, Err(e) if e.code == codes::TABLEACCESS_DENIED_ERROR);
+        let refusals = [codes::TABLEACCESS_DENIED_ERROR, codes::VIEW_INVALID];
+        let denied = matches!(&missing, Err(e) if refusals.contains(&e.code));
         let stmt = match stmt {
             Stmt::Explain(inner, _) => inner,
             stmt => stmt,
@@ -69,22 +88,27 @@ impl ClientSession {
             _ => return missing,
         }
         let account = self.account();
-        let changes = PrivilegeSet::SELECT
-            .with(PrivilegeSet::INSERT)
-            .with(PrivilegeSet::UPDATE)
-            .with(PrivilegeSet::DELETE);
         let enough = |n: &Needs| {
             let about = account.about_table(&n.db, &n.table);
             match n.privilege {
-                Privilege::Select => about.has_any(changes),
+                Privilege::Select => about.has_any(ON_ROWS),
                 p => about.has(PrivilegeSet::from(p)),
             }
         };
         let own = |n: &&Needs| n.through.is_none() && !is_virtual(&n.db);
-        match needs.iter().filter(own).all(enough) {
-            true => Ok(true),
-            false => missing,
+        if needs.iter().filter(own).all(enough) {
+            return Ok(true);
         }
+        // Of a table that may neither be read nor changed it says the former alone.
+        let neither = |n: &Needs| {
+            let either = PrivilegeSet::SELECT.with(PrivilegeSet::UPDATE);
+            !account.about_table(&n.db, &n.table).has_any(either)
+        };
+        let reads =
+            |n: &&Needs| n.through.is_none() && n.privilege == Privilege::Select && neither(n);
+        let reads: Vec<Needs> = needs.iter().filter(reads).cloned().collect();
+        self.missing_on_tables(&reads)?;
+        missing
     }
 
     fn needs_columns(&mut self, needs: &[Needs], columns: bool) -> SqlResult<Option<()>> {
@@ -93,7 +117,10 @@ impl ClientSession {
         }
         let account = self.account();
         let mut by_column = None;
-        for (i, n) in needs.iter().enumerate() {
+        // What is behind a view is nobody's concern who may not use the view.
+        let (own, behind): (Vec<&Needs>, Vec<&Needs>) =
+            needs.iter().partition(|n| n.through.is_none());
+        for n in own.into_iter().chain(behind) {
             if is_virtual(&n.db) {
                 // Nobody may do more with this schema than read it.
                 if n.privilege != Privilege::Select && is_information_schema(&n.db) {
@@ -111,7 +138,7 @@ impl ClientSession {
                     by_column = Some(());
                     continue;
                 }
-                return Err(view::invalid(&t.db, &t.view));
+                return Err(view::invalid(&t.outermost.0, &t.outermost.1));
             }
             if account.global.has(wanted) {
                 continue;
@@ -123,7 +150,8 @@ impl ClientSession {
                 continue;
             }
             let have = account.on_table(&n.db, &n.table);
-            if have.has(wanted) {
+            let enough = n.privilege == Privilege::References && have.has_any(ON_ROWS);
+            if enough || have.has(wanted) {
                 continue;
             }
             let on_columns = match columns {
@@ -134,20 +162,19 @@ impl ClientSession {
                 by_column = Some(());
                 continue;
             }
-            // All that is missing for this table, in MariaDB's order.
-            let missing = needs[i..]
+            // All that is missing for this table, in MariaDB's order. A view that takes another one's place needs DROP, too,
+            // which is asked for behind the other.
+            let alone = |m: &&Needs| n.privilege != Privilege::CreateView || *m == n;
+            let missing = needs
                 .iter()
+                .filter(alone)
                 .filter(|m| m.db == n.db && m.table == n.table && m.through.is_none())
                 .map(|m| PrivilegeSet::from(m.privilege))
                 .filter(|p| !have.with(on_columns).has(*p))
                 .fold(PrivilegeSet::NONE, PrivilegeSet::with);
-            return Err(acl::table_denied(
-                &missing.names().join(", "),
-                &account,
-                &self.client.host,
-                &n.db,
-                &n.table,
-            ));
+            let missing = missing.names().join(", ");
+            let host = &self.client.host;
+            return Err(acl::table_denied(&missing, &account, host, &n.db, &n.table));
         }
         Ok(by_column)
     }
@@ -195,7 +222,7 @@ impl ClientSession {
                 _ => catalog.view(&u.db, &u.table).is_none(),
             };
             return Err(match &u.through {
-                Some(t) => view::invalid(&t.db, &t.view),
+                Some(t) => view::invalid(&t.outermost.0, &t.outermost.1),
                 None if u.of_all && whole => {
                     let command = wanted.names().join(", ");
                     let host = &self.client.host;
@@ -233,10 +260,14 @@ impl ClientSession {
             return Ok(true);
         }
         let host = &self.client.host;
-        Err(match column {
-            Some(c) => acl::column_denied(PrivilegeSet::SELECT, &account, host, &table, &c),
-            None => acl::table_denied("SELECT", &account, host, &db, &table),
-        })
+        match column {
+            Some(c) => {
+                let denied = acl::column_denied(PrivilegeSet::SELECT, &account, host, &table, &c);
+                Err(denied)
+            }
+            // Which one it is shows when the columns are looked at.
+            None => Ok(true),
+        }
     }
 
     /// The session's account as it is now. Of an account that was dropped while its session lives the global privileges

@@ -561,6 +561,13 @@ impl Account {
             .fold(PrivilegeSet::NONE, |p, (_, c)| p.with(*c))
     }
 
+    /// Something was granted on this table, or on columns of it.
+    pub(crate) fn has_grant_on(&self, db: &str, table: &str) -> bool {
+        let key = (db.to_string(), table.to_string());
+        self.grants()
+            .any(|a| a.tables.contains_key(&key) || a.columns.contains_key(&key))
+    }
+
     /// All privileges on a table or on some of its columns: with one of them the table can be seen.
     pub(crate) fn about_table(&self, db: &str, table: &str) -> PrivilegeSet {
         self.on_table(db, table)

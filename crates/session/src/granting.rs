@@ -210,6 +210,26 @@ impl ClientSession {
         Ok(given)
     }
 
+    /// Error 1143 for a privilege on a column that the account has on others alone.
+    fn may_grant_columns(
+        &self,
+        given: &Given,
+        account: &Account,
+        db: &str,
+        table: &str,
+    ) -> SqlResult<()> {
+        let whole = account.on_table(db, table);
+        for (column, wanted) in &given.columns {
+            let have = whole.with(account.on_column(db, table, column));
+            if !have.has(*wanted) {
+                let host = &self.client.host;
+                let missing = wanted.without(have);
+                return Err(acl::column_denied(missing, account, host, table, column));
+            }
+        }
+        Ok(())
+    }
+
     /// An account gives only privileges that it has, with GRANT OPTION.
     fn check_may_grant(&mut self, given: &Given) -> SqlResult<()> {
         let account = self.account();
@@ -234,10 +254,17 @@ impl ClientSession {
                     have = have.with(account.on_some_column(db, t));
                 }
                 if have.has(wanted) {
-                    return Ok(());
+                    return self.may_grant_columns(given, &account, db, t);
                 }
                 let host = &self.client.host;
-                Err(acl::table_denied("GRANT", &account, host, db, t))
+                let some = have.with(account.on_some_column(db, t));
+                let missing = match wanted.without(some) {
+                    none if none.is_empty() => wanted.without(have),
+                    missing => missing,
+                };
+                let missing = missing.names().join(", ");
+                let missing = missing.replace("GRANT OPTION", "GRANT");
+                Err(acl::table_denied(&missing, &account, host, db, t))
             }
             Level::Routine(kind, Some(db), name)
                 if !account.on_routine(*kind, db, name).has(wanted) =>

@@ -236,6 +236,7 @@ impl From<TablePrivilege> for PrivilegeSet {
             TablePrivilege::Alter => PrivilegeSet::ALTER,
             TablePrivilege::CreateTemporary => PrivilegeSet::CREATE_TEMPORARY_TABLES,
             TablePrivilege::CreateView => PrivilegeSet::CREATE_VIEW,
+            TablePrivilege::References => PrivilegeSet::REFERENCES,
         }
     }
 }

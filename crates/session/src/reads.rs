@@ -21,7 +21,8 @@ pub(crate) fn column_read(stmt: &Stmt) -> Option<Option<String>> {
             .as_ref()
             .and_then(of_expr)
             .or_else(|| d.order_by.iter().find_map(|o| of_expr(&o.expr))),
-        Stmt::Insert(i) => assigned(&i.on_duplicate),
+        // What is assigned there counts as read, as in MariaDB.
+        Stmt::Insert(i) => i.on_duplicate.first().map(|a| Some(a.column.clone())),
         Stmt::Explain(inner, _) => column_read(inner),
         _ => None,
     }

@@ -299,6 +299,13 @@ impl ClientSession {
                 if let Some(refused) = self.writes_measured(stmt, &e) {
                     return Err(refused);
                 }
+                // Who may not read a view is not told what is wrong with it.
+                if e.code == codes::VIEW_INVALID
+                    && let Stmt::Select(_) = stmt
+                    && let Some((db, view)) = first_table(stmt, &self.env)
+                {
+                    self.check_reads(&db, &view)?;
+                }
                 // An account that may not see a table is not told whether it exists.
                 if matches!(
                     e.code,

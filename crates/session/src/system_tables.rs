@@ -20,7 +20,7 @@ use narwal_engine::{
 use narwal_sql::ast::{AlterAction, DdlStmt};
 use narwal_sql::{Needs, Prepared, SqlMode};
 use narwal_types::errors::codes;
-use narwal_types::{SqlError, SqlResult, Value};
+use narwal_types::{SqlError, SqlResult, Value, Zone};
 use std::sync::Arc;
 
 /// What is wrong with a table that somebody has defined, if anything is.
@@ -104,7 +104,7 @@ impl Change<'_> {
         if self.db.catalog().table(MYSQL, name).is_some() {
             return Ok(());
         }
-        let text = narwal_sql::show::show_create_table(table, 0, SqlMode(0));
+        let text = narwal_sql::show::show_create_table(table, 0, SqlMode(0), Zone::UTC);
         let text = text.replacen(
             "CREATE TABLE ",
             &format!("CREATE TABLE IF NOT EXISTS `{MYSQL}`."),

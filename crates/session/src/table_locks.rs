@@ -291,9 +291,8 @@ impl ClientSession {
         if is_virtual(&db) || !have.has(PrivilegeSet::LOCK_TABLES) {
             return Err(acl::database_denied(&account, &db));
         }
-        if !have.has(PrivilegeSet::SELECT) {
-            let what = "SELECT, LOCK TABLES";
-            return Err(acl::table_denied(what, &account, &host, &db, &t.name));
+        if !account.about_table(&db, &t.name).has(PrivilegeSet::SELECT) {
+            return Err(acl::table_denied("SELECT", &account, &host, &db, &t.name));
         }
         Ok((db, t.name.clone()))
     }

@@ -6,7 +6,7 @@ use crate::privileges::PrivilegeSet;
 use crate::session::{ClientSession, is_virtual};
 use narwal_engine::Catalog;
 use narwal_sql::ast::{CreateView, Definer, ViewCreation};
-use narwal_sql::privilege::Through;
+use narwal_sql::privilege::{Privilege, Through};
 use narwal_sql::{Needs, view};
 use narwal_types::errors::{self, codes};
 use narwal_types::{SqlError, SqlResult};
@@ -79,12 +79,15 @@ impl ClientSession {
         let any = PrivilegeSet::SELECT
             .with(PrivilegeSet::INSERT)
             .with(PrivilegeSet::UPDATE)
-            .with(PrivilegeSet::DELETE)
-            .with(PrivilegeSet::REFERENCES);
+            .with(PrivilegeSet::DELETE);
         let own = |n: &&Needs| n.through.is_none() && !is_virtual(&n.db);
         let about = |n: &Needs| account.about_table(&n.db, &n.table);
-        if !(needs.iter().filter(own)).all(|n| about(n).has_any(any)) {
-            return Err(denied);
+        let host = self.client.host.clone();
+        if let Some(n) = (needs.iter().filter(own)).find(|n| !about(n).has_any(any)) {
+            return Err(match n.privilege {
+                Privilege::Select => denied_any(&account, &host, &n.db, &n.table),
+                _ => denied,
+            });
         }
         *self.env.column_uses.borrow_mut() = Some(Box::default());
         let planned = settle(self);
@@ -106,14 +109,20 @@ impl ClientSession {
             shared = shared.without(shared.without(have));
             let enough = have.has(PrivilegeSet::SELECT) || shown && have.has_any(any);
             if !enough || gains && shared.is_empty() {
-                let host = &self.client.host;
-                let select = PrivilegeSet::SELECT;
                 if u.of_all {
-                    return Err(denied_any(&account, host, &u.db, &u.table));
+                    return Err(denied_any(&account, &host, &u.db, &u.table));
                 }
-                return Err(acl::column_denied(
-                    select, &account, host, &u.table, &u.column,
-                ));
+                let command = match shown && !have.has_any(any) {
+                    true => "ANY",
+                    false => "SELECT",
+                };
+                return Err(errors::COLUMNACCESS_DENIED_ERROR.with([
+                    &command,
+                    &account.user,
+                    &host,
+                    &u.column,
+                    &u.table,
+                ]));
             }
         }
         Ok(())

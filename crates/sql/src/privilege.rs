@@ -14,6 +14,8 @@ pub enum Privilege {
     Index,
     Alter,
     CreateView,
+    /// A foreign key to the table: any right to its rows will do as well.
+    References,
 }
 
 /// One needed privilege.
@@ -40,6 +42,8 @@ pub struct Through {
     pub db: String,
     /// The view.
     pub view: String,
+    /// The view that the statement itself names, its database first.
+    pub outermost: (String, String),
 }
 
 /// A use of a column that is checked where an account has privileges on single columns.

@@ -15,7 +15,7 @@ use narwal_syntax::{ParseOptions, SqlMode, Tok};
 use narwal_types::coltype::quoted;
 use narwal_types::convert::fixed_text;
 use narwal_types::face::is_mysql;
-use narwal_types::{Charset, Collation, ColumnType, TypeKind};
+use narwal_types::{Charset, Collation, ColumnType, TypeKind, Value, Zone};
 use std::borrow::Cow;
 use std::fmt::Write;
 
@@ -77,8 +77,8 @@ pub(crate) fn in_oracle(text: &str) -> String {
 }
 
 /// SHOW CREATE TABLE's second column. `auto_increment`: the table's next value, shown if above 1. `mode`: the session's, which
-/// says how names are quoted and what is left out for other servers.
-pub fn show_create_table(table: &Table, auto_increment: u64, mode: SqlMode) -> String {
+/// says how names are quoted and what is left out for other servers. `zone`: its time zone, for defaults that are moments.
+pub fn show_create_table(table: &Table, auto_increment: u64, mode: SqlMode, zone: Zone) -> String {
     let def = &table.def;
     let temporary = if table.temporary { "TEMPORARY " } else { "" };
     let mut out = format!("CREATE {temporary}TABLE {} (\n", quote_ident(&def.name));
@@ -90,7 +90,7 @@ pub fn show_create_table(table: &Table, auto_increment: u64, mode: SqlMode) -> S
         if i > 0 {
             out.push_str(",\n");
         }
-        show_column(&mut out, c, def.collation, mode);
+        show_column(&mut out, c, def.collation, (mode, zone));
     }
     if let Some(p) = &def.period {
         let (start, end) = (quote_ident(&p.start), quote_ident(&p.end));
@@ -207,7 +207,12 @@ fn has_one_of(mode: SqlMode, names: &[&str]) -> bool {
 }
 
 /// The line of a column. `collation`: the table's.
-fn show_column(out: &mut String, c: &ColumnDef, collation: Collation, mode: SqlMode) {
+fn show_column(
+    out: &mut String,
+    c: &ColumnDef,
+    collation: Collation,
+    (mode, zone): (SqlMode, Zone),
+) {
     let name = c.type_name();
     // Oracle's DATE is another type.
     let schema = match mode.has(SqlMode::ORACLE) && name == "date" {
@@ -256,7 +261,7 @@ fn show_column(out: &mut String, c: &ColumnDef, collation: Collation, mode: SqlM
             out.push_str(" AUTO_INCREMENT");
         }
     } else if c.generated.is_none() {
-        push_default(out, c);
+        push_default(out, c, zone);
     }
     if let Some(f) = c.on_update.filter(|_| options) {
         let _ = write!(out, " ON UPDATE {}", current_timestamp(f));
@@ -306,7 +311,7 @@ fn with_digits(text: &str, ty: &ColumnType) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-fn push_default(out: &mut String, c: &ColumnDef) {
+fn push_default(out: &mut String, c: &ColumnDef, zone: Zone) {
     // Texts have none that MySQL shows.
     let long = c.ty.is_blob() && is_mysql() && !c.is_json();
     let shown = match &c.default {
@@ -315,6 +320,7 @@ fn push_default(out: &mut String, c: &ColumnDef) {
         DefaultDef::None | DefaultDef::Null => return,
         DefaultDef::CurrentTimestamp(f) => current_timestamp(*f),
         DefaultDef::Text(t) if matches!(c.ty.kind, TypeKind::Bit(_)) => t.to_string(),
+        DefaultDef::Moment(_) => quoted(&moment_text(c, zone)),
         DefaultDef::Text(t) if c.ty.is_numeric() && !is_mysql() => with_digits(t, &c.ty),
         DefaultDef::Text(t) => quoted(&with_digits(t, &c.ty)),
         DefaultDef::Expr(e) if is_mysql() => enclosed(e),
@@ -402,10 +408,16 @@ pub fn show_create_database(db: &DatabaseDef) -> String {
     out
 }
 
-/// A column's DEFAULT as SHOW COLUMNS prints it; `None` for NULL.
-pub fn show_default(column: &ColumnDef) -> Option<String> {
+/// A default that is a moment, as clocks of this zone show it.
+fn moment_text(c: &ColumnDef, zone: Zone) -> String {
+    (c.default_moment(zone)).map_or_else(String::new, |t| Value::DateTime(t).to_text())
+}
+
+/// A column's DEFAULT as SHOW COLUMNS prints it in a session of this time zone; `None` for NULL.
+pub fn show_default(column: &ColumnDef, zone: Zone) -> Option<String> {
     match &column.default {
         DefaultDef::None | DefaultDef::Null => None,
+        DefaultDef::Moment(_) => Some(moment_text(column, zone)),
         DefaultDef::Text(t) => Some(with_digits(t, &column.ty)),
         DefaultDef::CurrentTimestamp(f) => Some(current_timestamp(*f)),
         DefaultDef::Expr(e) => Some(e.clone()),

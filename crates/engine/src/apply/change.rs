@@ -20,7 +20,7 @@ use narwal_types::convert::{
 };
 use narwal_types::errors;
 use narwal_types::errors::codes;
-use narwal_types::{DateTime, SqlResult, Value};
+use narwal_types::{DateTime, SqlResult, Value, Zone};
 use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -294,6 +294,9 @@ fn default_value(table: &Table, i: usize, timestamp: u32) -> Result<Value> {
             return Ok(now.map_or(Value::Null, Value::DateTime));
         }
         DefaultDef::Text(t) => t,
+        DefaultDef::Moment(_) => {
+            return Ok((c.default_moment(Zone::UTC)).map_or(Value::Null, Value::DateTime));
+        }
         DefaultDef::Expr(_) => {
             return Err(EngineError::Sql(errors::NOT_SUPPORTED_YET.text(format!(
                 "column '{}' is left out of the row image and has an expression as DEFAULT",

@@ -2,7 +2,7 @@
 
 use narwal_binlog::column_type;
 use narwal_types::row::HashedKey;
-use narwal_types::{Collation, ColumnType, RowLayout, TypeKind};
+use narwal_types::{Collation, ColumnType, DateTime, RowLayout, TypeKind, Zone};
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
@@ -30,6 +30,9 @@ pub enum DefaultDef {
     CurrentTimestamp(u8),
     /// Any other expression, as SQL text.
     Expr(String),
+    /// A constant of a TIMESTAMP: a moment, in microseconds since 1970 UTC. Sessions see it in their time zones. Zero is a
+    /// text, and so is what earlier versions kept: the time as it was written.
+    Moment(i64),
 }
 
 /// A column.
@@ -132,6 +135,18 @@ pub struct ForeignKeyDef {
 pub const HIDDEN_COLUMN: &str = "!hidden!";
 
 impl ColumnDef {
+    /// A default that is a moment, as clocks of this zone show it.
+    pub fn default_moment(&self, zone: Zone) -> Option<DateTime> {
+        let DefaultDef::Moment(micros) = self.default else {
+            return None;
+        };
+        let digits = match self.ty.kind {
+            TypeKind::Timestamp(n) | TypeKind::DateTime(n) => n,
+            _ => 0,
+        };
+        DateTime::from_unix_micros(zone.local(micros), digits)
+    }
+
     /// A column of which nothing more is said: no default, no attributes.
     pub fn new(name: impl Into<String>, ty: ColumnType, nullable: bool) -> Self {
         ColumnDef {

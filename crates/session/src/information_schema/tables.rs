@@ -326,14 +326,15 @@ pub(crate) fn sees_column(account: &Account, t: &Table, column: &str) -> bool {
 
 /// A column's DEFAULT as an expression, as MariaDB's COLUMN_DEFAULT has it: the text NULL where NULL is the default,
 /// strings in quotes.
-pub(crate) fn default_expression(c: &ColumnDef) -> Value {
-    match show::show_default(c) {
+pub(crate) fn default_expression(c: &ColumnDef, zone: Zone) -> Value {
+    match show::show_default(c, zone) {
         // Under MySQL's face as SHOW COLUMNS has it.
         shown if is_mysql() => shown.map_or(Value::Null, Value::str),
         None if c.nullable && !c.auto_increment => text("NULL"),
         None => Value::Null,
         Some(d) => {
-            let literal = matches!(c.default, narwal_engine::DefaultDef::Text(_));
+            use narwal_engine::DefaultDef::{Moment, Text};
+            let literal = matches!(c.default, Text(_) | Moment(_));
             if literal && !c.ty.is_numeric() {
                 Value::str(format!("'{}'", d.replace('\\', "\\\\").replace('\'', "''")))
             } else {
@@ -343,7 +344,7 @@ pub(crate) fn default_expression(c: &ColumnDef) -> Value {
     }
 }
 
-fn column_row(account: &Account, t: &Table, i: usize, c: &ColumnDef) -> Vec<Value> {
+fn column_row(account: &Account, t: &Table, i: usize, c: &ColumnDef, zone: Zone) -> Vec<Value> {
     let ty = &c.ty;
     let full = c.type_name();
     let kind = full.split(['(', ' ']).next().unwrap_or_default();
@@ -359,7 +360,7 @@ fn column_row(account: &Account, t: &Table, i: usize, c: &ColumnDef) -> Vec<Valu
     // Nobody writes to these tables.
     let default = match t.def.db == INFORMATION_SCHEMA {
         true => Value::Null,
-        false => default_expression(c),
+        false => default_expression(c, zone),
     };
     vec![
         text("def"),
@@ -409,7 +410,7 @@ pub(super) fn columns(view: &View, env: &StatementEnv, wanted: &Wanted) -> SqlRe
             !hidden && !column_privileges(&view.account, t, &c.name).is_empty()
         };
         for (i, c) in t.columns().iter().enumerate().filter(|(_, c)| shown(c)) {
-            rows.push(column_row(&view.account, t, i, c));
+            rows.push(column_row(&view.account, t, i, c, env.time_zone));
         }
     };
     for t in asked_virtual(wanted, 1, 2) {

@@ -594,7 +594,7 @@ impl Host for AtSession<'_> {
         let s = &mut *self.session;
         let programs = s.programs.clone();
         let unit = find_procedure(&programs, name, &s.env)?;
-        rights::check_execute(&programs.store, &unit.def, &s.env)?;
+        rights::check_execute(&programs.store, &unit.def, None, &s.env)?;
         Ok(unit.program.clone())
     }
 

@@ -349,7 +349,7 @@ impl Host for Nested<'_> {
 
     fn procedure(&mut self, name: &[String]) -> SqlResult<Arc<Program>> {
         let unit = find_procedure(self.programs, name, &self.env)?;
-        rights::check_execute(&self.programs.store, &unit.def, &self.env)?;
+        rights::check_execute(&self.programs.store, &unit.def, None, &self.env)?;
         Ok(unit.program.clone())
     }
 

@@ -16,21 +16,41 @@ pub(crate) fn no_definer(def: &Definition) -> SqlError {
     errors::NO_SUCH_USER.with([&def.definer.0, &def.definer.1])
 }
 
-/// The account that expressions see as the current one. `None` for one that is none of the accounts: an applier's.
+/// The account that expressions see as the current one; one that was dropped meanwhile has no privileges. `None` for an
+/// applier's, which is none of the accounts.
 fn current(store: &Store, env: &StatementEnv) -> Option<Arc<Account>> {
     let (user, host) = env.current_user.rsplit_once('@')?;
-    store
-        .acl()
-        .effective(user, host, env.current_role.as_deref())
+    let found = (store.acl()).effective(user, host, env.current_role.as_deref());
+    match found {
+        None if env.applies => None,
+        None => Some(Arc::new(Account::new(user, host))),
+        found => found,
+    }
 }
 
-/// Error 1370 unless the account may run it: by EXECUTE, or because it is its own.
-pub(crate) fn check_execute(store: &Store, def: &Definition, env: &StatementEnv) -> SqlResult<()> {
-    let Some(account) = current(store, env) else {
+/// Error 1370 unless the account may run it: by EXECUTE, or because it is its own. `caller`: whose privileges count in the
+/// place of the current account's.
+pub(crate) fn check_execute(
+    store: &Store,
+    def: &Definition,
+    caller: Option<&(String, String)>,
+    env: &StatementEnv,
+) -> SqlResult<()> {
+    let account = match caller {
+        None => current(store, env),
+        Some((user, host)) => Some(
+            (store.acl().definer(user, host))
+                .ok_or_else(|| errors::NO_SUCH_USER.with([user, host]))?,
+        ),
+    };
+    let Some(account) = account else {
         return Ok(());
     };
     if !may(&account, def, PrivilegeSet::EXECUTE) {
         return Err(denied(&account, def, "execute"));
+    }
+    if def.invoker {
+        return Ok(());
     }
     // So may the definer.
     match account_of(store, def, env)? {

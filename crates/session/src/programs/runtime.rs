@@ -1,12 +1,13 @@
 //! Functions and triggers: called inside of the statement that needs them.
 
-use super::compiled::{Inside, SessionPrograms, Unit, kind_bit};
+use super::compiled::{Inside, SessionPrograms, Unit, definer_names, kind_bit};
 use super::definition::{self, Definition, Stored};
 use super::nested::Nested;
 use narwal_engine::{CatalogChange, Table, Transaction};
 use narwal_program::{ParameterCode, Program};
 use narwal_sql::{
-    FunctionParameter, GroupRows, Programs, RowEvent, StatementEnv, StoredFunction, TriggerRow,
+    FunctionParameter, GroupRows, ProgramEnv, Programs, RowEvent, StatementEnv, StoredFunction,
+    TriggerRow,
 };
 use narwal_syntax::ast::program::ParameterMode;
 use narwal_types::errors;
@@ -75,13 +76,17 @@ impl SessionPrograms {
         let Some(unit) = self.unit(Stored::Function, &db, &full, env)? else {
             return Ok(None);
         };
-        super::rights::check_execute(&self.store, &unit.def, env)?;
-        Ok(Some(self.described(&unit)))
+        self.described(&unit, env).map(Some)
     }
 
     /// A function as expressions see it.
-    fn described(&self, unit: &Unit) -> Arc<StoredFunction> {
-        Arc::new(StoredFunction {
+    ///
+    /// # Errors
+    /// 1370 if who calls it there may not.
+    fn described(&self, unit: &Unit, env: &StatementEnv) -> SqlResult<Arc<StoredFunction>> {
+        let caller = env.reads_as();
+        super::rights::check_execute(&self.store, &unit.def, caller.as_ref(), env)?;
+        Ok(Arc::new(StoredFunction {
             db: unit.def.db.clone(),
             name: unit.def.name.clone(),
             parameters: parameters(&unit.program),
@@ -92,7 +97,8 @@ impl SessionPrograms {
             aggregate: unit.program.aggregate,
             deterministic: unit.def.deterministic,
             version: self.version.load(Ordering::Relaxed),
-        })
+            caller,
+        }))
     }
 }
 
@@ -111,15 +117,18 @@ impl Programs for SessionPrograms {
         };
         self.refresh();
         let key = definition::key(Stored::Function, db, name);
-        if let Some(f) = self.state.lock().functions.get(&key) {
+        // Those kept are the session's own: others may be called as who made a view.
+        let own = env.reads_as().is_none();
+        if own && let Some(f) = self.state.lock().functions.get(&key) {
             return Ok(Some(f.clone()));
         }
         let Some(unit) = self.unit(Stored::Function, db, name, env)? else {
             return Ok(None);
         };
-        super::rights::check_execute(&self.store, &unit.def, env)?;
-        let f = self.described(&unit);
-        self.state.lock().functions.insert(key, f.clone());
+        let f = self.described(&unit, env)?;
+        if own {
+            self.state.lock().functions.insert(key, f.clone());
+        }
         Ok(Some(f))
     }
 
@@ -151,7 +160,14 @@ impl Programs for SessionPrograms {
                 "a stored function that runs statements in this place",
             ));
         }
-        let mut host = Nested::new(self, &unit, env.within(&unit.env), txn);
+        let inner = match &function.caller {
+            Some(caller) if unit.env.account.is_none() => env.within(&ProgramEnv {
+                account: Some(definer_names(caller)),
+                ..unit.env.clone()
+            }),
+            _ => env.within(&unit.env),
+        };
+        let mut host = Nested::new(self, &unit, inner, txn);
         let _inside = Inside::new(self, &unit.def.db, &unit.def.name);
         let program = &*unit.program;
         let r = match program.aggregate {

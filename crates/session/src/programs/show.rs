@@ -4,7 +4,7 @@ use super::compiled::ShownType;
 use super::definition::{self, Definition, Stored};
 use super::of_sys;
 use super::rights;
-use crate::acl::{Account, RoutineKind};
+use crate::acl::{self, Account, RoutineKind};
 use crate::admin::{Filter, TableRef};
 use crate::privileges::PrivilegeSet;
 use crate::rows::{Grid, type_facts};
@@ -51,14 +51,20 @@ fn sees(account: &Account, def: &Definition) -> bool {
         Some(t) => account
             .on_table(&def.db, &t.table)
             .has(PrivilegeSet::TRIGGER),
-        None => [
-            PrivilegeSet::EXECUTE,
-            PrivilegeSet::ALTER_ROUTINE,
-            PrivilegeSet::CREATE_ROUTINE,
-        ]
-        .iter()
-        .any(|p| rights::may(account, def, *p)),
+        None => {
+            let uses = [
+                PrivilegeSet::EXECUTE,
+                PrivilegeSet::ALTER_ROUTINE,
+                PrivilegeSet::CREATE_ROUTINE,
+            ];
+            uses.iter().any(|p| rights::may(account, def, *p)) || sees_all(account)
+        }
     }
+}
+
+/// The account may read the table that holds all programs: one that makes dumps, for example.
+fn sees_all(account: &Account) -> bool {
+    account.on_table("mysql", "proc").has(PrivilegeSet::SELECT)
 }
 
 /// What a trigger does and who made it, for an account that has the privilege. One that may only write the table sees that
@@ -79,8 +85,7 @@ fn told_of(account: &Account, def: &Definition, table: &str) -> Option<(Value, V
 
 /// The account may see what it does: it is its own, or the account sees `mysql.proc`.
 fn reads(account: &Account, def: &Definition) -> bool {
-    (&account.user, &account.host) == (&def.definer.0, &def.definer.1)
-        || account.on_table("mysql", "proc").has(PrivilegeSet::SELECT)
+    (&account.user, &account.host) == (&def.definer.0, &def.definer.1) || sees_all(account)
 }
 
 impl ClientSession {
@@ -158,9 +163,12 @@ impl ClientSession {
         let catalog = self.instance.database().catalog();
         let found = definition::find(&catalog, Stored::Trigger, &db, &name.name)?;
         let account = self.account();
-        let Some(def) = found.filter(|d| sees(&account, d)) else {
+        let Some(def) = found else {
             return Err(errors::TRG_DOES_NOT_EXIST.plain());
         };
+        if !sees(&account, &def) {
+            return Err(acl::privilege_needed(PrivilegeSet::TRIGGER));
+        }
         let mut g = Grid::new();
         g.text("Trigger", 64)
             .text("sql_mode", 1024)
@@ -236,10 +244,7 @@ impl ClientSession {
 
     /// SHOW TRIGGERS. LIKE is about the table's name.
     pub(crate) fn show_triggers(&mut self, db: Option<&str>, filter: &Filter) -> SqlResult<Grid> {
-        let db = match db {
-            Some(d) => d.to_string(),
-            None => self.env.require_db()?.to_string(),
-        };
+        let db = self.database_named(db)?;
         let account = self.account();
         let catalog = self.instance.database().catalog();
         let mut g = Grid::new();

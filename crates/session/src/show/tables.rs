@@ -20,7 +20,7 @@ use narwal_sql::{show, view};
 use narwal_types::errors;
 use narwal_types::errors::codes;
 use narwal_types::face::is_mysql;
-use narwal_types::{BlobSize, Collation, SqlError, SqlResult, TypeKind, Value};
+use narwal_types::{BlobSize, Collation, SqlError, SqlResult, TypeKind, Value, Zone};
 use std::sync::Arc;
 
 /// Error 1146.
@@ -30,7 +30,7 @@ fn no_table(db: &str, name: &str) -> SqlError {
 
 impl ClientSession {
     /// The database that a statement means; checks that it exists and that the account sees it.
-    fn database_named(&mut self, db: Option<&str>) -> SqlResult<String> {
+    pub(crate) fn database_named(&mut self, db: Option<&str>) -> SqlResult<String> {
         let db = match db {
             Some(d) => d.to_string(),
             None => self.env.require_db()?.to_string(),
@@ -53,12 +53,7 @@ impl ClientSession {
     }
 
     /// A table that a statement means; `command` is denied (1142) without any privilege on it.
-    fn table_named(
-        &mut self,
-        t: &TableRef,
-        command: &str,
-        needed: PrivilegeSet,
-    ) -> SqlResult<Arc<Table>> {
+    fn table_named(&mut self, t: &TableRef, command: &str) -> SqlResult<Arc<Table>> {
         let db = match &t.db {
             Some(d) => d.clone(),
             None => self.env.require_db()?.to_string(),
@@ -75,12 +70,18 @@ impl ClientSession {
             self.check_locked(&db, &t.name)?;
         }
         let account = self.account();
-        // A definition tells of all columns.
-        let have = match command {
-            "SHOW" => account.on_table(&db, &t.name),
-            _ => account.about_table(&db, &t.name),
+        let may = match command {
+            // A definition tells of all columns.
+            "SHOW" => {
+                let any = PrivilegeSet::ALL_TABLE.with(PrivilegeSet::GRANT_OPTION);
+                account.on_table(&db, &t.name).has_any(any)
+            }
+            _ => {
+                let wide = account.global.with(account.on_database(&db));
+                wide.has(PrivilegeSet::SELECT) || account.has_grant_on(&db, &t.name)
+            }
         };
-        if !have.has_any(needed) {
+        if !may {
             return Err(acl::table_denied(
                 command,
                 &account,
@@ -270,12 +271,8 @@ impl ClientSession {
         table: &TableRef,
         filter: &Filter,
     ) -> SqlResult<Grid> {
-        let any = PrivilegeSet::SELECT
-            .with(PrivilegeSet::INSERT)
-            .with(PrivilegeSet::UPDATE);
-        // MariaDB shows columns to who has a column privilege of any kind; a table's SELECT is the usual one.
-        let t = self.table_named(table, "SELECT", any)?;
-        let account = self.account();
+        let t = self.table_named(table, "SELECT")?;
+        let (account, zone) = (self.account(), self.env.time_zone);
         let mut g = Grid::new();
         g.text("Field", 64)
             .any("Type", TypeKind::Text(BlobSize::Medium), false);
@@ -308,11 +305,12 @@ impl ClientSession {
                 Value::str(show::show_key(&t, i)),
                 match c.ty.kind {
                     TypeKind::Text(_) | TypeKind::Blob(_)
-                        if show::show_default(c).is_some() && !information_schema::is_view(&t) =>
+                        if show::show_default(c, zone).is_some()
+                            && !information_schema::is_view(&t) =>
                     {
-                        default_expression(c)
+                        default_expression(c, zone)
                     }
-                    _ => opt(show::show_default(c)),
+                    _ => opt(show::show_default(c, zone)),
                 },
                 Value::str(show::show_extra(c)),
             ]);
@@ -327,11 +325,7 @@ impl ClientSession {
     }
 
     pub(super) fn show_index(&mut self, table: &TableRef, filter: &Filter) -> SqlResult<Grid> {
-        let any = PrivilegeSet::SELECT
-            .with(PrivilegeSet::INSERT)
-            .with(PrivilegeSet::UPDATE)
-            .with(PrivilegeSet::INDEX);
-        let t = self.table_named(table, "SELECT", any)?;
+        let t = self.table_named(table, "SELECT")?;
         let mut g = Grid::new();
         g.text("Table", 64)
             .int("Non_unique", false)
@@ -388,10 +382,15 @@ impl ClientSession {
         let catalog = self.instance.database().catalog();
         let account = self.account();
         let have = account.on_table(&db, &table.name);
-        let missing = PrivilegeSet::SELECT
-            .with(PrivilegeSet::SHOW_VIEW)
-            .without(have);
-        if !missing.is_empty() && !is_virtual(&db) {
+        let some = account.about_table(&db, &table.name);
+        let asked = [
+            (some, PrivilegeSet::SELECT),
+            (have, PrivilegeSet::SHOW_VIEW),
+        ];
+        let missing = (asked.into_iter())
+            .find(|(have, p)| !have.has(*p) && !is_virtual(&db))
+            .map(|(_, p)| p);
+        if let Some(missing) = missing {
             let host = &self.client.host;
             let what = missing.names().join(", ");
             return Err(acl::table_denied(&what, &account, host, &db, &table.name));
@@ -451,7 +450,7 @@ impl ClientSession {
         {
             return self.show_create_view(table);
         }
-        let t = self.table_named(table, "SHOW", PrivilegeSet::ALL_TABLE)?;
+        let t = self.table_named(table, "SHOW")?;
         let next = if t.auto_increment.is_some() {
             self.instance.database().auto_increment(&t)
         } else {
@@ -465,7 +464,10 @@ impl ClientSession {
             Value::str(
                 self.quoted(match is_information_schema(&t.def.db) && !is_mysql() {
                     true => made_for_a_statement(&t, self.env.sql_mode),
-                    false => show::show_create_table(&t, next, self.env.sql_mode),
+                    false => {
+                        let zone = self.env.time_zone;
+                        show::show_create_table(&t, next, self.env.sql_mode, zone)
+                    }
                 }),
             ),
         ]);
@@ -473,7 +475,7 @@ impl ClientSession {
     }
 
     pub(super) fn show_create_sequence(&mut self, table: &TableRef) -> SqlResult<Grid> {
-        let t = self.table_named(table, "SHOW", PrivilegeSet::ALL_TABLE)?;
+        let t = self.table_named(table, "SHOW")?;
         if !t.def.sequence {
             return Err(narwal_sql::ddl::not_a_sequence(codes::NOT_SEQUENCE, &t));
         }
@@ -532,7 +534,7 @@ impl ClientSession {
 /// SHOW CREATE TABLE of a table of `information_schema`, which MariaDB makes for each statement: a temporary table without
 /// defaults, of the engine that has place for its columns.
 fn made_for_a_statement(t: &Table, mode: SqlMode) -> String {
-    let text = show::show_create_table(t, 0, mode);
+    let text = show::show_create_table(t, 0, mode, Zone::UTC);
     let text = text
         .replacen("CREATE TABLE", "CREATE TEMPORARY TABLE", 1)
         .replace(" DEFAULT NULL", "");

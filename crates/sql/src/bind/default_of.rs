@@ -37,6 +37,13 @@ impl Binder<'_> {
                 let now = self.named_call("now", vec![digits])?;
                 make(ExprKind::Cast(Box::new(now)), e.ty)
             }
+            DefaultDef::Moment(_) => {
+                let shown = c.default_moment(self.scope.env.time_zone);
+                make(
+                    ExprKind::Literal(shown.map_or(Value::Null, Value::DateTime)),
+                    e.ty,
+                )
+            }
             DefaultDef::Text(text) if matches!(c.ty.kind, TypeKind::Timestamp(_)) => {
                 let text = Expr::literal(Value::str(text.as_str()));
                 make(ExprKind::Cast(Box::new(text)), e.ty)

@@ -18,8 +18,7 @@ use narwal_engine::{ColumnDef, DefaultDef, GeneratedDef, IndexDef};
 use narwal_syntax::SqlMode;
 use narwal_types::convert::{NoWarnings, StoreTarget, default_input, store};
 use narwal_types::{
-    BlobSize, Charset, Collation, ColumnType, Member, Members, SqlError, SqlResult, TypeKind,
-    Value, Zone,
+    BlobSize, Charset, Collation, ColumnType, Member, Members, SqlError, SqlResult, TypeKind, Value,
 };
 use std::collections::HashMap;
 
@@ -223,7 +222,7 @@ pub(super) fn settle_default(
     env: &StatementEnv,
 ) -> SqlResult<()> {
     match &def.default {
-        DefaultDef::None | DefaultDef::Expr(_) => {}
+        DefaultDef::None | DefaultDef::Expr(_) | DefaultDef::Moment(_) => {}
         DefaultDef::Null => {
             if !def.nullable {
                 return Err(invalid_default(&def.name));
@@ -240,8 +239,6 @@ pub(super) fn settle_default(
         DefaultDef::Text(t) => {
             let mut mode = store_mode(env, false, false);
             mode.strict = true;
-            // TIMESTAMP defaults are kept as written, in the session's time zone.
-            mode.time_zone = Zone::UTC;
             let target = StoreTarget {
                 ty: &def.ty,
                 nullable: def.nullable,
@@ -271,6 +268,12 @@ pub(super) fn settle_default(
                 warn_of_default(def, t, e.code, env);
                 invalid_default(&def.name)
             })?;
+            if let (TypeKind::Timestamp(_), Value::DateTime(t)) = (def.ty.kind, &v)
+                && !t.is_zero()
+            {
+                def.default = DefaultDef::Moment(t.unix_micros());
+                return Ok(());
+            }
             def.default = DefaultDef::Text(match v {
                 Value::Bits(b) => format!("b'{:b}'", b.value),
                 Value::Int(y) if def.ty.kind == TypeKind::Year && def.ty.year_digits() == 2 => {

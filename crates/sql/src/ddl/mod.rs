@@ -35,7 +35,7 @@ mod unfit_default;
 mod view;
 mod whole;
 
-use crate::ast::{AlterAction, CreateTable, DdlStmt, TableOptions, ViewCreation};
+use crate::ast::{AlterAction, CreateTable, DdlStmt, ForeignKeySpec, TableOptions, ViewCreation};
 use crate::ddl::run::{InOpen, Run, db_of};
 use crate::engine_name;
 use crate::env::StatementEnv;
@@ -94,6 +94,7 @@ fn create_table_needs(c: &CreateTable, env: &StatementEnv) -> SqlResult<Vec<Need
     needs.extend(union_needs(&c.options, env)?);
     let defaults = (c.elements.columns.iter()).filter_map(|c| c.default.as_ref());
     needs.extend(default_needs(defaults, env)?);
+    needs.extend(parent_needs(&c.elements.foreign_keys, env)?);
     if let Some(like) = &c.like
         && env.temporary_table(db_of(like, env)?, &like.name).is_none()
     {
@@ -127,13 +128,22 @@ fn default_needs<'a>(
     Ok(needs)
 }
 
+/// What foreign keys need on the tables that they name.
+fn parent_needs(keys: &[ForeignKeySpec], env: &StatementEnv) -> SqlResult<Vec<Needs>> {
+    (keys.iter())
+        .map(|k| on_table(&k.parent, Privilege::References, env))
+        .collect()
+}
+
 /// What an action of ALTER TABLE needs beside ALTER.
 fn action_needs(action: &AlterAction, env: &StatementEnv) -> SqlResult<Vec<Needs>> {
     match action {
         AlterAction::Options(o) => union_needs(o, env),
         AlterAction::Add { elements, .. } | AlterAction::Change { elements, .. } => {
             let defaults = elements.columns.iter().filter_map(|c| c.default.as_ref());
-            default_needs(defaults, env)
+            let mut needs = default_needs(defaults, env)?;
+            needs.extend(parent_needs(&elements.foreign_keys, env)?);
+            Ok(needs)
         }
         AlterAction::SetDefault {
             default: Some(Err(e)),

@@ -18,7 +18,7 @@ use narwal_syntax::SqlMode;
 use narwal_types::convert::{StoreMode, WarnWith, implicit_default, store};
 use narwal_types::errors;
 use narwal_types::errors::codes;
-use narwal_types::{ColumnType, Decimal, SqlError, SqlResult, TypeKind, Value, ValueRef};
+use narwal_types::{ColumnType, Decimal, SqlError, SqlResult, TypeKind, Value, ValueRef, Zone};
 use std::sync::Arc;
 
 enum Cell<'a> {
@@ -605,6 +605,8 @@ fn first_value(run: &Run<'_>, table: &Table, column: usize, mode: &StoreMode) ->
             zero
         }
         DefaultDef::CurrentTimestamp(fsp) => stored_now(table, column, *fsp, run.env),
+        DefaultDef::Moment(_) => (table.def.columns[column].default_moment(Zone::UTC))
+            .map_or(Value::Null, Value::DateTime),
         DefaultDef::Text(t) => store(
             ValueRef::Str(t.as_bytes()),
             &store_target(table, column),

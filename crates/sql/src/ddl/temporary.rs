@@ -105,7 +105,12 @@ impl Run<'_> {
         def: &TableDef,
     ) -> SqlResult<String> {
         let made = Table::made(def.clone())?;
-        let shown = show_create_table(&made, 0, narwal_syntax::SqlMode::default());
+        let shown = show_create_table(
+            &made,
+            0,
+            narwal_syntax::SqlMode::default(),
+            self.env.time_zone,
+        );
         let (_, body) = shown.split_once(" (").unwrap_or_default();
         let name = match &table.db {
             Some(db) => format!("{}.{}", quote_ident(db), quote_ident(&table.name)),

@@ -250,6 +250,8 @@ pub struct ReturningPlan {
 pub struct LoadPlan {
     pub(crate) insert: InsertPlan,
     pub(crate) format: FileFormat,
+    /// Bytes of each field, if the format is fixed.
+    pub(crate) widths: Vec<usize>,
     /// LOAD XML: the name of the element that is a row.
     pub(crate) xml: Option<Vec<u8>>,
     pub(crate) skip: u64,

@@ -39,7 +39,9 @@ use narwal_types::convert::{NoWarnings, StoreMode, default_input, fits, implicit
 use narwal_types::errors;
 use narwal_types::face::is_mysql;
 use narwal_types::temporal_parse::DateRules;
-use narwal_types::{Charset, ColumnType, Decimal, Member, SqlError, SqlResult, TypeKind, Value};
+use narwal_types::{
+    Charset, ColumnType, Decimal, Member, SqlError, SqlResult, TypeKind, Value, Zone,
+};
 use std::sync::Arc;
 
 /// An account as messages show it.
@@ -208,6 +210,10 @@ impl Resolver<'_> {
             DefaultDef::Null => DefaultValue::Const(Value::Null),
             DefaultDef::None => DefaultValue::Missing(implicit_default(&c.ty)),
             DefaultDef::CurrentTimestamp(f) => DefaultValue::Now(*f),
+            DefaultDef::Moment(_) => {
+                let utc = c.default_moment(Zone::UTC);
+                DefaultValue::Const(utc.map_or(Value::Null, Value::DateTime))
+            }
             DefaultDef::Text(t) => {
                 let v = default_input(t, &c.ty);
                 if fits(v, &c.ty, c.nullable) {
@@ -272,7 +278,11 @@ impl Resolver<'_> {
                 let column = written
                     .column(&a.column)?
                     .ok_or_else(|| unknown_column(&full(), clause))?;
-                written.note(self.env, &a.column, Privilege::Update, false);
+                self.note_written(written, &a.column, Privilege::Update, false);
+                if insert_values {
+                    // As MariaDB, whatever the new value is.
+                    self.note_written(written, &a.column, Privilege::Select, false);
+                }
                 let left_out = self.left_out(&a.value);
                 let value = match (&a.value, left_out) {
                     (_, Some(ParamDefault::Ignore)) if !insert_values => {
@@ -516,10 +526,10 @@ impl Resolver<'_> {
                 (None, Some(of_view)) => of_view,
                 (None, None) => &written.table().def.columns[*c].name,
             };
-            written.note(self.env, name, Privilege::Insert, listed.is_none());
+            self.note_written(written, name, Privilege::Insert, listed.is_none());
             if !i.on_duplicate.is_empty() {
                 // MariaDB asks for both on all columns of the list.
-                written.note(self.env, name, Privilege::Update, listed.is_none());
+                self.note_written(written, name, Privilege::Update, listed.is_none());
             }
         }
     }

@@ -241,7 +241,7 @@ fn may_be_written(w: &WriteJoin, alias: &str) -> bool {
     }
 }
 
-fn tables<'f>(from: &'f From, out: &mut Vec<&'f TableRef>) {
+pub(super) fn tables<'f>(from: &'f From, out: &mut Vec<&'f TableRef>) {
     match from {
         From::Table(t) => out.push(t),
         From::Join(j) => {

@@ -44,6 +44,7 @@ pub mod set;
 pub mod statistics;
 pub mod subqueries;
 pub mod view;
+mod view_columns;
 pub mod view_write;
 pub mod window;
 mod with_order;

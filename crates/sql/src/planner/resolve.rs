@@ -192,7 +192,7 @@ impl<'a> Resolver<'a> {
             db: db.to_string(),
             table: table.to_string(),
             privilege,
-            through: self.open_views.borrow().last().map(Open::through),
+            through: through(&self.open_views.borrow()),
         };
         let mut needs = self.needs.borrow_mut();
         if !needs.contains(&n) {
@@ -225,15 +225,15 @@ pub struct Open {
     pub(crate) account: Option<(String, String)>,
 }
 
-impl Open {
-    /// How a privilege on one of its tables is needed.
-    pub fn through(&self) -> Box<Through> {
-        Box::new(Through {
-            account: self.account.clone(),
-            db: self.db.clone(),
-            view: self.name.clone(),
-        })
-    }
+/// How a privilege is needed on a table of the innermost of these views.
+pub(super) fn through(open: &[Open]) -> Option<Box<Through>> {
+    let (outermost, innermost) = (open.first()?, open.last()?);
+    Some(Box::new(Through {
+        account: innermost.account.clone(),
+        db: innermost.db.clone(),
+        view: innermost.name.clone(),
+        outermost: (outermost.db.clone(), outermost.name.clone()),
+    }))
 }
 
 /// The tables of WITH whose names are known where something is planned, the innermost last.

@@ -9,8 +9,8 @@ use crate::plan::sarg::conjuncts;
 use crate::planner::logical::Merged;
 use crate::planner::logical::Resolved;
 use crate::planner::logical::{Around, Leaves, Tree};
-use crate::planner::resolve::Open;
 use crate::planner::resolve::Resolver;
+use crate::planner::resolve::{Open, through};
 use crate::privilege::Privilege;
 use crate::view_def::{MAX_DEPTH, numbers_rows_in_order};
 use narwal_engine::{CheckOption, ColumnDef, ViewAlgorithm, ViewDef};
@@ -48,10 +48,14 @@ struct ViewSubqueries<'a> {
 }
 
 impl SubqueryPlanner for ViewSubqueries<'_> {
+    fn query(&self, n: usize) -> Option<&Select> {
+        self.asts.iter().find(|(k, _)| *k == n).map(|(_, q)| q)
+    }
+
     fn plan(&self, n: usize, used: SubqueryUse, scope: &Scope<'_>) -> SqlResult<Planned> {
-        match self.asts.iter().find(|(k, _)| *k == n) {
+        match self.query(n) {
             // The number would mean one of the statement's own.
-            Some((_, ast)) => self.plan_query(ast, usize::MAX, used, scope),
+            Some(ast) => self.plan_query(ast, usize::MAX, used, scope),
             None => Err(SqlError::unsupported("subqueries in this place")),
         }
     }
@@ -135,7 +139,7 @@ impl Resolver<'_> {
         // Sequences are used with the rights that the view's tables are read with.
         for used in self.env.sequences_used.borrow_mut().iter_mut().skip(before) {
             if used.through.is_none() {
-                used.through = self.open_views.borrow().last().map(Open::through);
+                used.through = through(&self.open_views.borrow());
             }
         }
         self.open_views.borrow_mut().pop();
@@ -149,9 +153,12 @@ impl Resolver<'_> {
             | codes::UNKNOWN_TABLE
             | codes::TABLEACCESS_DENIED_ERROR
             | codes::COLUMNACCESS_DENIED_ERROR
+            | codes::PROCACCESS_DENIED_ERROR
             | codes::NO_SUCH_TABLE
             | codes::KEY_DOES_NOT_EXISTS
-            | codes::SP_DOES_NOT_EXIST => crate::view_def::invalid(&def.db, &def.name),
+            | codes::SP_DOES_NOT_EXIST
+            // The statement names the outermost view.
+            | codes::VIEW_INVALID => crate::view_def::invalid(&def.db, &def.name),
             _ => e,
         })
     }
@@ -165,7 +172,7 @@ impl Resolver<'_> {
             .and_then(|o| o.account.clone());
         *self.env.reads_as.borrow_mut() = account;
         if let Some(uses) = &mut *self.env.column_uses.borrow_mut() {
-            uses.through = self.open_views.borrow().last().map(Open::through);
+            uses.through = through(&self.open_views.borrow());
         }
     }
 

@@ -97,7 +97,7 @@ impl Written {
         &self.sources[0].table
     }
 
-    fn view(&self) -> Option<&Arc<MergedView>> {
+    pub(super) fn view(&self) -> Option<&Arc<MergedView>> {
         self.sources.last()?.view.as_ref()
     }
 
@@ -296,7 +296,7 @@ impl Resolver<'_> {
         let base = table.source.base;
         let width = table.source.table.columns().len();
         let own = |column: usize| (base..base + width).contains(&column);
-        let asked = ViewCheck::asked(&view, base, own)?;
+        let asked = ViewCheck::asked(&view, base, own);
         let check = ViewCheck::without_partners(asked, base, &own);
         // The table's columns count from 0 here; a join view's other columns are out of reach.
         let mut view = (*view).clone();

@@ -191,6 +191,14 @@ impl Resolver<'_> {
         let Some(table) = &leaves[at].table else {
             return Err(not_updatable(&leaves[at].source.name, "UPDATE"));
         };
+        if let Some(v) = &through {
+            self.note_under(
+                &v.def,
+                table,
+                &table.columns()[column].name,
+                Privilege::Update,
+            );
+        }
         let value = match &a.value {
             SetValue::Default => NewValue::Default(match self.default_value(table, column)? {
                 DefaultValue::Generate => {
@@ -260,7 +268,7 @@ impl Resolver<'_> {
                 if !delete {
                     let base = leaf.source.base;
                     let own = base..base + leaf.source.width();
-                    let asked = ViewCheck::asked(v, base, |c| own.contains(&c))?;
+                    let asked = ViewCheck::asked(v, base, |c| own.contains(&c));
                     check = asked.check;
                     if let Some(check) = &mut check {
                         self.check_joined(check, asked.joined, base, &sets)?;

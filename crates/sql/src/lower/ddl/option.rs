@@ -1,7 +1,6 @@
 //! Parts of a table's definition that columns and indexes have too.
 
 use crate::ast::{CheckSpec, ForeignKeySpec};
-use crate::lower::ddl::refuse::unsupported;
 use narwal_engine::ForeignAction;
 use narwal_syntax::SqlMode;
 use narwal_syntax::ast::ddl as syntax;
@@ -17,21 +16,22 @@ pub(crate) fn references(r: syntax::References) -> SqlResult<ForeignKeySpec> {
         columns: Vec::new(),
         parent: r.table,
         parent_columns: r.columns,
-        on_delete: action(r.on_delete)?,
-        on_update: action(r.on_update)?,
+        on_delete: action(r.on_delete),
+        on_update: action(r.on_update),
         keys_before: 0,
     })
 }
 
-pub(crate) fn action(a: Option<syntax::ForeignAction>) -> SqlResult<ForeignAction> {
-    Ok(match a {
+pub(crate) fn action(a: Option<syntax::ForeignAction>) -> ForeignAction {
+    match a {
         None => ForeignAction::default(),
         Some(syntax::ForeignAction::Restrict) => ForeignAction::Restrict,
         Some(syntax::ForeignAction::Cascade) => ForeignAction::Cascade,
         Some(syntax::ForeignAction::SetNull) => ForeignAction::SetNull,
         Some(syntax::ForeignAction::NoAction) => ForeignAction::NoAction,
-        Some(syntax::ForeignAction::SetDefault) => return unsupported("ON DELETE SET DEFAULT"),
-    })
+        // As InnoDB, which has no such action and refuses the change.
+        Some(syntax::ForeignAction::SetDefault) => ForeignAction::default(),
+    }
 }
 
 /// An option that no engine knows: a warning under IGNORE_BAD_TABLE_OPTIONS.
