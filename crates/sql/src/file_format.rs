@@ -162,6 +162,7 @@ pub struct RowReader<'a> {
     input: &'a mut dyn BufRead,
     /// Bytes that were looked at and not used.
     ahead: Vec<u8>,
+    unterminated: bool,
 }
 
 /// What ends a field.
@@ -180,7 +181,13 @@ impl<'a> RowReader<'a> {
             widths,
             input,
             ahead: Vec::new(),
+            unterminated: false,
         }
+    }
+
+    /// The text ended before the last row's line did.
+    pub fn unterminated(&self) -> bool {
+        self.unterminated
     }
 
     fn byte(&mut self) -> io::Result<Option<u8>> {
@@ -262,6 +269,7 @@ impl<'a> RowReader<'a> {
             let (field, stop) = self.field()?;
             fields.push(field);
             if stop != Stop::Field {
+                self.unterminated = stop == Stop::End && !format.end.is_empty();
                 return Ok(Some(fields));
             }
         }
@@ -308,8 +316,11 @@ impl<'a> RowReader<'a> {
         // What else the line has.
         let mut more = false;
         while !ended && !self.format.end.is_empty() {
-            ended = self.eat(&self.format.end)? || self.byte()?.is_none();
-            more |= !ended;
+            self.unterminated = self.at_end()?;
+            ended = self.unterminated || self.eat(&self.format.end)?;
+            if !ended {
+                more |= self.byte()?.is_some();
+            }
         }
         if more {
             fields.push(None);

@@ -246,6 +246,14 @@ pub fn implicit_default(ty: &ColumnType) -> Value {
     }
 }
 
+/// As [`implicit_default`], but an ENUM's is the empty text: what LOAD DATA stores where it finds nothing.
+pub fn zero_value(ty: &ColumnType) -> Value {
+    match implicit_default(ty) {
+        Value::Member(m) => Value::Member(Member { number: 0, ..m }),
+        v => v,
+    }
+}
+
 /// A column's constant DEFAULT, as the catalog has it, in the form that [`store`] takes: the text; of a BIT column, whose text
 /// is `b'101'`, its number.
 pub fn default_input<'a>(text: &'a str, ty: &ColumnType) -> ValueRef<'a> {

@@ -537,8 +537,8 @@ errors! {
         "Row {} doesn't contain data for all columns";
     WARN_TOO_MANY_RECORDS: 1 = 1262, b"01000", "ER_WARN_TOO_MANY_RECORDS",
         "Row {} was truncated; it contained more data than there were input columns";
-    WARN_NULL_TO_NOTNULL: 1 = 1263, b"01000", "ER_WARN_NULL_TO_NOTNULL",
-        "{}";
+    WARN_NULL_TO_NOTNULL: 2 = 1263, b"22004", "ER_WARN_NULL_TO_NOTNULL",
+        "Column set to default value; NULL supplied to NOT NULL column '{}' at row {}";
     WARN_DATA_OUT_OF_RANGE: 2 = 1264, b"22003", "ER_WARN_DATA_OUT_OF_RANGE",
         "Out of range value for column '{}' at row {}";
     WARN_DATA_TRUNCATED: 2 = 1265, b"01000", "WARN_DATA_TRUNCATED",

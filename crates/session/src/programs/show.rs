@@ -57,14 +57,9 @@ fn sees(account: &Account, def: &Definition) -> bool {
                 PrivilegeSet::ALTER_ROUTINE,
                 PrivilegeSet::CREATE_ROUTINE,
             ];
-            uses.iter().any(|p| rights::may(account, def, *p)) || sees_all(account)
+            uses.iter().any(|p| rights::may(account, def, *p)) || reads(account, def)
         }
     }
-}
-
-/// The account may read the table that holds all programs: one that makes dumps, for example.
-fn sees_all(account: &Account) -> bool {
-    account.on_table("mysql", "proc").has(PrivilegeSet::SELECT)
 }
 
 /// What a trigger does and who made it, for an account that has the privilege. One that may only write the table sees that
@@ -83,9 +78,11 @@ fn told_of(account: &Account, def: &Definition, table: &str) -> Option<(Value, V
     (may_write && !is_mysql()).then_some((Value::Null, Value::Null))
 }
 
-/// The account may see what it does: it is its own, or the account sees `mysql.proc`.
+/// The account may see what it does: it is its own, or the account may read the table that holds all programs, as one that makes
+/// dumps does.
 fn reads(account: &Account, def: &Definition) -> bool {
-    (&account.user, &account.host) == (&def.definer.0, &def.definer.1) || sees_all(account)
+    (&account.user, &account.host) == (&def.definer.0, &def.definer.1)
+        || account.on_table("mysql", "proc").has(PrivilegeSet::SELECT)
 }
 
 impl ClientSession {

@@ -26,10 +26,10 @@ use crate::plan::query::SubPlan;
 use crate::plan::view_check::check_limited;
 use narwal_engine::{LockMode, LockWait, Row, Steps, Table, Transaction, auto_number};
 use narwal_syntax::SqlMode;
-use narwal_types::convert::{StoreMode, implicit_default};
+use narwal_types::convert::{StoreMode, zero_value};
 use narwal_types::errors;
 use narwal_types::errors::codes;
-use narwal_types::{RowLayout, SqlError, SqlResult, Value, ValueRef};
+use narwal_types::{RowLayout, SqlError, SqlResult, TypeKind, Value, ValueRef};
 use smallvec::SmallVec;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -671,6 +671,8 @@ struct Inserter<'p> {
     counted: bool,
     /// The table has BEFORE INSERT triggers.
     triggered: bool,
+    /// So many of the first values of a row are what their columns store already.
+    stored: usize,
     /// The last columns of the row at hand, which ON DUPLICATE KEY UPDATE alone looks at.
     selected: Vec<Value>,
     returned: Option<Returning<'p>>,
@@ -695,6 +697,7 @@ impl InsertPlan {
             triggered: (ctx.env)
                 .triggers(&self.table, true, RowEvent::Insert)
                 .is_some(),
+            stored: 0,
             selected: Vec::new(),
             returned: self.returning.as_ref().map(ReturningPlan::begin),
         }
@@ -788,10 +791,12 @@ pub struct LoadedRows<'p> {
 }
 
 impl<'p> LoadedRows<'p> {
-    pub fn new(plan: &'p InsertPlan, ctx: &'p RunCtx<'p>) -> Self {
+    /// `fields`: so many values of a row come from `stored`, `stored_null` and `missing`.
+    pub fn new(plan: &'p InsertPlan, ctx: &'p RunCtx<'p>, fields: usize) -> Self {
         LoadedRows {
             inserter: Inserter {
                 counted: false,
+                stored: fields,
                 ..plan.inserter(ctx, true)
             },
         }
@@ -811,8 +816,48 @@ impl<'p> LoadedRows<'p> {
         match &plan.defaults[column] {
             DefaultValue::Const(Value::Null) | DefaultValue::Generate => Value::Null,
             // As MariaDB: not the column's default, but its type's.
-            _ => implicit_default(&plan.table.def.columns[column].ty),
+            _ => zero_value(&plan.table.def.columns[column].ty),
         }
+    }
+
+    /// The next row's value of a column, as the column has it: the expressions that follow see it so.
+    pub fn stored(&self, column: usize, v: Value) -> SqlResult<Value> {
+        let ins = &self.inserter;
+        let table = &ins.plan.table;
+        if table.def.columns[column].generated.is_some() {
+            return Ok(v);
+        }
+        let storer = Storer {
+            table,
+            ctx: ins.ctx,
+            mode: ins.mode,
+            row_no: ins.row_no + 1,
+            triggered: ins.triggered,
+        };
+        Ok(storer.convert(column, Cell::Own(v))?.into_value())
+    }
+
+    /// As `stored`, of a field that is NULL. Error 1263.
+    pub fn stored_null(&self, column: usize) -> SqlResult<Value> {
+        let ins = &self.inserter;
+        let table = &ins.plan.table;
+        let def = &table.def.columns[column];
+        let stays = def.nullable
+            || def.generated.is_some()
+            || ins.triggered
+            || table.auto_increment == Some(column);
+        if stays || matches!(def.ty.kind, TypeKind::Timestamp(_)) {
+            return match stays {
+                true => Ok(Value::Null),
+                false => self.stored(column, Value::Null),
+            };
+        }
+        let e = errors::WARN_NULL_TO_NOTNULL.with([&def.name, &(ins.row_no + 1)]);
+        if ins.mode.strict {
+            return Err(e);
+        }
+        ins.ctx.env.warn_error(&e);
+        Ok(zero_value(&def.ty))
     }
 
     /// Inserts a row.
@@ -984,6 +1029,7 @@ impl<'p> Inserter<'p> {
                 (Some(i), None, Some(row)) if table.def.columns[c].generated.is_some() => {
                     storer.ignored(c, &row[*i].as_ref())?
                 }
+                (Some(i), None, Some(row)) if *i < self.stored => Cell::Ref(row[*i].as_ref()),
                 (Some(i), None, Some(row)) => {
                     storer.convert_unless_drawn((c, auto), Cell::Ref(row[*i].as_ref()))?
                 }

@@ -10,7 +10,7 @@ use crate::plan::dml::{Field, LoadPlan};
 use crate::plan::dml::{RowSource, StoreValue};
 use crate::xml_file::XmlReader;
 use narwal_engine::Transaction;
-use narwal_types::convert::implicit_default;
+use narwal_types::convert::zero_value;
 use narwal_types::errors;
 use narwal_types::errors::codes;
 use narwal_types::{ResultSink, SqlError, SqlResult, Value, ValueRef};
@@ -101,6 +101,14 @@ impl Reader<'_> {
         Ok(Some(values.collect()))
     }
 
+    /// The text ended before the last row's line did.
+    fn unterminated(&self) -> bool {
+        match self {
+            Reader::Text(r) => r.unterminated(),
+            Reader::Xml(_) => false,
+        }
+    }
+
     /// Passes over a row; false at the end.
     fn skip(&mut self) -> io::Result<bool> {
         match self {
@@ -131,11 +139,13 @@ impl LoadPlan {
 
     /// What is wrong with the number of a row's fields: the warning, and how often it is told.
     fn amiss(&self, row: u64, fields: usize) -> Option<(u16, String, usize)> {
-        match self.fields.len().checked_sub(fields) {
-            Some(0) => None,
+        match self.fields.get(fields..) {
             Some(missing) => {
+                // Variables are NULL without a word.
+                let is_column = |f: &&Field| matches!(f, Field::Value { .. });
+                let times = missing.iter().filter(is_column).count();
                 let text = format!("Row {row} doesn't contain data for all columns");
-                Some((codes::WARN_TOO_FEW_RECORDS, text, missing))
+                (times > 0).then_some((codes::WARN_TOO_FEW_RECORDS, text, times))
             }
             None => {
                 let text = format!(
@@ -144,6 +154,38 @@ impl LoadPlan {
                 Some((codes::WARN_TOO_MANY_RECORDS, text, 1))
             }
         }
+    }
+
+    /// The values of the columns that a row's fields are for. Sets the variables.
+    fn given(
+        &self,
+        fields: Vec<Option<Vec<u8>>>,
+        loaded: &LoadedRows<'_>,
+        env: &StatementEnv,
+    ) -> SqlResult<Vec<Value>> {
+        let mut values = Vec::with_capacity(self.insert.given.len());
+        let mut fields = fields.into_iter();
+        for f in &self.fields {
+            let given = fields.next();
+            match f {
+                Field::Value { column, .. } => values.push(match given {
+                    Some(Some(bytes)) => {
+                        loaded.stored(*column, self.value(bytes, Some(*column)))?
+                    }
+                    Some(None) => loaded.stored_null(*column)?,
+                    // Of fixed width it is a column without characters.
+                    None if !self.widths.is_empty() => {
+                        zero_value(&self.insert.table.def.columns[*column].ty)
+                    }
+                    None => loaded.missing(*column),
+                }),
+                Field::Variable(name) => {
+                    let v = given.flatten().map_or(Value::Null, |b| self.value(b, None));
+                    env.variables.set_user(name, v);
+                }
+            }
+        }
+        Ok(values)
     }
 
     /// Runs it over the session's input, or over the file that the sink's client sends.
@@ -186,38 +228,27 @@ impl LoadPlan {
                 Field::Variable(_) => None,
             })
             .collect();
-        let mut loaded = LoadedRows::new(&self.insert, ctx);
+        let mut loaded = LoadedRows::new(&self.insert, ctx, columns.len());
         let strict = env.sql_mode.strict() && !self.ignore;
         let mut row_no = 0u64;
         while let Some(fields) = reader.next_row(&self.fields).map_err(|e| read_error(&e))? {
             row_no += 1;
-            let amiss = self.amiss(row_no, fields.len());
-            if let Some((code, text, _)) = amiss.as_ref().filter(|_| strict) {
-                return Err(match *code {
-                    codes::WARN_TOO_MANY_RECORDS => {
-                        errors::WARN_TOO_MANY_RECORDS.text(text.clone())
-                    }
-                    _ => errors::WARN_TOO_FEW_RECORDS.text(text.clone()),
-                });
-            }
-            let mut values: Vec<Value> = Vec::with_capacity(exprs.len());
-            let mut fields = fields.into_iter();
-            for f in &self.fields {
-                let given = fields.next();
-                match f {
-                    Field::Value { column, .. } => values.push(match given {
-                        Some(Some(bytes)) => self.value(bytes, Some(*column)),
-                        Some(None) => Value::Null,
-                        // Of fixed width it is a column without characters.
-                        None if !self.widths.is_empty() => {
-                            implicit_default(&self.insert.table.def.columns[*column].ty)
-                        }
-                        None => loaded.missing(*column),
-                    }),
-                    Field::Variable(name) => {
-                        let v = given.flatten().map_or(Value::Null, |b| self.value(b, None));
-                        env.variables.set_user(name, v);
-                    }
+            // MariaDB does not see what the last line has too much, if nothing ends it.
+            let told = match reader.unterminated() {
+                true => fields.len().min(self.fields.len()),
+                false => fields.len(),
+            };
+            let amiss = self.amiss(row_no, told);
+            let mut values = self.given(fields, &loaded, env)?;
+            if let Some((code, text, times)) = amiss {
+                if strict {
+                    return Err(match code {
+                        codes::WARN_TOO_MANY_RECORDS => errors::WARN_TOO_MANY_RECORDS.text(text),
+                        _ => errors::WARN_TOO_FEW_RECORDS.text(text),
+                    });
+                }
+                for _ in 0..times {
+                    env.warn(code, text.clone());
                 }
             }
             for e in &exprs[columns.len()..] {
@@ -236,12 +267,6 @@ impl LoadPlan {
                 values.push(v);
             }
             loaded.add(txn, &values)?;
-            // Behind what is told of its values.
-            if let Some((code, text, times)) = amiss {
-                for _ in 0..times {
-                    env.warn(code, text.clone());
-                }
-            }
         }
         Ok(loaded.finish(self.insert.replace))
     }

@@ -13,7 +13,9 @@ use narwal_syntax::SqlMode;
 use narwal_types::convert::{SqlWarning, StoreMode, WarnWith, fits, implicit_default, store};
 use narwal_types::errors;
 use narwal_types::errors::codes;
-use narwal_types::{DateTime, RowLayout, SqlError, SqlResult, TypeKind, Value, ValueRef};
+use narwal_types::{
+    ColumnType, DateTime, RowLayout, SqlError, SqlResult, TypeKind, Value, ValueRef,
+};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -45,6 +47,21 @@ impl Cell<'_> {
             Cell::Ref(v) => *v,
             Cell::Own(v) => v.as_ref(),
         }
+    }
+}
+
+/// A value of a CHAR has no spaces at its end, also before it is stored: the values behind it in the row see it so.
+fn unpadded<'v>(v: Cell<'v>, ty: &ColumnType) -> Cell<'v> {
+    if !matches!(ty.kind, TypeKind::Char(_)) {
+        return v;
+    }
+    let kept = |s: &[u8]| s.len() - s.iter().rev().take_while(|b| **b == b' ').count();
+    match v {
+        Cell::Ref(ValueRef::Str(s)) => Cell::Ref(ValueRef::Str(&s[..kept(s)])),
+        Cell::Own(Value::Str(s)) if s.ends_with(' ') => {
+            Cell::Own(Value::str(s.trim_end_matches(' ')))
+        }
+        v => v,
     }
 }
 
@@ -165,7 +182,7 @@ impl<'a> Storer<'a> {
     fn convert_with<'v>(&self, column: usize, v: Cell<'v>, notes: bool) -> SqlResult<Cell<'v>> {
         let def = &self.table.def.columns[column];
         if fits(v.as_ref(), &def.ty, def.nullable) {
-            return Ok(v);
+            return Ok(unpadded(v, &def.ty));
         }
         // NULL for a TIMESTAMP that can't be NULL stands for now.
         if let (ValueRef::Null, TypeKind::Timestamp(digits)) = (v.as_ref(), def.ty.kind) {
@@ -176,7 +193,7 @@ impl<'a> Storer<'a> {
                 self.ctx.env,
             )));
         }
-        Ok(Cell::Own(store(
+        let stored = store(
             dated(v.as_ref(), def.ty.kind, self.ctx.env),
             &store_target(self.table, column),
             self.row_no,
@@ -186,7 +203,8 @@ impl<'a> Storer<'a> {
                     warn(self.ctx.env, w);
                 }
             }),
-        )?))
+        )?;
+        Ok(unpadded(Cell::Own(stored), &def.ty))
     }
 
     pub(super) fn eval<'v>(&self, e: &'v Expr, row: &dyn RowAccess) -> SqlResult<Cell<'v>>
