@@ -97,7 +97,12 @@ impl ClientSession {
                 charset, format, ..
             } => file_charset(charset.as_deref()).and_then(|to| {
                 let file = self.new_file(&s.into)?;
-                Ok(Target::Rows(file, FileFormat::of(format), to, Vec::new()))
+                Ok(Target::Rows(
+                    file,
+                    FileFormat::of(format, self.env.sql_mode),
+                    to,
+                    Vec::new(),
+                ))
             }),
             Into::Dumpfile(_) => self.new_file(&s.into).map(Target::Values),
         };

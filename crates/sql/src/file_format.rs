@@ -1,5 +1,6 @@
 //! The text format of LOAD DATA and SELECT ... INTO OUTFILE: fields and lines.
 
+use narwal_syntax::SqlMode;
 use narwal_syntax::ast::FileClauses;
 use narwal_types::coltype::MAX_CHAR_BYTES;
 use narwal_types::{BlobSize, ColumnType, TypeKind, ValueRef};
@@ -36,9 +37,12 @@ impl Default for FileFormat {
 }
 
 impl FileFormat {
-    /// The format that a statement's clauses ask for.
-    pub fn of(c: &FileClauses) -> FileFormat {
+    /// The format that a statement's clauses ask for. Where strings have no escapes, files have none, unless ESCAPED BY says so.
+    pub fn of(c: &FileClauses, mode: SqlMode) -> FileFormat {
         let mut f = FileFormat::default();
+        if mode.has(SqlMode::NO_BACKSLASH_ESCAPES) {
+            f.escape = None;
+        }
         // The parser takes strings of at most one byte.
         let byte = |s: &String| s.as_bytes().first().copied();
         if let Some(s) = &c.separator {

@@ -810,14 +810,17 @@ impl<'p> LoadedRows<'p> {
         }
     }
 
-    /// What a column gets for which the text has no field.
-    pub fn missing(&self, column: usize) -> Value {
+    /// What a column gets for which the text has no field. As MariaDB: not the column's default, but its type's, or the time.
+    pub fn missing(&self, column: usize) -> SqlResult<Value> {
         let plan = self.inserter.plan;
-        match &plan.defaults[column] {
-            DefaultValue::Const(Value::Null) | DefaultValue::Generate => Value::Null,
-            // As MariaDB: not the column's default, but its type's.
-            _ => zero_value(&plan.table.def.columns[column].ty),
+        let def = &plan.table.def.columns[column];
+        if let (TypeKind::Timestamp(_), false) = (def.ty.kind, def.nullable) {
+            return self.stored(column, Value::Null);
         }
+        Ok(match &plan.defaults[column] {
+            DefaultValue::Const(Value::Null) | DefaultValue::Generate => Value::Null,
+            _ => zero_value(&def.ty),
+        })
     }
 
     /// The next row's value of a column, as the column has it: the expressions that follow see it so.

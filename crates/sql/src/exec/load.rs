@@ -177,7 +177,7 @@ impl LoadPlan {
                     None if !self.widths.is_empty() => {
                         zero_value(&self.insert.table.def.columns[*column].ty)
                     }
-                    None => loaded.missing(*column),
+                    None => loaded.missing(*column)?,
                 }),
                 Field::Variable(name) => {
                     let v = given.flatten().map_or(Value::Null, |b| self.value(b, None));

@@ -36,7 +36,7 @@ fn widths(names: &[LoadField], table: &Table, format: &FileFormat) -> SqlResult<
 impl Resolver<'_> {
     /// Plans LOAD DATA.
     pub fn load_data(&self, l: &LoadData) -> SqlResult<LoadPlan> {
-        let format = FileFormat::of(&l.format);
+        let format = FileFormat::of(&l.format, self.env.sql_mode);
         // Without a word of the statement it is that of the default database.
         let charset = l.charset.as_deref().map(str::to_ascii_lowercase);
         let charset = charset.or_else(|| self.charset_of_database());
