@@ -811,14 +811,15 @@ impl<'p> LoadedRows<'p> {
     }
 
     /// What a column gets for which the text has no field. As MariaDB: not the column's default, but its type's, or the time.
-    pub fn missing(&self, column: usize) -> SqlResult<Value> {
+    /// `empty`: also of a column that may be NULL.
+    pub fn missing(&self, column: usize, empty: bool) -> SqlResult<Value> {
         let plan = self.inserter.plan;
         let def = &plan.table.def.columns[column];
         if let (TypeKind::Timestamp(_), false) = (def.ty.kind, def.nullable) {
             return self.stored(column, Value::Null);
         }
         Ok(match &plan.defaults[column] {
-            DefaultValue::Const(Value::Null) | DefaultValue::Generate => Value::Null,
+            DefaultValue::Const(Value::Null) | DefaultValue::Generate if !empty => Value::Null,
             _ => zero_value(&def.ty),
         })
     }

@@ -10,7 +10,6 @@ use crate::plan::dml::{Field, LoadPlan};
 use crate::plan::dml::{RowSource, StoreValue};
 use crate::xml_file::XmlReader;
 use narwal_engine::Transaction;
-use narwal_types::convert::zero_value;
 use narwal_types::errors;
 use narwal_types::errors::codes;
 use narwal_types::{ResultSink, SqlError, SqlResult, Value, ValueRef};
@@ -174,10 +173,7 @@ impl LoadPlan {
                     }
                     Some(None) => loaded.stored_null(*column)?,
                     // Of fixed width it is a column without characters.
-                    None if !self.widths.is_empty() => {
-                        zero_value(&self.insert.table.def.columns[*column].ty)
-                    }
-                    None => loaded.missing(*column)?,
+                    None => loaded.missing(*column, !self.widths.is_empty())?,
                 }),
                 Field::Variable(name) => {
                     let v = given.flatten().map_or(Value::Null, |b| self.value(b, None));
