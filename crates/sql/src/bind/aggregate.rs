@@ -1,19 +1,17 @@
 //! Calls of aggregates: their arguments, their clauses, and which query they belong to.
 
 use crate::bind::binder::{Binder, as_operand, member_as_text};
-use crate::bind::scope::{OuterScope, Planned, Scope, SubqueryPlanner};
+use crate::bind::scope::{HandedSubqueries, OuterScope, Scope};
 use crate::bind::short_year;
 use crate::bind::windows::WindowsHere;
 use crate::env::VariableScope;
 use crate::expr::fixed;
-use crate::expr::node::{
-    AggFunc, Aggregate, Expr, ExprKind, ExprType, ListOptions, SubqueryUse, make,
-};
+use crate::expr::node::{AggFunc, Aggregate, Expr, ExprKind, ExprType, ListOptions, make};
 use narwal_syntax::SqlMode;
-use narwal_syntax::ast::{self, Call, Expr as Ast, Select};
+use narwal_syntax::ast::{self, Call, Expr as Ast};
 use narwal_types::errors;
 use narwal_types::errors::codes;
-use narwal_types::{Collation, SqlError, SqlResult, Value};
+use narwal_types::{SqlError, SqlResult, Value};
 
 /// What is said of the rows of a list: GROUP_CONCAT(x ORDER BY y SEPARATOR s LIMIT n).
 struct Clauses {
@@ -271,8 +269,12 @@ impl Binder<'_> {
             .map(|(f, n)| f.frame.borrow_mut().split_off(*n))
             .collect();
         // Its subqueries go with it.
-        let handed = (self.scope.planner.zip(around.scope.planner))
-            .map(|(from, to)| HandedSubqueries { from, to });
+        let planners = self.scope.planner.zip(around.scope.planner);
+        let find = |n| planners.and_then(|(own, _)| own.query(n));
+        let handed = planners.map(|(_, around)| HandedSubqueries {
+            find: &find,
+            around,
+        });
         let scope = Scope {
             planner: match &handed {
                 Some(p) => Some(p),
@@ -298,40 +300,6 @@ impl Binder<'_> {
             }
             Err(e) => Err(e),
         }
-    }
-}
-
-/// The subqueries of an aggregate that belongs to a query around: that query plans them.
-struct HandedSubqueries<'a> {
-    from: &'a dyn SubqueryPlanner,
-    to: &'a dyn SubqueryPlanner,
-}
-
-impl SubqueryPlanner for HandedSubqueries<'_> {
-    fn query(&self, n: usize) -> Option<&Select> {
-        self.from.query(n)
-    }
-
-    fn plan(&self, n: usize, used: SubqueryUse, scope: &Scope<'_>) -> SqlResult<Planned> {
-        match self.query(n) {
-            // The number would mean one of that query's own.
-            Some(query) => self.plan_query(query, usize::MAX, used, scope),
-            None => Err(SqlError::unsupported("subqueries in this place")),
-        }
-    }
-
-    fn plan_query(
-        &self,
-        query: &Select,
-        number: usize,
-        used: SubqueryUse,
-        scope: &Scope<'_>,
-    ) -> SqlResult<Planned> {
-        self.to.plan_query(query, number, used, scope)
-    }
-
-    fn compared(&self, index: usize, collations: Vec<Collation>, by_key: bool) {
-        self.to.compared(index, collations, by_key);
     }
 }
 

@@ -7,7 +7,7 @@ use crate::quote::quote_ident;
 use narwal_engine::{ColumnDef, IndexDef, Table, ViewDef};
 use narwal_syntax::ast::{Expr as Ast, Select};
 use narwal_types::face::is_mysql;
-use narwal_types::{Collation, SqlResult, errors};
+use narwal_types::{Collation, SqlError, SqlResult, errors};
 use std::cell::RefCell;
 use std::sync::Arc;
 
@@ -421,6 +421,47 @@ pub trait SubqueryPlanner {
     ) -> SqlResult<Planned>;
     /// Says how its columns are compared.
     fn compared(&self, index: usize, collations: Vec<Collation>, by_key: bool);
+}
+
+/// The subquery behind the placeholder with this number.
+pub(crate) fn placeholder(subqueries: &[(usize, Select)], n: usize) -> Option<&Select> {
+    subqueries.iter().find(|(k, _)| *k == n).map(|(_, q)| q)
+}
+
+/// Subqueries that become those of the query around: of a merged view, or of an aggregate that belongs there.
+pub(crate) struct HandedSubqueries<'a> {
+    /// What the parser made of the placeholder with this number.
+    pub find: &'a dyn Fn(usize) -> Option<&'a Select>,
+    /// Plans them.
+    pub around: &'a dyn SubqueryPlanner,
+}
+
+impl SubqueryPlanner for HandedSubqueries<'_> {
+    fn query(&self, n: usize) -> Option<&Select> {
+        (self.find)(n)
+    }
+
+    fn plan(&self, n: usize, used: SubqueryUse, scope: &Scope<'_>) -> SqlResult<Planned> {
+        match self.query(n) {
+            // The number would mean one of that query's own.
+            Some(query) => self.plan_query(query, usize::MAX, used, scope),
+            None => Err(SqlError::unsupported("subqueries in this place")),
+        }
+    }
+
+    fn plan_query(
+        &self,
+        query: &Select,
+        number: usize,
+        used: SubqueryUse,
+        scope: &Scope<'_>,
+    ) -> SqlResult<Planned> {
+        self.around.plan_query(query, number, used, scope)
+    }
+
+    fn compared(&self, index: usize, collations: Vec<Collation>, by_key: bool) {
+        self.around.compared(index, collations, by_key);
+    }
 }
 
 /// The query around a subquery, as its names see it.

@@ -1,6 +1,6 @@
 //! The subqueries of a SELECT or a statement, planned as they are met.
 
-use crate::bind::scope::{OuterScope, Planned, Scope, SubqueryPlanner};
+use crate::bind::scope::{OuterScope, Planned, Scope, SubqueryPlanner, placeholder};
 use crate::expr::node::{Expr, ExprKind, ExprType, SubqueryUse};
 use crate::plan::made::column_type;
 use crate::plan::query::{Out, SubPlan};
@@ -83,7 +83,7 @@ impl<'a> Subqueries<'a> {
 
 impl SubqueryPlanner for Subqueries<'_> {
     fn query(&self, n: usize) -> Option<&Select> {
-        self.asts.iter().find(|(k, _)| *k == n).map(|(_, q)| q)
+        placeholder(self.asts, n)
     }
 
     fn plan(&self, n: usize, used: SubqueryUse, scope: &Scope<'_>) -> SqlResult<Planned> {

@@ -1,9 +1,8 @@
 //! Views in FROM: merged into the statement where their rows are rows of their tables, else read as derived tables.
 
-use crate::bind::scope::{Clause, MergedView, Scope, Source};
-use crate::bind::scope::{Planned, SubqueryPlanner};
+use crate::bind::scope::{Clause, HandedSubqueries, MergedView, Scope, Source, placeholder};
 use crate::bind::{bind, bind_condition};
-use crate::expr::node::{Expr, ExprKind, ExprType, SubqueryUse};
+use crate::expr::node::{Expr, ExprKind, ExprType};
 use crate::plan::made::{made_column, made_of};
 use crate::plan::sarg::conjuncts;
 use crate::planner::logical::Merged;
@@ -18,7 +17,7 @@ use narwal_syntax::MAX_NESTING;
 use narwal_syntax::ast::{Select, SelectItem, TableRef};
 use narwal_types::errors;
 use narwal_types::errors::codes;
-use narwal_types::{Collation, SqlError, SqlResult};
+use narwal_types::{SqlError, SqlResult};
 use std::cell::RefCell;
 use std::sync::Arc;
 
@@ -38,40 +37,6 @@ pub fn without_hints(t: &TableRef, view: &str) -> SqlResult<()> {
             let named = hint.indexes.first().map_or("(null)", String::as_str);
             Err(errors::KEY_DOES_NOT_EXISTS.with([&named, &view]))
         }
-    }
-}
-
-/// The subqueries of a merged view: they become the statement's.
-struct ViewSubqueries<'a> {
-    asts: &'a [(usize, Select)],
-    around: &'a dyn SubqueryPlanner,
-}
-
-impl SubqueryPlanner for ViewSubqueries<'_> {
-    fn query(&self, n: usize) -> Option<&Select> {
-        self.asts.iter().find(|(k, _)| *k == n).map(|(_, q)| q)
-    }
-
-    fn plan(&self, n: usize, used: SubqueryUse, scope: &Scope<'_>) -> SqlResult<Planned> {
-        match self.query(n) {
-            // The number would mean one of the statement's own.
-            Some(ast) => self.plan_query(ast, usize::MAX, used, scope),
-            None => Err(SqlError::unsupported("subqueries in this place")),
-        }
-    }
-
-    fn plan_query(
-        &self,
-        query: &Select,
-        number: usize,
-        used: SubqueryUse,
-        scope: &Scope<'_>,
-    ) -> SqlResult<Planned> {
-        self.around.plan_query(query, number, used, scope)
-    }
-
-    fn compared(&self, index: usize, collations: Vec<Collation>, by_key: bool) {
-        self.around.compared(index, collations, by_key);
     }
 }
 
@@ -263,8 +228,9 @@ impl Resolver<'_> {
         around: &Around<'_>,
     ) -> SqlResult<Bound> {
         let first = sources.len();
-        let planner = ViewSubqueries {
-            asts: &select.subqueries,
+        let find = |n| placeholder(&select.subqueries, n);
+        let planner = HandedSubqueries {
+            find: &find,
             around: around.planner,
         };
         let inner = Around {
