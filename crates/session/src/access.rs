@@ -25,12 +25,6 @@ fn without_reads_of_targets(needs: &[Needs]) -> Vec<Needs> {
     kept.cloned().collect()
 }
 
-/// Rights to a table's rows.
-const ON_ROWS: PrivilegeSet = PrivilegeSet::SELECT
-    .with(PrivilegeSet::INSERT)
-    .with(PrivilegeSet::UPDATE)
-    .with(PrivilegeSet::DELETE);
-
 impl ClientSession {
     pub(crate) fn check_sees_table(&mut self, db: &str, table: &str) -> SqlResult<()> {
         let host = self.client.host.clone();
@@ -91,7 +85,7 @@ impl ClientSession {
         let enough = |n: &Needs| {
             let about = account.about_table(&n.db, &n.table);
             match n.privilege {
-                Privilege::Select => about.has_any(ON_ROWS),
+                Privilege::Select => about.has_any(PrivilegeSet::ON_ROWS),
                 p => about.has(PrivilegeSet::from(p)),
             }
         };
@@ -150,7 +144,8 @@ impl ClientSession {
                 continue;
             }
             let have = account.on_table(&n.db, &n.table);
-            let enough = n.privilege == Privilege::References && have.has_any(ON_ROWS);
+            let enough =
+                n.privilege == Privilege::References && have.has_any(PrivilegeSet::ON_ROWS);
             if enough || have.has(wanted) {
                 continue;
             }

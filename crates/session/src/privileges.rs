@@ -130,6 +130,11 @@ impl PrivilegeSet {
 impl PrivilegeSet {
     /// All that can be granted on a routine, without GRANT OPTION.
     pub const ALL_ROUTINE: PrivilegeSet = Self::EXECUTE.with(Self::ALTER_ROUTINE);
+    /// Rights to a table's rows.
+    pub const ON_ROWS: PrivilegeSet = Self::SELECT
+        .with(Self::INSERT)
+        .with(Self::UPDATE)
+        .with(Self::DELETE);
     /// All that can be granted on single columns.
     pub const ALL_COLUMN: PrivilegeSet = Self::SELECT
         .with(Self::INSERT)

@@ -76,10 +76,7 @@ impl ClientSession {
         denied: SqlError,
     ) -> SqlResult<()> {
         let account = self.account();
-        let any = PrivilegeSet::SELECT
-            .with(PrivilegeSet::INSERT)
-            .with(PrivilegeSet::UPDATE)
-            .with(PrivilegeSet::DELETE);
+        let any = PrivilegeSet::ON_ROWS;
         let own = |n: &&Needs| n.through.is_none() && !is_virtual(&n.db);
         let about = |n: &Needs| account.about_table(&n.db, &n.table);
         let host = self.client.host.clone();
