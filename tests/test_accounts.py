@@ -393,3 +393,19 @@ def test_audit_log(lab):
     (path.parent / "later").mkdir()
     late = path.parent / "later" / "audit.log"
     wait_until(lambda: late.exists() and "CREATE DATABASE later" in late.read_text(), seconds=20)
+
+
+def test_passwords_as_mysql_4_had_them_let_nobody_in(narwal, mariadb):
+    for server in (narwal, mariadb):
+        root = login(server)
+        run(root, "DROP USER IF EXISTS oldest@localhost, older@localhost")
+        run(root, "CREATE USER oldest@localhost IDENTIFIED BY PASSWORD '7c786c222596437b', older@localhost IDENTIFIED VIA mysql_old_password")
+        # That it is asked for none of them: neither the right password nor an empty one.
+        for user, password in [("oldest", "foo"), ("oldest", ""), ("oldest", "bar"), ("older", ""), ("older", "foo")]:
+            assert refused(server, user, password) == 1275, (server, user, password)
+        run(root, "SET PASSWORD FOR oldest@localhost = PASSWORD('foo')")
+        assert refused(server, "oldest", "foo") is None
+        run(root, "SET PASSWORD FOR oldest@localhost = OLD_PASSWORD('foo')")
+        assert refused(server, "oldest", "foo") == 1275
+        assert run(root, "DROP USER oldest@localhost, older@localhost") == ()
+        root.close()

@@ -7,6 +7,7 @@ Kinds of verdicts:
   accepted   an answer where MariaDB has an error        rows       other rows
   order      the rows in another order                   count      another number of changed rows
   lost       the connection was closed                   hang       no answer in time          died       the server ended
+  waits      no answer in time, as the server says that the statement waits for another connection's lock
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ import socket
 from datetime import datetime, timezone
 from pathlib import Path
 
-KINDS = ["same", "unjudged", "refused", "cascade", "error", "errno", "accepted", "rows", "order", "count", "lost", "hang", "died"]
+KINDS = ["same", "unjudged", "refused", "cascade", "error", "errno", "accepted", "rows", "order", "count", "waits", "lost", "hang", "died"]
 # Wrong answers: worse than a refusal.
-WRONG = {"accepted", "rows", "order", "lost", "hang", "died"}
+WRONG = {"accepted", "rows", "order", "waits", "lost", "hang", "died"}
 
 # Answers that tell how this server works, or what it has done so far.
 _OWN_WAY = re.compile(
@@ -226,7 +227,7 @@ class Judge:
     def _remember(self, text: str, kind: str, cause: str, right: dict) -> None:
         if "error" not in right:
             self._follow(text)
-        if kind in ("refused", "error", "cascade", "lost", "hang", "died") and "error" not in right:
+        if kind in ("refused", "error", "cascade", "waits", "lost", "hang", "died") and "error" not in right:
             self.last_cause = cause
             for name in targets(text):
                 self.spoilt[name] = cause

@@ -12,6 +12,13 @@ from corpus.servers import NarwalHome
 from corpus.wire import Lost, SqlError, Wire
 
 
+# A session's statement, if it waits for a lock of a row or of a table.
+_WAITS_FOR_A_LOCK = (
+    "SELECT (SELECT COUNT(*) FROM information_schema.INNODB_TRX WHERE trx_mysql_thread_id = {0} AND trx_state = 'LOCK WAIT')"
+    " + (SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE id = {0} AND state LIKE 'Waiting for%lock')"
+)
+
+
 class Player:
     """One file on one fresh Narwal."""
 
@@ -132,6 +139,9 @@ class Player:
 
     def _what_happened(self, text: str) -> str:
         wire = self.connections.pop(self.current, None)
+        if wire and "timed out" in text and self._ends_a_wait(wire):
+            self.connections[self.current] = wire
+            return "waits"
         if wire:
             wire.drop()
         if "timed out" in text:
@@ -139,6 +149,26 @@ class Player:
         # A process that dies closes its connections first.
         time.sleep(0.2)
         return "lost" if self.home.alive() else "died"
+
+    def _ends_a_wait(self, wire: Wire) -> bool:
+        """Whether the server says that the statement waits for a lock; if so, it is ended there, and the connection can go on."""
+        try:
+            control = Wire(self.home.port, "root", "", "", 5, None)
+            try:
+                control.send(_WAITS_FOR_A_LOCK.format(wire.thread))
+                if cell(control.answer(), 0, 1) in ("", "0"):
+                    return False
+                control.send(f"KILL QUERY {wire.thread}")
+                control.answer()
+            finally:
+                control.drop()
+            wire.sock.settimeout(5)
+            wire.answer()
+        except SqlError:
+            return True
+        except (Lost, OSError, IndexError, KeyError, ValueError):
+            return False
+        return True
 
     def _judge(self, number: int, event: dict, right: dict, got: dict) -> None:
         kind, cause, sure = self.judge.verdict(event, right, got)

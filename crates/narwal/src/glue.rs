@@ -322,6 +322,8 @@ impl Backend for Front {
             .account(user, &peer.host, peer.ip.as_deref())?;
         let auth = if a.plugin == narwal_server::auth::SHA2 {
             AuthMethod::CachingSha2(a.auth.clone().into_bytes())
+        } else if a.plugin == narwal_server::auth::OLD {
+            AuthMethod::Old
         } else if a.auth.is_empty() && face::is_mysql() {
             // Without a password any method will do, and MySQL 9's clients have no other.
             AuthMethod::CachingSha2(Vec::new())

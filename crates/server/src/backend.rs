@@ -34,6 +34,8 @@ pub enum AuthMethod {
     Native(Option<[u8; 20]>),
     /// `caching_sha2_password` with its stored form (`$A$005$`, salt, digest); empty for an empty password.
     CachingSha2(Vec<u8>),
+    /// `mysql_old_password`, which proves nothing: refused.
+    Old,
 }
 
 /// The account that a client is to be authenticated as.

@@ -231,22 +231,39 @@ impl Connection<'_> {
         self.authenticate(login)
     }
 
+    /// Refuses logins for which no proof is good enough.
+    fn may_prove(
+        &mut self,
+        login: &Login,
+        account: Option<&Account>,
+        secure: bool,
+    ) -> Result<(), End> {
+        let (e, reason) = match account {
+            _ if self.shared.backend.limits().require_secure_transport && !secure => {
+                let given = !matches!(&login.auth[..], [] | [0]);
+                (
+                    access_denied(&login.user, &self.peer.host, given),
+                    "insecure transport, and require_secure_transport is on",
+                )
+            }
+            Some(a) if a.blocked => (errors::USER_IS_BLOCKED.plain(), "too many wrong passwords"),
+            Some(a) if a.auth == AuthMethod::Old => (
+                errors::SERVER_IS_IN_SECURE_AUTH_MODE.with([&a.user, &a.host]),
+                "a password in the old format",
+            ),
+            _ => return Ok(()),
+        };
+        let who = (login.user.as_str(), login.db.as_deref());
+        Err(self.deny(who, account, e, reason, false))
+    }
+
     /// Checks the proof of a login, asking for another where the account wants one.
     fn authenticate(&mut self, login: Login) -> Result<ConnectInfo, End> {
         let account = self.shared.backend.account(&login.user, &self.peer);
         let who = (login.user.as_str(), login.db.as_deref());
         let facts = self.chan.stream.tls_facts();
         let secure = facts.cipher.is_some() || self.unix;
-        if self.shared.backend.limits().require_secure_transport && !secure {
-            let given = !matches!(&login.auth[..], [] | [0]);
-            let e = access_denied(&login.user, &self.peer.host, given);
-            let reason = "insecure transport, and require_secure_transport is on";
-            return Err(self.deny(who, account.as_ref(), e, reason, false));
-        }
-        if let Some(a) = account.as_ref().filter(|a| a.blocked) {
-            let e = errors::USER_IS_BLOCKED.plain();
-            return Err(self.deny(who, Some(a), e, "too many wrong passwords", false));
-        }
+        self.may_prove(&login, account.as_ref(), secure)?;
         let wanted = match &account {
             Some(Account {
                 auth: AuthMethod::CachingSha2(_),
@@ -279,6 +296,8 @@ impl Connection<'_> {
                 AuthMethod::CachingSha2(stored) => {
                     self.prove_sha2(&a.user, &a.host, stored, &response, !given)?
                 }
+                // Refused above.
+                AuthMethod::Old => false,
             },
         };
         let account = match account {

@@ -17,6 +17,8 @@ const MARKER: &str = "acl/initialised";
 
 /// The default authentication plugin.
 pub(crate) const NATIVE: &str = "mysql_native_password";
+/// As MySQL 4.0 had it: kept for accounts that come from there, and refused at their logins.
+pub(crate) const OLD: &str = "mysql_old_password";
 /// The other one.
 pub(crate) const SHA2: &str = "caching_sha2_password";
 
@@ -256,7 +258,7 @@ pub struct Account {
     pub user: String,
     /// Host pattern.
     pub host: String,
-    /// `mysql_native_password` or `caching_sha2_password`.
+    /// `mysql_native_password`, `caching_sha2_password` or `mysql_old_password`.
     pub plugin: String,
     /// Stored password hash, empty for an empty password.
     pub auth: String,
@@ -608,7 +610,7 @@ impl Account {
     pub(crate) fn identified(&self) -> String {
         if self.is_role {
             String::new()
-        } else if self.plugin == NATIVE {
+        } else if self.plugin == NATIVE || self.plugin == OLD {
             if self.auth.is_empty() {
                 String::new()
             } else {

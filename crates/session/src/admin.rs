@@ -66,6 +66,8 @@ pub(crate) enum Target {
 pub(crate) enum AuthSpec {
     /// IDENTIFIED BY 'password'.
     Password(String),
+    /// The same where `mysql_old_password` is asked for: SET PASSWORD = OLD_PASSWORD('password').
+    OldPassword(String),
     /// IDENTIFIED BY PASSWORD 'hash'.
     Hash(String),
     /// IDENTIFIED VIA|WITH plugin [USING|AS 'string' | BY 'password' | USING PASSWORD('password')].
@@ -395,13 +397,23 @@ impl TransactionStatement {
     }
 }
 
+/// What SET PASSWORD sets.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum GivenPassword {
+    /// The stored form itself.
+    Hash(String),
+    /// PASSWORD('...').
+    Plain(String),
+    /// OLD_PASSWORD('...').
+    PlainOld(String),
+}
+
 /// The statements of accounts and privileges.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum AccountStatement {
     SetPassword {
         user: UserName,
-        /// The stored hash, or `Err(plain text)` for PASSWORD('...').
-        password: Result<String, String>,
+        password: GivenPassword,
     },
     CreateUser {
         or_replace: bool,

@@ -217,7 +217,8 @@ impl Applier {
             rows: RowApplier::new(options.compare)
                 .idempotent(options.idempotent)
                 .converting(options.conversions)
-                .completing(narwal_sql::with_hidden_columns),
+                .completing(narwal_sql::with_hidden_columns)
+                .regenerating(narwal_sql::with_generated_columns),
             filters: !options.filter.is_empty(),
             options,
             group: None,
@@ -815,7 +816,8 @@ impl Applier {
         let applier = RowApplier::new(self.options.compare)
             .idempotent(self.options.idempotent)
             .converting(self.options.conversions)
-            .completing(narwal_sql::with_hidden_columns);
+            .completing(narwal_sql::with_hidden_columns)
+            .regenerating(narwal_sql::with_generated_columns);
         let (rows, count) = made.rows(applier);
         *self.session()?.env.made_rows.borrow_mut() = Some(rows);
         let done = self.run_statement(&made.header, group, &made.query());

@@ -94,7 +94,8 @@ impl ClientSession {
         let mut replay = Replay {
             rows: RowApplier::new(false)
                 .converting(TypeConversions::listed(conversions.as_str()))
-                .completing(narwal_sql::with_hidden_columns),
+                .completing(narwal_sql::with_hidden_columns)
+                .regenerating(narwal_sql::with_generated_columns),
             catalog: self.instance.database().catalog(),
             statement_open: false,
         };

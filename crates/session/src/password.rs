@@ -37,6 +37,9 @@ pub(crate) fn is_native_hash(hash: &str) -> bool {
     hash.len() == 41 && hash.is_ascii() && hash[1..].bytes().all(|b| b.is_ascii_hexdigit())
 }
 
+/// Digits of a hash of `mysql_old_password`.
+pub(crate) const OLD_HASH: usize = 16;
+
 /// Rounds of what is stored here. MySQL 8 has as many, 9.7 twice that.
 const SHA2_ROUNDS: u32 = 5000;
 /// Bytes in front of the salt.

@@ -81,7 +81,7 @@ impl ClientSession {
             return Ok(());
         }
         let plain = match auth {
-            AuthSpec::Password(p) => p.as_str(),
+            AuthSpec::Password(p) | AuthSpec::OldPassword(p) => p.as_str(),
             AuthSpec::Plugin {
                 hash: None,
                 password,

@@ -1,15 +1,17 @@
 //! CREATE, ALTER, DROP and RENAME USER, SET PASSWORD, GRANT, REVOKE. What goes into the log never holds a plain
 //! password: statements are written anew with its hash.
 
-use crate::acl::{self, Account, Lifetime, NATIVE, PUBLIC, SHA2, TlsNeed};
+use crate::acl::{self, Account, Lifetime, NATIVE, OLD, PUBLIC, SHA2, TlsNeed};
 use crate::admin::{
-    AccountStatement, AuthSpec, Expire, ResourceLimit, UserName, UserOptions, UserSpec,
+    AccountStatement, AuthSpec, Expire, GivenPassword, ResourceLimit, UserName, UserOptions,
+    UserSpec,
 };
 use crate::drafts::Drafts;
-use crate::password;
+use crate::password::{self, OLD_HASH};
 use crate::privileges::PrivilegeSet;
 use crate::session::ClientSession;
 use narwal_engine::{CatalogChange, Ddl};
+use narwal_sql::old_password_hash;
 use narwal_sql::show::quote_ident;
 use narwal_types::errors;
 use narwal_types::errors::codes;
@@ -44,48 +46,69 @@ fn ident(a: &Account) -> String {
     format!("{}@{}", quote_ident(&a.user), quote_ident(&a.host))
 }
 
-/// Gives an account the stored form of what IDENTIFIED asked for.
-fn authenticate(a: &mut Account, auth: &AuthSpec) -> SqlResult<()> {
-    let bad_hash = || errors::PASSWD_LENGTH.with([&"41"]);
-    let native_stored = |hash: &str| {
-        if hash.is_empty() || password::is_native_hash(hash) {
-            Ok(hash.to_string())
-        } else {
-            Err(bad_hash())
-        }
-    };
+/// The stored form of a password that IDENTIFIED BY has: `old` is the session's `old_passwords`.
+fn stored(password: &str, old: bool) -> (&'static str, String) {
+    match (is_mysql(), old) {
+        (true, _) => (SHA2, password::sha2_hash(password)),
+        (false, true) => (OLD, old_password_hash(password.as_bytes())),
+        (false, false) => (NATIVE, password::native_hash(password)),
+    }
+}
+
+/// The plugin that a hash without a plugin's name is for: its length tells. What is no hash lets nobody in.
+fn plugin_of(hash: &str) -> &'static str {
+    match hash.len() {
+        OLD_HASH => OLD,
+        _ => NATIVE,
+    }
+}
+
+/// What IDENTIFIED VIA mysql_native_password stores; error 1372 for what can be no hash.
+fn native_stored(hash: Option<&str>, password: Option<&str>) -> SqlResult<String> {
+    match (hash, password) {
+        (Some(h), _) if h.is_empty() || password::is_native_hash(h) => Ok(h.to_string()),
+        (Some(_), _) => Err(errors::PASSWD_LENGTH.with([&41])),
+        (None, p) => Ok(password::native_hash(p.unwrap_or_default())),
+    }
+}
+
+/// What IDENTIFIED VIA mysql_old_password stores; error 1372 for what can be no hash.
+fn old_stored(hash: Option<&str>, password: Option<&str>) -> SqlResult<String> {
+    match (hash, password) {
+        (Some(h), _) if h.is_empty() || h.len() == OLD_HASH => Ok(h.to_string()),
+        (Some(_), _) => Err(errors::PASSWD_LENGTH.with([&OLD_HASH])),
+        (None, p) => Ok(old_password_hash(p.unwrap_or_default().as_bytes())),
+    }
+}
+
+/// What IDENTIFIED VIA caching_sha2_password stores.
+fn sha2_stored(hash: Option<&str>, password: Option<&str>) -> SqlResult<String> {
+    match (hash, password) {
+        (Some(h), _) if h.is_empty() || password::is_sha2_hash(h) => Ok(h.to_string()),
+        (Some(_), _) => Err(errors::PASSWORD_FORMAT.plain()),
+        (None, p) => Ok(password::sha2_hash(p.unwrap_or_default())),
+    }
+}
+
+/// Gives an account the stored form of what IDENTIFIED asked for. `old`: the session's `old_passwords`.
+fn authenticate(a: &mut Account, auth: &AuthSpec, old: bool) -> SqlResult<()> {
     let (plugin, auth) = match auth {
-        AuthSpec::Password(p) if is_mysql() => (SHA2, password::sha2_hash(p)),
-        AuthSpec::Password(p) => (NATIVE, password::native_hash(p)),
-        AuthSpec::Hash(h) => (NATIVE, native_stored(h)?),
+        AuthSpec::Password(p) => stored(p, old),
+        AuthSpec::OldPassword(p) => (OLD, old_password_hash(p.as_bytes())),
+        AuthSpec::Hash(h) => (plugin_of(h), h.clone()),
         AuthSpec::Plugin {
             plugin,
             hash,
-            password: plain,
-        } => match plugin.to_ascii_lowercase().as_str() {
-            NATIVE => (
-                NATIVE,
-                match (hash, plain) {
-                    (Some(h), _) => native_stored(h)?,
-                    (None, Some(p)) => password::native_hash(p),
-                    (None, None) => String::new(),
-                },
-            ),
-            SHA2 => (
-                SHA2,
-                match (hash, plain) {
-                    (Some(h), _) if h.is_empty() || password::is_sha2_hash(h) => h.clone(),
-                    (Some(_), _) => {
-                        return Err(errors::PASSWORD_FORMAT.plain());
-                    }
-                    (None, Some(p)) => password::sha2_hash(p),
-                    (None, None) => String::new(),
-                },
-            ),
-            _ => {
-                return Err(errors::PLUGIN_IS_NOT_LOADED.with([&plugin]));
+            password,
+        } => {
+            let (hash, password) = (hash.as_deref(), password.as_deref());
+            match plugin.to_ascii_lowercase().as_str() {
+                NATIVE => (NATIVE, native_stored(hash, password)?),
+                OLD => (OLD, old_stored(hash, password)?),
+                SHA2 => (SHA2, sha2_stored(hash, password)?),
+                _ => return Err(errors::PLUGIN_IS_NOT_LOADED.with([&plugin])),
             }
-        },
+        }
     };
     a.plugin = plugin.to_string();
     a.auth = auth;
@@ -184,7 +207,8 @@ impl ClientSession {
     /// Gives an account a password, if the rules for passwords let it.
     pub(crate) fn authenticate(&mut self, a: &mut Account, auth: &AuthSpec) -> SqlResult<()> {
         self.check_password_rules(&a.user, auth)?;
-        authenticate(a, auth)?;
+        let old = self.vars.value("old_passwords").as_bool();
+        authenticate(a, auth, old)?;
         a.expired = false;
         a.password_changed = i64::from(self.env.timestamp());
         Ok(())
@@ -420,11 +444,7 @@ impl ClientSession {
     }
 
     /// SET PASSWORD. `Ok` is a hash, `Err` a plain password.
-    pub(crate) fn set_password(
-        &mut self,
-        name: &UserName,
-        given: &Result<String, String>,
-    ) -> SqlResult<()> {
+    pub(crate) fn set_password(&mut self, name: &UserName, given: &GivenPassword) -> SqlResult<()> {
         let (user, host) = self.resolve(name);
         if !self.is_self(&user, &host) && !self.account().global.has(PrivilegeSet::CREATE_USER) {
             let account = self.account();
@@ -438,17 +458,19 @@ impl ClientSession {
         };
         let mut a = Account::clone(a);
         let auth = match given {
-            Ok(hash) if a.plugin == SHA2 => AuthSpec::Plugin {
+            GivenPassword::Hash(hash) if a.plugin == SHA2 => AuthSpec::Plugin {
                 plugin: SHA2.into(),
                 hash: Some(hash.clone()),
                 password: None,
             },
-            Ok(hash) => AuthSpec::Hash(hash.clone()),
-            Err(plain) => AuthSpec::Plugin {
-                plugin: a.plugin.clone(),
+            GivenPassword::Hash(hash) => AuthSpec::Hash(hash.clone()),
+            GivenPassword::Plain(plain) if a.plugin == SHA2 => AuthSpec::Plugin {
+                plugin: SHA2.into(),
                 hash: None,
                 password: Some(plain.clone()),
             },
+            GivenPassword::Plain(plain) => AuthSpec::Password(plain.clone()),
+            GivenPassword::PlainOld(plain) => AuthSpec::OldPassword(plain.clone()),
         };
         self.authenticate(&mut a, &auth)?;
         let sql = format!("SET PASSWORD FOR {}='{}'", a.quoted(), a.auth);
@@ -560,6 +582,7 @@ fn user_statement(verb: &str, accounts: &[(Account, bool)], o: &UserOptions) -> 
             let auth = match a.identified() {
                 // A password that does not change must not look as if it did.
                 _ if !given => String::new(),
+                s if s.is_empty() && a.plugin == OLD => format!(" IDENTIFIED VIA {OLD}"),
                 s if s.is_empty() => " IDENTIFIED BY PASSWORD ''".to_string(),
                 s => s,
             };

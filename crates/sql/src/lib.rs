@@ -67,7 +67,7 @@ mod zone;
 
 pub use crate::exec::outcome::Outcome;
 pub use crate::exec::returning::Returned;
-pub use crate::expr::functions::regex_options;
+pub use crate::expr::functions::{old_password_hash, regex_options};
 pub use crate::lower::{lower, parse_expression, parse_statement};
 pub use crate::planner::statistics::analyze;
 pub use crate::prepared::{
@@ -83,8 +83,8 @@ pub use env::{
     VariableSource, WarningLevel,
 };
 pub use exec::group_rows::GroupRows;
-pub use exec::hidden::with_hidden_columns;
 pub use exec::late_value::trigger_value;
+pub use exec::regenerated::{with_generated_columns, with_hidden_columns};
 pub use exec::spill::limit_spill;
 pub use kept_expression::{UserKinds, bind_kept, kinds_hold};
 pub use narwal_syntax::ParseOptions;

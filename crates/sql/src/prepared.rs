@@ -450,6 +450,7 @@ pub fn execute(
     }
     env.explicit_insert_id.set(0);
     env.seeded.borrow_mut().clear();
+    txn.regenerate_by(crate::with_generated_columns);
     txn.set_foreign_keys(if env.foreign_key_checks {
         ForeignKeyMode::Check
     } else {

@@ -557,6 +557,8 @@ errors! {
         "Variable '{64}' is not a variable component (can't be used as XXXX.variable_name)";
     UNKNOWN_COLLATION: 1 = 1273, b"HY000", "ER_UNKNOWN_COLLATION",
         "Unknown collation: '{64}'";
+    SERVER_IS_IN_SECURE_AUTH_MODE: 2 = 1275, b"HY000", "ER_SERVER_IS_IN_SECURE_AUTH_MODE",
+        "Server is running in --secure-auth mode, but '{}'@'{}' has a password in the old format; please change the password to the new format";
     BAD_SLAVE_UNTIL_COND: 0 = 1277, b"HY000", "ER_BAD_SLAVE_UNTIL_COND",
         "Incorrect parameter or combination of parameters for START SLAVE UNTIL";
     MISSING_SKIP_SLAVE: 1 = 1278, b"HY000", "ER_MISSING_SKIP_SLAVE",

@@ -1,11 +1,12 @@
 //! Table maps and rows of another server in, changes of a transaction out.
 
-use super::change::{self, CompleteRow, Manner, Place, RowsApplied};
+use super::change::{self, Manner, Place, RowsApplied};
 use crate::apply::convert::TypeConversions;
 use crate::apply::map::Maps;
 use crate::catalog::foreign::ForeignKeyMode;
 use crate::catalog::image::RowImage;
 use crate::catalog::names::Catalog;
+use crate::catalog::table::CompleteRow;
 use crate::catalog::table::Table;
 use crate::txn::transaction::Transaction;
 use crate::{EngineError, Result};
@@ -19,6 +20,7 @@ pub struct RowApplier {
     manner: Manner,
     scratch: Vec<u8>,
     place: Place,
+    regenerate: Option<CompleteRow>,
 }
 
 impl RowApplier {
@@ -55,6 +57,13 @@ impl RowApplier {
     #[must_use]
     pub fn completing(mut self, complete: CompleteRow) -> Self {
         self.manner.complete = Some(complete);
+        self
+    }
+
+    /// How rows that cascades change get the values of their generated columns. Without it such a cascade is refused.
+    #[must_use]
+    pub fn regenerating(mut self, regenerate: CompleteRow) -> Self {
+        self.regenerate = Some(regenerate);
         self
     }
 
@@ -108,6 +117,9 @@ impl RowApplier {
                 event.table_id
             ))
         })?;
+        if let Some(regenerate) = self.regenerate {
+            txn.regenerate_by(regenerate);
+        }
         txn.set_foreign_keys(if event.has_foreign_key_checks() {
             ForeignKeyMode::Follow
         } else {

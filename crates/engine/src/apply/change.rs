@@ -6,6 +6,7 @@ use crate::apply::map::{Mapped, build, cell_bytes};
 use crate::catalog::counters::auto_number;
 use crate::catalog::def::DefaultDef;
 use crate::catalog::steps::Steps;
+use crate::catalog::table::CompleteRow;
 use crate::catalog::table::Table;
 use crate::key::KeyRange;
 use crate::locks::types::{LockMode, LockWait};
@@ -20,7 +21,7 @@ use narwal_types::convert::{
 };
 use narwal_types::errors;
 use narwal_types::errors::codes;
-use narwal_types::{DateTime, SqlResult, Value, Zone};
+use narwal_types::{DateTime, Value, Zone};
 use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -67,9 +68,6 @@ impl Place {
         vec![behind, before]
     }
 }
-
-/// Gives a row the values of its hidden columns, which another server's image does not have.
-pub type CompleteRow = fn(&Arc<Table>, Vec<u8>) -> SqlResult<Vec<u8>>;
 
 /// The row that an image made, with its hidden columns.
 fn completed(

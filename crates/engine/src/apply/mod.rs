@@ -23,6 +23,6 @@ mod keys;
 mod map;
 
 pub use applier::RowApplier;
-pub use change::{CompleteRow, RowsApplied};
+pub use change::RowsApplied;
 pub use convert::TypeConversions;
 pub use keys::{RowKeys, TouchedKeys};

@@ -17,16 +17,6 @@ pub enum ForeignKeyMode {
     Off,
 }
 
-/// How a transaction's changes follow foreign keys just now.
-#[derive(Debug, Default)]
-pub(crate) struct Following {
-    pub(crate) mode: ForeignKeyMode,
-    /// Cascades within cascades.
-    pub(crate) depth: u32,
-    /// The tables whose rows change, by their ids, from the statement's change to the cascade that runs now.
-    pub(crate) changing: Vec<u64>,
-}
-
 /// A foreign key at run time.
 #[derive(Debug)]
 pub(crate) struct ForeignKey {

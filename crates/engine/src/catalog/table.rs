@@ -8,12 +8,12 @@ use crate::catalog::sequence::SequenceRow;
 use crate::catalog::steps::Steps;
 use crate::{EngineError, Result};
 use narwal_binlog::{ColumnMeta, HASH_COLUMN, RowMetadata, TableMapTemplate};
-use narwal_types::ValueRef;
 use narwal_types::errors;
 use narwal_types::key;
 use narwal_types::key::KeyPart;
 use narwal_types::row::HashedKey;
 use narwal_types::{Collation, ColumnType, RowLayout, TypeKind};
+use narwal_types::{SqlResult, ValueRef};
 use std::any::Any;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -38,6 +38,9 @@ impl Table {
         });
     }
 }
+
+/// Gives a row's image the values of columns that it does not have yet: those that the layer above computes.
+pub type CompleteRow = fn(&Arc<Table>, Vec<u8>) -> SqlResult<Vec<u8>>;
 
 /// Error 1031: a sequence's row is replaced, never updated nor deleted.
 #[must_use]

@@ -8,9 +8,9 @@
 //! at (`NO_FOREIGN_KEY_CHECKS`): a replica has nothing to find out. A source of MariaDB's logs the parent's change alone, so
 //! its events make the cascade happen here ([`ForeignKeyMode::Follow`]).
 
-use crate::catalog::def::ForeignAction;
+use crate::catalog::def::{ColumnDef, ForeignAction};
 use crate::catalog::foreign::{ForeignKeyMode, index_on, positions, quoted};
-use crate::catalog::table::Table;
+use crate::catalog::table::{CompleteRow, Table};
 use crate::key::KeyRange;
 use crate::locks::types::LockMode;
 use crate::store::row::Row;
@@ -94,6 +94,25 @@ impl Transaction {
     /// What the changes from here on do about foreign keys.
     pub fn set_foreign_keys(&mut self, mode: ForeignKeyMode) {
         self.foreign.mode = mode;
+    }
+
+    /// How rows that a cascade changes get the values of their generated columns. Without it such a cascade is refused.
+    pub fn regenerate_by(&mut self, regenerate: CompleteRow) {
+        self.foreign.regenerate = Some(regenerate);
+    }
+
+    /// The image of a row that a cascade has changed, with the values that its generated columns have now.
+    fn regenerated(&self, table: &Arc<Table>, image: Vec<u8>) -> Result<Vec<u8>> {
+        let generated = |c: &ColumnDef| c.generated.as_ref().is_some_and(|g| !g.late);
+        if !table.def.columns.iter().any(generated) {
+            return Ok(image);
+        }
+        let Some(regenerate) = self.foreign.regenerate else {
+            return Err(EngineError::Sql(SqlError::unsupported(
+                "a cascade to generated columns without SQL",
+            )));
+        };
+        regenerate(table, image).map_err(EngineError::Sql)
     }
 
     /// True if changes of the table's rows have to look at rows of other tables.
@@ -368,6 +387,7 @@ impl Transaction {
         }
         let mut image = Vec::with_capacity(row.len() + 8);
         child.layout.patch(row, &changes, &mut image)?;
+        let image = self.regenerated(child, image)?;
         match self.update(child, pk, row, image) {
             // A unique key of the child is in the way.
             Err(EngineError::Duplicate { .. }) => Err(EngineError::Sql(

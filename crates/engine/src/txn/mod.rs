@@ -11,10 +11,11 @@
 //! | `writes.rs` | changing rows |
 //! | `events.rs`, `local.rs`, `image.rs` | logging of row changes |
 //! | `oob.rs` | what outgrows memory |
-//! | `foreign.rs`, `overlaps.rs`, `sequence.rs` | foreign keys, keys WITHOUT OVERLAPS, sequences |
+//! | `foreign.rs`, `following.rs`, `overlaps.rs`, `sequence.rs` | foreign keys, keys WITHOUT OVERLAPS, sequences |
 //! | `temporary.rs`, `temporary_rows.rs` | temporary tables |
 
 pub(crate) mod events;
+pub(crate) mod following;
 pub(crate) mod foreign;
 pub(crate) mod held;
 pub(crate) mod image;

@@ -4,7 +4,6 @@
 //! and the row events. Both are undone together, by savepoint or statement. Row locks are taken as rows are touched and
 //! released when the commit has its place in the log and its rows are in the memtable, before the sync.
 
-use crate::catalog::foreign::Following;
 use crate::catalog::foreign::ForeignKeyMode;
 use crate::catalog::image::RowImage;
 use crate::catalog::table::Table;
@@ -13,6 +12,7 @@ use crate::parts::Parts;
 use crate::record::replica::Origin;
 use crate::store::writeset::WriteSet;
 use crate::txn::events::Events;
+use crate::txn::following::Following;
 use crate::txn::held::HeldLocks;
 use crate::txn::options::Isolation;
 use crate::txn::options::TxnOptions;

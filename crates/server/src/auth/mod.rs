@@ -5,7 +5,7 @@ pub mod sha2;
 
 use narwal_types::SqlError;
 use narwal_types::errors;
-pub use narwal_wire::auth::{NATIVE, SCRAMBLE_LEN, SHA2, native};
+pub use narwal_wire::auth::{NATIVE, OLD, SCRAMBLE_LEN, SHA2, native};
 use rand::TryRngCore;
 
 /// A new challenge: 20 bytes without NUL, which ends it on the wire, and `$`, which MySQL leaves out too.

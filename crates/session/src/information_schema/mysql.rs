@@ -1,7 +1,7 @@
 //! The schema `mysql`: what accounts, grants and replication have there in MariaDB, as virtual tables. The others are empty.
 
 use super::rows::Rows;
-use crate::acl::{Account, Lifetime, TlsNeed};
+use crate::acl::{Account, Lifetime, NATIVE, OLD, TlsNeed};
 use crate::privileges::PrivilegeSet;
 use crate::programs::events::show::{event_column, event_rows};
 use crate::programs::show as programs;
@@ -305,11 +305,11 @@ fn user(a: &Account, column: &str) -> Value {
     if let Some(v) = granted(a.global, column) {
         return v;
     }
-    let native = a.native_hash().is_some() || a.auth.is_empty();
     match column {
         "Host" => Value::str(a.host.as_str()),
         "User" => Value::str(a.user.as_str()),
-        "Password" => Value::str(if native { a.auth.as_str() } else { "" }),
+        "Password" if a.plugin != NATIVE && a.plugin != OLD => Value::str(""),
+        "Password" => Value::str(a.auth.as_str()),
         "plugin" => Value::str(a.plugin.as_str()),
         "authentication_string" => Value::str(a.auth.as_str()),
         "ssl_type" => Value::str(match &a.tls {

@@ -129,6 +129,12 @@ pub(super) fn plugins(view: &View, _: &StatementEnv, _: &Wanted) -> SqlResult<Ro
             "Native MySQL authentication",
         ),
         (
+            "mysql_old_password",
+            "AUTHENTICATION",
+            "1.0",
+            "Old MySQL-4.0 authentication",
+        ),
+        (
             "caching_sha2_password",
             "AUTHENTICATION",
             "2.2",

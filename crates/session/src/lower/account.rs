@@ -2,8 +2,8 @@
 
 use crate::acl::{Lifetime, RoutineKind, TlsNeed};
 use crate::admin::{
-    AccountStatement, AuthSpec, Expire, Level, Privileges, RoleStatement, UserName, UserOptions,
-    UserSpec,
+    AccountStatement, AuthSpec, Expire, GivenPassword, Level, Privileges, RoleStatement, UserName,
+    UserOptions, UserSpec,
 };
 use crate::privileges::PrivilegeSet;
 use narwal_syntax::ast::admin as ast;
@@ -51,12 +51,17 @@ pub(super) fn account(statement: ast::Admin) -> SqlResult<AccountStatement> {
                 .map(|(from, to)| Ok((name(from)?, name(to)?)))
                 .collect::<SqlResult<_>>()?,
         ),
-        A::SetPassword(ast::SetPassword { old: true, .. }) => {
-            return Err(SqlError::unsupported("OLD_PASSWORD()"));
-        }
-        A::SetPassword(ast::SetPassword { user, password, .. }) => AccountStatement::SetPassword {
-            user: name(user)?,
+        A::SetPassword(ast::SetPassword {
+            user,
             password,
+            old,
+        }) => AccountStatement::SetPassword {
+            user: name(user)?,
+            password: match (password, old) {
+                (Ok(hash), _) => GivenPassword::Hash(hash),
+                (Err(plain), false) => GivenPassword::Plain(plain),
+                (Err(plain), true) => GivenPassword::PlainOld(plain),
+            },
         },
         A::Grant(g) => grant(*g)?,
         A::Revoke(r) => revoke(*r)?,

@@ -181,7 +181,7 @@ fn set_forms() {
         p("set password for u@localhost = password('x')"),
         Admin::Account(AccountStatement::SetPassword {
             user: named("u", "localhost"),
-            password: Err("x".into())
+            password: GivenPassword::Plain("x".into())
         })
     );
 }

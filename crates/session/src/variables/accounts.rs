@@ -1,6 +1,6 @@
 //! Variables: accounts, passwords and plugins.
 
-use super::def::Effect::{Computed, Fixed, Inert, Live, Startup};
+use super::def::Effect::{Computed, Inert, Live, Startup};
 use super::def::Kind::{Bool, Text, UInt};
 use super::def::Scope::{Both, Global, Session};
 use super::def::{AtStart, VariableDef, row};
@@ -73,8 +73,8 @@ pub(super) static ROWS: &[VariableDef] = &[
         Both,
         Bool,
         "OFF",
-        Fixed,
-        "Passwords as MySQL 4.0 stored them; only OFF.",
+        Live,
+        "PASSWORD() and IDENTIFIED BY make hashes as MySQL 4.0 had them; nobody can log in with one.",
     ),
     row(
         "plugin_dir",
@@ -118,7 +118,7 @@ pub(super) static ROWS: &[VariableDef] = &[
         Bool,
         "ON",
         Inert,
-        "Refuses passwords as MySQL 4.0 stored them; there are none.",
+        "MariaDB's refusal of accounts with passwords as MySQL 4.0 stored them; here it is always on.",
     ),
     row(
         "simple_password_check_digits",

@@ -4,13 +4,24 @@ use super::def::Effect::{Computed, Live, Startup};
 use super::def::Kind::{Bool, Enum, Text, UInt};
 use super::def::Scope::{Both, Global};
 use super::def::{VariableDef, inert, row};
+use super::parts::SessionParts;
 use super::value::VarValue;
+use narwal_types::{SqlResult, errors};
 
 /// There is one sync for a commit, which is what 3 asks for and 1 too.
 fn flush_mode(v: &VarValue) -> u8 {
     match v.as_u64() {
         3 => 1,
         mode => mode as u8,
+    }
+}
+
+/// Error 1231, as a MariaDB without a plugin for encryption has it: `narwal encrypt` and `narwal decrypt` change the folder.
+fn as_the_folder_is(s: &dyn SessionParts, v: &VarValue) -> SqlResult<()> {
+    let name = "innodb_encrypt_tables";
+    match s.server().value(name) == *v {
+        true => Ok(()),
+        false => Err(errors::WRONG_VALUE_FOR_VAR.with([&name, &v.show()])),
     }
 }
 
@@ -83,9 +94,10 @@ pub(super) static ROWS: &[VariableDef] = &[
         Global,
         Enum(&["OFF", "ON", "FORCE"]),
         "OFF",
-        Startup,
+        Live,
         "Whether tables are encrypted; the whole data folder is, or nothing.",
-    ),
+    )
+    .check(as_the_folder_is),
     inert(
         "innodb_fast_shutdown",
         Global,

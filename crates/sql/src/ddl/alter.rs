@@ -7,7 +7,7 @@ use super::column::{
 };
 use super::create_table::warn_in_vain;
 use super::database::reserved_schema;
-use super::foreign::{after_alter, copy_renames_keys, follow_cascades};
+use super::foreign::{after_alter, check_cascades, copy_renames_keys};
 use super::foreign_refused::Making;
 use crate::ast::{
     AlterAction, CheckSpec, ColumnPlace, ColumnSpec, DropKind, ForeignKeySpec, IndexSpec,
@@ -941,7 +941,7 @@ impl Run<'_> {
         }
         if d.def != *d.old {
             constraint::check_expressions(&mut d.def, self.env)?;
-            follow_cascades(&mut d.def)?;
+            check_cascades(&d.def)?;
             settle_hashes(&mut d.def);
         }
         self.check_draft(&d, actions)?;

@@ -185,10 +185,10 @@ pub(super) fn default(
     table: Named<'_>,
     (db, set): (&str, Charset),
 ) -> SqlResult<String> {
-    match unfit(e, table) {
+    match unfit(e, Clause::Default, table) {
         Some(Unfit::Subquery) => Err(forbidden("select ...", Clause::Default, column)),
-        Some(Unfit::Name(n)) if n.starts_with('@') => {
-            Err(SqlError::unsupported("variables in a DEFAULT"))
+        Some(Unfit::Name(n)) if n.starts_with("@@") => {
+            Err(SqlError::unsupported("system variables in a DEFAULT"))
         }
         Some(Unfit::Name(n)) => Err(forbidden(&n, Clause::Default, column)),
         None => {
@@ -208,7 +208,7 @@ fn text(
     table: Named<'_>,
     set: Charset,
 ) -> SqlResult<String> {
-    Err(match (unfit(e, table), clause) {
+    Err(match (unfit(e, clause, table), clause) {
         (None, _) => {
             let mut e = unqualified(e);
             name_charsets(&mut e, set);
@@ -345,12 +345,14 @@ fn forbidden(what: &str, clause: Clause, name: &str) -> SqlError {
 }
 
 /// The first thing in a parsed expression that no definition can contain, whatever it is bound to.
-fn unfit(e: &Ast, table: Named<'_>) -> Option<Unfit> {
-    unfit_within(&mut e.clone(), table)
+fn unfit(e: &Ast, clause: Clause, table: Named<'_>) -> Option<Unfit> {
+    unfit_within(&mut e.clone(), clause, table)
 }
 
-fn unfit_within(e: &mut Ast, table: Named<'_>) -> Option<Unfit> {
+fn unfit_within(e: &mut Ast, clause: Clause, table: Named<'_>) -> Option<Unfit> {
     match e {
+        // Where a value may depend on the session is known when the expression is bound.
+        Ast::UserVar(_) if clause != Clause::Check => None,
         Ast::Subquery(_) | Ast::Exists(_) | Ast::InQuery { .. } | Ast::Quantified { .. } => {
             Some(Unfit::Subquery)
         }
@@ -370,7 +372,7 @@ fn unfit_within(e: &mut Ast, table: Named<'_>) -> Option<Unfit> {
             let mut found = over_rows(e).map(Unfit::Name);
             for_each_operand(e, &mut |operand| {
                 if found.is_none() {
-                    found = unfit_within(operand, table);
+                    found = unfit_within(operand, clause, table);
                 }
             });
             found

@@ -3,7 +3,6 @@
 use super::index::index_def;
 use crate::ast::{ForeignKeySpec, IndexSpec};
 use crate::bind::table_rules::bind_text;
-use crate::ddl::constraint::is_indexed;
 use crate::ddl::foreign_refused::{Lack, Making, NoIndex, cant_create, full_name, index_beginning};
 use crate::ddl::run::{Run, db_of};
 use crate::env::StatementEnv;
@@ -132,7 +131,7 @@ impl Run<'_> {
             def.foreign_keys.push(key);
         }
         def.foreign_keys.sort_by(|a, b| a.name.cmp(&b.name));
-        follow_cascades(def)
+        check_cascades(def)
     }
 
     /// Makes the index of a foreign key unless there is one. It takes the place of such an index made before.
@@ -686,9 +685,9 @@ fn needed(index: &str) -> SqlError {
     errors::DROP_INDEX_FK.with([&index])
 }
 
-/// Cascades change columns and make no values anew: a virtual column that is made of them is computed when it is read, a stored
-/// one can't be.
-pub(super) fn follow_cascades(def: &mut TableDef) -> SqlResult<()> {
+/// Error 1901 for a stored column that is made of what a cascade changes, as in InnoDB. Virtual ones get their new values with
+/// the cascade.
+pub(super) fn check_cascades(def: &TableDef) -> SqlResult<()> {
     let changes = |k: &&ForeignKeyDef| {
         k.on_update == ForeignAction::Cascade
             || [k.on_delete, k.on_update].contains(&ForeignAction::SetNull)
@@ -698,62 +697,36 @@ pub(super) fn follow_cascades(def: &mut TableDef) -> SqlResult<()> {
         .filter_map(|k| positions(def, &k.columns))
         .flatten()
         .collect();
-    if changed.is_empty() || def.columns.iter().all(|c| c.generated.is_none()) {
+    let is_stored = |c: &ColumnDef| c.generated.as_ref().is_some_and(|g| g.stored);
+    if changed.is_empty() || !def.columns.iter().any(is_stored) {
         return Ok(());
     }
-    let mut plain = TableDef {
+    let table = Table::made(TableDef {
         foreign_keys: Vec::new(),
         sequence: false,
         merge: None,
         period: None,
         declared: None,
         ..def.clone()
-    };
-    for g in plain
-        .columns
-        .iter_mut()
-        .filter_map(|c| c.generated.as_mut())
-    {
-        g.late = false;
-    }
-    let table = Table::made(plain)?;
-    for i in 0..def.columns.len() {
-        let Some(g) = &table.def.columns[i].generated else {
-            continue;
-        };
+    })?;
+    // A column may be made of generated ones before it.
+    let mut changed = changed;
+    for (i, c) in def.columns.iter().enumerate() {
+        let Some(g) = &c.generated else { continue };
         let mut used = Vec::new();
         bind_text(&g.expr, &table)?.for_each_column(&mut |c| used.push(c));
-        let name = &table.def.columns[i].name;
-        let of_late = used.iter().any(|c| is_late(&def.columns[*c]));
         let Some(by) = used.iter().find(|c| changed.contains(c)) else {
-            if of_late && !is_late(&def.columns[i]) {
-                return Err(unsupported_cascade());
-            }
             continue;
         };
-        if g.stored {
+        if !g.stored {
+            changed.push(i);
+        } else {
             return Err(errors::GENERATED_COLUMN_FUNCTION_IS_NOT_ALLOWED.text(format!(
                 "Function or expression '{}' cannot be used in the GENERATED ALWAYS AS clause of {}",
                 def.columns[*by].name,
-                quote_ident(name)
+                quote_ident(&c.name)
             )));
-        }
-        if is_indexed(def, i) || of_late || !def.columns[i].nullable {
-            return Err(unsupported_cascade());
-        }
-        if let Some(g) = &mut def.columns[i].generated {
-            g.late = true;
         }
     }
     Ok(())
-}
-
-fn is_late(c: &ColumnDef) -> bool {
-    c.generated.as_ref().is_some_and(|g| g.late)
-}
-
-fn unsupported_cascade() -> SqlError {
-    SqlError::unsupported(
-        "cascades that change what a virtual column is made of which is indexed, NOT NULL, or used by another",
-    )
 }

@@ -10,6 +10,8 @@ pub const SCRAMBLE_LEN: usize = 20;
 pub const NATIVE: &str = "mysql_native_password";
 /// See [`NATIVE`].
 pub const SHA2: &str = "caching_sha2_password";
+/// See [`NATIVE`]. Accounts may have it; nobody is let in by it.
+pub const OLD: &str = "mysql_old_password";
 
 /// Equal, in a time that does not depend on where they differ.
 pub fn same(a: &[u8], b: &[u8]) -> bool {

@@ -15,8 +15,8 @@ fn boolean_syntax(_: &dyn SessionParts, v: &VarValue) -> SqlResult<()> {
     let plain = |i: usize| !given[i].is_ascii_alphanumeric();
     let once = |i: usize| !(0..i).any(|j| given[i] == given[j] && (i != 11 || j != 10));
     let well = given.len() == 14
-        && given[0..].iter().all(u8::is_ascii)
-        && (given[0] == b' ' || given[2] == b' ')
+        && given.iter().all(u8::is_ascii)
+        && (given[0] == b' ' || given[1] == b' ')
         && (0..14).all(|i| plain(i) && once(i));
     match well {
         true => Ok(()),

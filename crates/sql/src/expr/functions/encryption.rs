@@ -2,6 +2,7 @@
 
 use super::digits::hex_text;
 use super::typing::{bytes, kind};
+use crate::env::VariableScope;
 use crate::expr::node::{Call, ExprType, Function, Typing};
 use crate::expr::value::Val;
 use crate::seeded::Seeded;
@@ -431,6 +432,12 @@ fn decode(engine: &GeneralPurpose, text: &[u8]) -> Option<Vec<u8>> {
 }
 
 fn password<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    if old_passwords(c) {
+        return match c.v(0).is_null() {
+            true => Ok(Val::NULL),
+            false => old_password(c),
+        };
+    }
     let twice = c.with_bytes(0, |b| {
         (!b.is_empty()).then(|| Sha1::digest(Sha1::digest(b)))
     });
@@ -440,14 +447,28 @@ fn password<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     Ok(Val::text(format!("*{}", hex_text(&hash, true))))
 }
 
+/// The session's `old_passwords`: PASSWORD() is OLD_PASSWORD().
+fn old_passwords(c: &Call<'_, '_>) -> bool {
+    let variables = &c.ctx.env.variables;
+    matches!(
+        variables.system(VariableScope::Session, "old_passwords"),
+        Ok(Value::Int(n)) if n != 0
+    )
+}
+
 /// The 64-bit hash of passwords before 4.1.
 fn old_password<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     let text = c.with_bytes(0, <[u8]>::to_vec);
-    if text.is_empty() {
-        return Ok(Val::text(String::new()));
+    Ok(Val::text(old_password_hash(&text)))
+}
+
+/// What `mysql_old_password` keeps of a password: 16 hexadecimal digits, nothing for an empty one.
+pub fn old_password_hash(password: &[u8]) -> String {
+    if password.is_empty() {
+        return String::new();
     }
-    let (a, b) = old_hash(&text);
-    Ok(Val::text(format!("{a:08x}{b:08x}")))
+    let (a, b) = old_hash(password);
+    format!("{a:08x}{b:08x}")
 }
 
 /// The two halves of that hash.

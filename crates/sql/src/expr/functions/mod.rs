@@ -49,6 +49,7 @@ pub(crate) mod number;
 pub(crate) mod oracle;
 pub(crate) mod regexp;
 mod regexp_search;
+pub use encryption::old_password_hash;
 pub use regexp_search::options_named as regex_options;
 mod replication;
 mod sequence;
