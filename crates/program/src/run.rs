@@ -18,7 +18,7 @@ use narwal_syntax::SqlMode;
 use narwal_syntax::ast::admin::{Admin, Prepared, SetItem, SetValue, Using};
 use narwal_syntax::ast::program::ParameterMode;
 use narwal_syntax::ast::{CursorAttribute, Expr, Expression, Statement};
-use narwal_types::convert::{SqlWarning, StoreTarget, WarnWith, fits, store};
+use narwal_types::convert::{self, SqlWarning, StoreTarget, WarnWith, fits, store};
 use narwal_types::errors::codes;
 use narwal_types::{Collation, ColumnType, SqlError, SqlResult, TypeKind, Value, ValueRef, errors};
 use std::sync::Arc;
@@ -341,6 +341,22 @@ impl<'p> Run<'p, '_> {
         Ok(())
     }
 
+    /// The value of an expression as a variable takes it, if their character sets differ.
+    fn stored_for(&mut self, c: &Calc, ty: &ColumnType) -> SqlResult<Value> {
+        let v = self.stored(c)?;
+        let from = match c {
+            Calc::Plain(e) => e.ty.ty.collation.charset(),
+            Calc::Kinds(k) => self.fitting(k)?.ty.ty.collation.charset(),
+            _ => return Ok(v),
+        };
+        let to = ty.collation.charset();
+        let other = match &v {
+            Value::Str(s) if from.has_private() => convert::passed_on(s, from, to),
+            _ => None,
+        };
+        Ok(other.unwrap_or(v))
+    }
+
     fn assign(&mut self, slot: usize, v: Value) -> SqlResult<()> {
         let s = &self.program.slots[slot];
         let v = self.converted(v, &s.ty, &s.name)?;
@@ -391,7 +407,7 @@ impl<'p> Run<'p, '_> {
             && list.len() == slots.len()
         {
             for (slot, c) in slots.iter().zip(list) {
-                let v = self.stored(c)?;
+                let v = self.stored_for(c, &self.program.slots[*slot].ty)?;
                 self.assign(*slot, v)?;
             }
             return Ok(());
@@ -717,7 +733,7 @@ impl<'p> Run<'p, '_> {
     fn leaf(&mut self, s: &'p Step) -> SqlResult<Flow> {
         match s {
             Step::Set(slot, c) => {
-                let v = self.stored(c)?;
+                let v = self.stored_for(c, &self.program.slots[*slot].ty)?;
                 self.assign(*slot, v)?;
             }
             Step::SetRow(slots, calc) => self.set_row(slots, calc)?,
@@ -742,7 +758,10 @@ impl<'p> Run<'p, '_> {
                 }
                 // If a handler deals with an error of its value, the result is NULL, as in MariaDB.
                 self.result.get_or_insert(Value::Null);
-                let v = self.stored(c)?;
+                let v = match &self.program.returns {
+                    Some(ty) => self.stored_for(c, ty)?,
+                    None => self.stored(c)?,
+                };
                 let v = match &self.program.returns {
                     Some(ty) => {
                         let name = format!("{}()", self.program.name);
@@ -804,7 +823,9 @@ impl<'p> Run<'p, '_> {
                     self.values[*slot] = Value::Null;
                     continue;
                 }
-                Begin::One(slot, c) => self.stored(c).and_then(|v| self.assign(*slot, v)),
+                Begin::One(slot, c) => self
+                    .stored_for(c, &self.program.slots[*slot].ty)
+                    .and_then(|v| self.assign(*slot, v)),
                 Begin::Row(slots, c) => self.set_row(slots, c),
             };
             if let Err(e) = set {

@@ -401,22 +401,66 @@ impl Charset {
 
     /// Text of this set as others see it: what its private characters stand for, or a question mark.
     pub fn unveiled(self, s: &str) -> Cow<'_, str> {
-        // They begin with F4 80 to F4 8F.
-        if self.stores_utf8() || !s.as_bytes().contains(&0xf4) {
-            return Cow::Borrowed(s);
+        self.without_private(s, |c| self.unveiled_char(c))
+    }
+
+    /// Text of this set on its way into another: what its private characters stand for. Those that stand for no character stay,
+    /// which no other set has.
+    pub fn passed_on(self, s: &str) -> Cow<'_, str> {
+        self.without_private(s, |c| self.seen(c).unwrap_or(c))
+    }
+
+    /// A text that [`Charset::passed_on`] has made holds a code that stands for no character.
+    pub fn has_unknown(self, s: &str) -> bool {
+        self.may_have_private(s) && s.chars().any(|c| self.seen(c).is_none())
+    }
+
+    /// Such a text as bytes that are no UTF-8: of each of these codes there is the first byte that can't begin a character of
+    /// ASCII.
+    pub(crate) fn ill_formed(self, s: &str) -> Vec<u8> {
+        let mut out = Vec::with_capacity(s.len());
+        for c in s.chars() {
+            if self.seen(c).is_some() {
+                out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+                continue;
+            }
+            let mut code = Vec::new();
+            self.push_char(c, &mut code);
+            out.push(code.into_iter().find(|b| *b >= 0x80).unwrap_or(0xff));
         }
-        let seen = |c| self.unveiled_char(c);
-        s.chars().map(seen).collect::<String>().into()
+        out
+    }
+
+    fn without_private(self, s: &str, seen: impl Fn(char) -> char) -> Cow<'_, str> {
+        match self.may_have_private(s) {
+            true => s.chars().map(seen).collect::<String>().into(),
+            false => Cow::Borrowed(s),
+        }
+    }
+
+    /// Private characters begin with F4 80 to F4 8F.
+    fn may_have_private(self, s: &str) -> bool {
+        !self.stores_utf8() && s.as_bytes().contains(&0xf4)
+    }
+
+    /// Some of its codes are private characters in UTF-8.
+    pub fn has_private(self) -> bool {
+        !self.stores_utf8() && self.info().form != Form::Latin1
     }
 
     /// One character as [`Charset::unveiled`] has it.
     pub fn unveiled_char(self, c: char) -> char {
+        self.seen(c).unwrap_or('?')
+    }
+
+    /// What others see of a character; `None` for a code that stands for none.
+    fn seen(self, c: char) -> Option<char> {
         match self.info().form {
             Form::Table => self.codec().unveiled(c),
-            _ if self.stores_utf8() => c,
+            _ if self.stores_utf8() => Some(c),
             _ => match private_code(c) {
-                Some(0xd800..=0xdfff) => '?',
-                _ => c,
+                Some(0xd800..=0xdfff) => None,
+                _ => Some(c),
             },
         }
     }

@@ -15,6 +15,7 @@ use crate::{
     Bits, Charset, ColumnType, Date, DateTime, Decimal, Fixed, FixedKind, Member, Members,
     SqlError, SqlResult, Time, TypeKind, Value, ValueRef, Zone,
 };
+use std::borrow::Cow;
 
 /// A condition for the diagnostics area that is not an error.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -170,6 +171,21 @@ const MARK: u8 = 8;
 pub fn ill_formed_utf8mb3(text: &str) -> Vec<u8> {
     let mark = |b: u8| if b >= 0xf0 { b + MARK } else { b };
     text.bytes().map(mark).collect()
+}
+
+/// A text of one character set on its way into a column of another: what its private characters stand for. Codes that stand for
+/// no character make it bytes that are no UTF-8, which such a column refuses or takes for question marks. `None` if it goes as it is.
+pub fn passed_on(text: &str, from: Charset, to: Charset) -> Option<Value> {
+    if from == to || to == Charset::Binary {
+        return None;
+    }
+    match from.passed_on(text) {
+        Cow::Borrowed(_) => None,
+        Cow::Owned(t) if to.stores_utf8() && from.has_unknown(&t) => {
+            Some(Value::bytes(from.ill_formed(&t)))
+        }
+        Cow::Owned(t) => Some(Value::str(t)),
+    }
 }
 
 /// The beginning of bytes without the marks of [`ill_formed_utf8mb3`], for a message.
@@ -346,6 +362,9 @@ impl Store<'_> {
         let v = match v {
             ValueRef::Coded(set, s) => {
                 text = set.decode(s).into_owned();
+                if let Some(other) = passed_on(&text, set, self.t.ty.collation.charset()) {
+                    return self.store(other.as_ref());
+                }
                 if fits(ValueRef::Str(text.as_bytes()), self.t.ty, self.t.nullable) {
                     return Ok(Value::str(text));
                 }

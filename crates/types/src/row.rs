@@ -308,7 +308,8 @@ impl Col {
             (Enc::Timestamp(f), ValueRef::DateTime(t)) => t.pack_timestamp(f, out),
             (Enc::Year, v) => out.push(self.year(i, v)?),
             (Enc::Str { .. }, ValueRef::Coded(set, s)) => {
-                return self.encode(i, ValueRef::Str(set.decode(s).as_bytes()), out);
+                let text = set.decode(s);
+                return self.encode(i, ValueRef::Str(set.passed_on(&text).as_bytes()), out);
             }
             (Enc::Str { len, strip }, ValueRef::Str(s) | ValueRef::Bytes(s)) => {
                 let mut s = s;
@@ -337,7 +338,10 @@ impl Col {
                     ValueRef::Coded(from, s) if from == set && !strip => s,
                     v => {
                         text = match v {
-                            ValueRef::Coded(from, s) => from.decode(s),
+                            ValueRef::Coded(from, s) => {
+                                let text = from.decode(s);
+                                from.passed_on(&text).into_owned().into()
+                            }
                             ValueRef::Str(s) | ValueRef::Bytes(s) => String::from_utf8_lossy(s),
                             _ => return Err(mismatch(i, &self.ty)),
                         };

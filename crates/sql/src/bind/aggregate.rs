@@ -1,6 +1,7 @@
 //! Calls of aggregates: their arguments, their clauses, and which query they belong to.
 
 use crate::bind::binder::{Binder, as_operand, member_as_text};
+use crate::bind::meet;
 use crate::bind::scope::{HandedSubqueries, OuterScope, Scope};
 use crate::bind::short_year;
 use crate::bind::windows::WindowsHere;
@@ -135,6 +136,10 @@ impl Binder<'_> {
         let mut ty = self.localized(ty, &args[..values]);
         if func == AggFunc::GroupConcat {
             ty = self.type_of_list(&ty);
+            for a in args.iter_mut().take(values) {
+                let e = std::mem::replace(a, Expr::literal(Value::Null));
+                *a = meet::seen_by(e, ty.ty.collation);
+            }
         }
         let list = (func.is_list()).then(|| {
             Box::new(ListOptions {

@@ -281,6 +281,11 @@ impl Expr {
         if self.ty.null || matches!(self.kind, ExprKind::Param(_)) && !formed || ty.null {
             return self;
         }
+        let sets = [&self.ty.ty, &ty.ty].map(|t| t.collation);
+        let texts = self.ty.is_string() && ty.ty.is_string() && !self.ty.ty.is_member();
+        if texts && !sets.contains(&Collation::Binary) {
+            return meet::seen_by(self, ty.ty.collation);
+        }
         let same = match (self.ty.ty.kind, ty.ty.kind) {
             (a, b) if a == b => true,
             // Integers need no conversion among themselves, strings none either.

@@ -150,7 +150,7 @@ pub(super) fn together(
     }
     args.into_iter()
         .map(|e| match is_other(&e) {
-            true if to != Charset::Binary => of_bytes(e, c, env),
+            true if to != Charset::Binary => of_bytes(seen_by(e, c), c, env),
             true if as_bytes => Ok(own_bytes(e)),
             _ => Ok(e),
         })
@@ -205,6 +205,19 @@ fn own_bytes(e: Expr) -> Expr {
         e.ty.nullable,
     );
     make(ExprKind::Collate(Box::new(e)), ty)
+}
+
+/// A text as another set sees it, if its own has codes that mean something there only.
+pub(super) fn seen_by(e: Expr, c: Collation) -> Expr {
+    let from = e.ty.ty.collation.charset();
+    if !is_text(&e) || from == c.charset() || !from.has_private() {
+        return e;
+    }
+    let ty = ExprType::string(e.ty.chars(), c, e.ty.coercibility, e.ty.nullable);
+    if let ExprKind::Literal(Value::Str(s)) = &e.kind {
+        return make(ExprKind::Literal(Value::str(from.unveiled(s))), ty);
+    }
+    make(ExprKind::Cast(Box::new(e)), ty)
 }
 
 /// Bytes that are written out are text beside text; error 1300 if they are none.

@@ -26,7 +26,7 @@ use crate::plan::query::SubPlan;
 use crate::plan::view_check::check_limited;
 use narwal_engine::{LockMode, LockWait, Row, Steps, Table, Transaction, auto_number};
 use narwal_syntax::SqlMode;
-use narwal_types::convert::{StoreMode, zero_value};
+use narwal_types::convert::{self, StoreMode, zero_value};
 use narwal_types::errors;
 use narwal_types::errors::codes;
 use narwal_types::{RowLayout, SqlError, SqlResult, TypeKind, Value, ValueRef};
@@ -944,8 +944,15 @@ impl<'p> Inserter<'p> {
         })
     }
 
-    /// Texts on their way into binary columns: the bytes of their character sets.
+    /// Texts on their way into binary columns: the bytes of their character sets; and into columns of other sets.
     fn encode(&self, row: &mut [Value]) {
+        for (at, (from, to)) in &self.plan.passed_on {
+            if let Value::Str(s) = &row[*at]
+                && let Some(other) = convert::passed_on(s, *from, *to)
+            {
+                row[*at] = other;
+            }
+        }
         for (at, set) in &self.plan.encoded {
             let v = &mut row[*at];
             let bytes = match v.as_ref() {

@@ -10,6 +10,7 @@ use crate::plan::dml::{Field, LoadPlan};
 use crate::plan::dml::{RowSource, StoreValue};
 use crate::xml_file::XmlReader;
 use narwal_engine::Transaction;
+use narwal_types::convert;
 use narwal_types::errors;
 use narwal_types::errors::codes;
 use narwal_types::{ResultSink, SqlError, SqlResult, Value, ValueRef};
@@ -128,7 +129,12 @@ impl LoadPlan {
             return Value::Bytes(bytes.into());
         }
         if let Some(set) = self.set {
-            return Value::str(&*set.decode(&bytes));
+            let text = set.decode(&bytes);
+            let Some(to) = ty.map(|ty| ty.collation.charset()) else {
+                // For a variable.
+                return Value::str(&*set.passed_on(&text));
+            };
+            return convert::passed_on(&text, set, to).unwrap_or_else(|| Value::str(&*text));
         }
         match String::from_utf8(bytes) {
             Ok(text) => Value::str(text.as_str()),

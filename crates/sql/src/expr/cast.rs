@@ -112,6 +112,7 @@ impl Expr {
         if let Val::Ref(ValueRef::Str(s)) = v
             && max >= s.len()
             && set == Charset::Utf8mb4
+            && !self.is_of_set_with_private()
         {
             return v;
         }
@@ -129,6 +130,11 @@ impl Expr {
             self.warn_of_cut(told, env);
         }
         Val::text(String::from_utf8_lossy(kept).into_owned())
+    }
+
+    /// What is cast is text of a character set with codes of its own.
+    fn is_of_set_with_private(&self) -> bool {
+        matches!(&self.kind, ExprKind::Cast(e) if e.ty.ty.collation.charset().has_private())
     }
 
     /// A text that is cut is a warning where a number is an error in strict mode.

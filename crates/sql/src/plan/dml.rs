@@ -76,6 +76,8 @@ pub struct InsertPlan {
     pub source: RowSource,
     /// Values of a SELECT's rows that go into binary columns, as the bytes of these character sets.
     pub encoded: Vec<(usize, Charset)>,
+    /// Values of a SELECT in a set with codes of its own, and the sets of their columns.
+    pub passed_on: Vec<(usize, (Charset, Charset))>,
     /// ON DUPLICATE KEY UPDATE.
     pub on_duplicate: Vec<SetPlan>,
     /// How many of the last columns of the SELECT are for that alone.

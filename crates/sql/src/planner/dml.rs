@@ -6,6 +6,7 @@ use crate::bind::sequence_rights::note_used;
 use crate::bind::table_rules::rules;
 use crate::bind::{bind, bind_condition};
 use crate::expr::for_each_operand;
+use crate::expr::functions::passed_on::into_column;
 use crate::expr::node::{AggFunc, Expr, ExprKind, ExprType};
 use crate::param_type::ParamDefault;
 use crate::plan::access::{Access, Lookup};
@@ -98,7 +99,7 @@ fn stored(e: Expr, to: &ColumnType) -> Expr {
             Expr::literal(Value::Decimal(Decimal::from_i128(1 << 64, 0)))
         }
         true => e.bits_as_number(),
-        false => e.as_stored(to),
+        false => into_column(e.as_stored(to), to),
     }
 }
 
@@ -129,6 +130,25 @@ fn encoded(rows: &RowSource, columns: &[usize], table: &Table) -> Vec<(usize, Ch
         Some((at, set))
     };
     columns.iter().enumerate().filter_map(set).collect()
+}
+
+/// The values of a SELECT that come from another character set than their column's, if it has codes of its own: both sets.
+fn passed_on(
+    rows: &RowSource,
+    columns: &[usize],
+    table: &Table,
+) -> Vec<(usize, (Charset, Charset))> {
+    let RowSource::Select(plan) = rows else {
+        return Vec::new();
+    };
+    let sets = |(at, c): (usize, &usize)| {
+        let (from, to) = (&plan.columns[at].ty, &table.def.columns[*c].ty);
+        let takes_text = to.is_character() || to.is_member();
+        let (from, to) = (from.collation.charset(), to.collation.charset());
+        let differ = takes_text && from != to && from.has_private();
+        differ.then_some((at, (from, to)))
+    };
+    columns.iter().enumerate().filter_map(sets).collect()
 }
 
 /// True if the select list has an aggregate: its rows are no rows of tables then.
@@ -446,6 +466,7 @@ impl Resolver<'_> {
         // Whether they are stored or not, as in MariaDB.
         defaults.iter().for_each(|d| self.use_default(d));
         let encoded = encoded(&rows, &columns, &table);
+        let passed_on = passed_on(&rows, &columns, &table);
         let on_duplicate = self.set_plans(
             &i.on_duplicate,
             &written,
@@ -466,6 +487,7 @@ impl Resolver<'_> {
             defaults,
             source: rows,
             encoded,
+            passed_on,
             row_wise: values_run || on_duplicate.iter().any(|s| runs_each_row(&s.value)),
             on_duplicate,
             selected: selected.map_or(0, |c| c.names().len()),

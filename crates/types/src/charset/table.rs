@@ -247,13 +247,13 @@ impl Codec {
     }
 
     /// What others see of a character: for a private one the character that its code stands for, if there is one.
-    pub(super) fn unveiled(&self, c: char) -> char {
+    pub(super) fn unveiled(&self, c: char) -> Option<char> {
         let Some(code) = private_code(c) else {
-            return c;
+            return Some(c);
         };
         let at = self.veiled.binary_search_by_key(&code, |v| v.0);
         let found = at.ok().map(|i| u32::from(self.veiled[i].1));
-        found.and_then(char::from_u32).unwrap_or('?')
+        found.and_then(char::from_u32)
     }
 
     /// Where a code's character stands, while the tables are built.

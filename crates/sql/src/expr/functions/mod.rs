@@ -47,6 +47,7 @@ pub(crate) mod mysql;
 mod network;
 pub(crate) mod number;
 pub(crate) mod oracle;
+pub(crate) mod passed_on;
 pub(crate) mod regexp;
 mod regexp_search;
 pub use encryption::old_password_hash;
