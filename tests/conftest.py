@@ -10,6 +10,7 @@ import contextlib
 import itertools
 import os
 import random
+import re
 import shutil
 import sys
 import tempfile
@@ -128,21 +129,39 @@ class Lab:
             shutil.rmtree(server.folder, ignore_errors=True)
 
 
+# Folders of runs that have ended, because a test failed or because they were killed, that stay to be looked at.
+FOLDERS_KEPT = 4
+
+
 def forget_old_folders() -> None:
-    """Removes what runs of more than a day ago left behind: those that failed, and those that were killed."""
+    """Removes what ended runs left behind, but for the newest few of the last day: they fill a disk."""
     place = Path(os.environ.get("NARWAL_TEST_DIR") or tempfile.gettempdir())
+    found = []
     for folder in [*place.glob("narwal-tests-*"), *place.glob("narwal-replica-template-*")]:
         # Another run may take its own away just now.
         with contextlib.suppress(FileNotFoundError):
-            if time.time() - folder.stat().st_mtime > 24 * 3600:
-                shutil.rmtree(folder, ignore_errors=True)
+            found.append((folder.stat().st_mtime, folder))
+    ended = [(when, folder) for when, folder in found if not of_living_run(folder)]
+    for place_in_line, (when, folder) in enumerate(sorted(ended, reverse=True)):
+        if place_in_line >= FOLDERS_KEPT or time.time() - when > 24 * 3600:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def of_living_run(folder: Path) -> bool:
+    """Whether the process that a folder is named for still runs. Folders without one are taken for a living run's for an hour."""
+    number = re.search(r"-(\d+)-", folder.name)
+    if not number:
+        with contextlib.suppress(FileNotFoundError):
+            return time.time() - folder.stat().st_mtime < 3600
+        return False
+    return Path(f"/proc/{number[1]}").exists()
 
 
 @pytest.fixture(scope="session")
 def lab(request):
     """The session's servers. The folders of those that ran when a test failed are kept."""
     forget_old_folders()
-    folder = Path(tempfile.mkdtemp(prefix="narwal-tests-", dir=os.environ.get("NARWAL_TEST_DIR")))
+    folder = Path(tempfile.mkdtemp(prefix=f"narwal-tests-{os.getpid()}-", dir=os.environ.get("NARWAL_TEST_DIR")))
     servers = request.session.stash.setdefault(_servers, [])
     kept = request.session.stash.setdefault(_kept, set())
     yield Lab(folder, servers, kept)

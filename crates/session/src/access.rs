@@ -318,6 +318,22 @@ impl ClientSession {
         self.refuse_write(self.settings.read_only)
     }
 
+    /// Error 1792 in a session whose transactions are READ ONLY.
+    pub(crate) fn refuse_in_read_only_session(&self) -> SqlResult<()> {
+        match self.settings.read_only {
+            true => Err(read_only_transaction()),
+            false => Ok(()),
+        }
+    }
+
+    /// The same for a lock, if it is one for writing.
+    pub(crate) fn refuse_lock_in_read_only_session(&self, write: bool) -> SqlResult<()> {
+        match write {
+            true => self.refuse_in_read_only_session(),
+            false => Ok(()),
+        }
+    }
+
     pub(crate) fn refuse_write(&mut self, read_only: bool) -> SqlResult<()> {
         if read_only {
             return Err(read_only_transaction());

@@ -840,6 +840,8 @@ impl ClientSession {
         }
         let instance = self.instance.clone();
         let _permits = if temporary {
+            // They are the session's own, but their definitions count as the others' do.
+            self.refuse_in_read_only_session()?;
             None
         } else {
             self.check_ddl_writable()?;

@@ -172,6 +172,7 @@ impl ClientSession {
                 // Nobody else has it.
                 continue;
             }
+            self.refuse_lock_in_read_only_session(t.write)?;
             let (db, name) = self.lockable(&t.table)?;
             if self.locks_measured(&db, &name)? {
                 of_system += usize::from(t.write);

@@ -491,6 +491,7 @@ impl ClientSession {
             self.refuse_locked_tables()?;
         }
         self.commit_open()?;
+        self.refuse_in_read_only_session()?;
         let db = match &d.name.db {
             Some(d) => d.clone(),
             None => self.env.require_db()?.to_string(),

@@ -465,8 +465,6 @@ impl Resolver<'_> {
         }
         // Whether they are stored or not, as in MariaDB.
         defaults.iter().for_each(|d| self.use_default(d));
-        let encoded = encoded(&rows, &columns, &table);
-        let passed_on = passed_on(&rows, &columns, &table);
         let on_duplicate = self.set_plans(
             &i.on_duplicate,
             &written,
@@ -485,9 +483,9 @@ impl Resolver<'_> {
             order: order_of(&given),
             given,
             defaults,
+            encoded: encoded(&rows, &columns, &table),
+            passed_on: passed_on(&rows, &columns, &table),
             source: rows,
-            encoded,
-            passed_on,
             row_wise: values_run || on_duplicate.iter().any(|s| runs_each_row(&s.value)),
             on_duplicate,
             selected: selected.map_or(0, |c| c.names().len()),
