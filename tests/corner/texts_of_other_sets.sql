@@ -47,3 +47,11 @@ CREATE FUNCTION f() RETURNS VARCHAR(10) CHARACTER SET utf8mb4 RETURN _sjis x'815
 SELECT hex(f());
 CREATE TABLE x AS SELECT _ujis x'A1C0' AS a, convert(_ujis x'A1C0' USING utf8mb4) AS b, concat(_ujis x'A1C0', _utf8mb4 x'C3A9') AS c;
 SELECT hex(a), hex(b), hex(c) FROM x;
+-- Values of expressions in definitions, and parameters.
+CREATE TABLE z (b VARCHAR(10) CHARACTER SET sjis, c VARCHAR(10) CHARACTER SET utf8mb4 AS (b) STORED, d VARCHAR(10) CHARACTER SET utf8mb4 DEFAULT (b), e VARCHAR(10) CHARACTER SET utf8mb4 AS (upper(b)) VIRTUAL);
+INSERT INTO z (b) VALUES (_sjis x'815F');
+SELECT hex(b), hex(c), hex(d), hex(e) FROM z;
+SET @v = _sjis x'815F';
+INSERT INTO z (b, d) VALUES (@v, @v);
+INSERT INTO z (b, d) SELECT @v, @v;
+SELECT hex(b), hex(c), hex(d), hex(e) FROM z;

@@ -4,6 +4,7 @@
 use crate::bind::bind;
 use crate::bind::scope::{Scope, Source};
 use crate::env::{NoVariables, StatementEnv};
+use crate::expr::functions::passed_on::into_column;
 use crate::expr::node::Expr;
 use crate::lower::parse_expression;
 use crate::quote::quote_ident;
@@ -136,7 +137,7 @@ pub fn default_expression(table: &Arc<Table>, column: usize) -> SqlResult<Option
     }
     OPEN.with_borrow_mut(|open| open.push(this));
     let _opened = Opened;
-    bind_text(text, table).map(Some)
+    bind_text(text, table).map(|e| Some(into_column(e, &def.ty)))
 }
 
 fn make(table: &Arc<Table>) -> SqlResult<Rules> {
@@ -150,7 +151,8 @@ fn make(table: &Arc<Table>) -> SqlResult<Rules> {
     for (i, c) in def.columns.iter().enumerate() {
         rules.defaults.push(default_expression(table, i)?);
         if let Some(g) = c.generated.as_ref().filter(|g| !g.late) {
-            rules.generated.push((i, bind_in_set(&g.expr, table)?));
+            let e = bind_in_set(&g.expr, table)?;
+            rules.generated.push((i, into_column(e, &c.ty)));
         }
         if let Some(text) = &c.check {
             rules.checks.push(Check {
