@@ -55,3 +55,7 @@ SET @v = _sjis x'815F';
 INSERT INTO z (b, d) VALUES (@v, @v);
 INSERT INTO z (b, d) SELECT @v, @v;
 SELECT hex(b), hex(c), hex(d), hex(e) FROM z;
+CREATE PROCEDURE q(x VARCHAR(10) CHARACTER SET utf8mb4) SELECT hex(x);
+CALL q(_sjis x'815F');
+CREATE FUNCTION g(x VARCHAR(10) CHARACTER SET utf8mb4) RETURNS VARCHAR(20) RETURN hex(x);
+SELECT g(_sjis x'815F'), g(_ujis x'A1C0');

@@ -344,6 +344,11 @@ impl<'p> Run<'p, '_> {
     /// The value of an expression as a variable takes it, if their character sets differ.
     fn stored_for(&mut self, c: &Calc, ty: &ColumnType) -> SqlResult<Value> {
         let v = self.stored(c)?;
+        self.passed_on(v, c, ty)
+    }
+
+    /// A value that an expression has given, as this type takes it.
+    fn passed_on(&self, v: Value, c: &Calc, ty: &ColumnType) -> SqlResult<Value> {
         let from = match c {
             Calc::Plain(e) => e.ty.ty.collation.charset(),
             Calc::Kinds(k) => self.fitting(k)?.ty.ty.collation.charset(),
@@ -1210,7 +1215,10 @@ impl<'p> Run<'p, '_> {
             return Ok(());
         }
         match (parameter.fields, argument) {
-            (None, Argument::One(c, _) | Argument::Null(c)) => values.push(self.calc(c)?),
+            (None, Argument::One(c, _) | Argument::Null(c)) => {
+                let v = self.calc(c)?;
+                values.push(self.passed_on(v, c, &ty)?);
+            }
             (None, Argument::Row(..)) => return Err(no_single(ty, &parameter.name)),
             (Some(n), Argument::Row(c, _)) => values.extend(self.row(c, n)?),
             (Some(n), Argument::Null(_)) => values.extend(std::iter::repeat_n(Value::Null, n)),

@@ -13,6 +13,7 @@ use crate::expr::fixed;
 use crate::expr::func::Func;
 use crate::expr::functions;
 use crate::expr::functions::json;
+use crate::expr::functions::passed_on::into_column;
 use crate::expr::functions::regexp::check_pattern;
 use crate::expr::functions::typing::{is_sum, sum_digits};
 use crate::expr::locale::Locale;
@@ -2101,7 +2102,11 @@ impl Binder<'_> {
                 let to = parameter.ty.map_or_else(String::new, |t| t.family_name());
                 return Err(SqlError::no_row(&to, &parameter.name));
             }
-            out.push(self.expr(arg)?);
+            let e = self.expr(arg)?;
+            out.push(match &parameter.ty {
+                Some(ty) => into_column(e, ty),
+                None => e,
+            });
             return Ok(());
         };
         match (items, arg) {
