@@ -295,6 +295,13 @@ struct Front {
     instance: Arc<narwal_session::Instance>,
 }
 
+impl Front {
+    /// An account of `mysql_old_password` has no password, and `secure_auth` is OFF.
+    fn lets_in_without_password(&self, hash: &str) -> bool {
+        hash.is_empty() && !self.instance.global_value("secure_auth").as_bool()
+    }
+}
+
 impl Backend for Front {
     fn greeting_version(&self) -> String {
         match face::is_mysql() {
@@ -322,7 +329,7 @@ impl Backend for Front {
             .account(user, &peer.host, peer.ip.as_deref())?;
         let auth = if a.plugin == narwal_server::auth::SHA2 {
             AuthMethod::CachingSha2(a.auth.clone().into_bytes())
-        } else if a.plugin == narwal_server::auth::OLD {
+        } else if a.plugin == narwal_server::auth::OLD && !self.lets_in_without_password(&a.auth) {
             AuthMethod::Old
         } else if a.auth.is_empty() && face::is_mysql() {
             // Without a password any method will do, and MySQL 9's clients have no other.

@@ -55,18 +55,23 @@ fn stored(password: &str, old: bool) -> (&'static str, String) {
     }
 }
 
-/// The plugin that a hash without a plugin's name is for: its length tells. What is no hash lets nobody in.
-fn plugin_of(hash: &str) -> &'static str {
+/// What is stored for IDENTIFIED BY PASSWORD: the length of a hash tells its plugin.
+fn stored_hash(hash: &str) -> SqlResult<(&'static str, String)> {
     match hash.len() {
-        OLD_HASH => OLD,
-        _ => NATIVE,
+        OLD_HASH => Ok((OLD, hash.to_string())),
+        _ => Ok((NATIVE, native_stored(Some(hash), None)?)),
     }
 }
+
+/// In place of a hash: nobody can log in.
+const NO_HASH: &str = "invalid";
 
 /// What IDENTIFIED VIA mysql_native_password stores; error 1372 for what can be no hash.
 fn native_stored(hash: Option<&str>, password: Option<&str>) -> SqlResult<String> {
     match (hash, password) {
-        (Some(h), _) if h.is_empty() || password::is_native_hash(h) => Ok(h.to_string()),
+        (Some(h), _) if h.is_empty() || h == NO_HASH || password::is_native_hash(h) => {
+            Ok(h.to_string())
+        }
         (Some(_), _) => Err(errors::PASSWD_LENGTH.with([&41])),
         (None, p) => Ok(password::native_hash(p.unwrap_or_default())),
     }
@@ -95,7 +100,7 @@ fn authenticate(a: &mut Account, auth: &AuthSpec, old: bool) -> SqlResult<()> {
     let (plugin, auth) = match auth {
         AuthSpec::Password(p) => stored(p, old),
         AuthSpec::OldPassword(p) => (OLD, old_password_hash(p.as_bytes())),
-        AuthSpec::Hash(h) => (plugin_of(h), h.clone()),
+        AuthSpec::Hash(h) => stored_hash(h)?,
         AuthSpec::Plugin {
             plugin,
             hash,

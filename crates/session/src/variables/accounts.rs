@@ -1,6 +1,6 @@
 //! Variables: accounts, passwords and plugins.
 
-use super::def::Effect::{Computed, Inert, Live, Startup};
+use super::def::Effect::{Computed, Live, Startup};
 use super::def::Kind::{Bool, Text, UInt};
 use super::def::Scope::{Both, Global, Session};
 use super::def::{AtStart, VariableDef, row};
@@ -117,8 +117,8 @@ pub(super) static ROWS: &[VariableDef] = &[
         Global,
         Bool,
         "ON",
-        Inert,
-        "MariaDB's refusal of accounts with passwords as MySQL 4.0 stored them; here it is always on.",
+        Live,
+        "Refuses accounts of `mysql_old_password`; OFF lets those in that have no password at all.",
     ),
     row(
         "simple_password_check_digits",
