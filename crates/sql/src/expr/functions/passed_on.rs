@@ -12,7 +12,7 @@ static PASSED_ON: Function = Function::new(
     " passed_on",
     "",
     "A text as a column of another character set takes it.",
-    |t| Ok(t.args[0].ty.clone()),
+    |t| Ok(t.args[0].ty),
     passed_on,
 )
 .never_defined();
@@ -24,7 +24,7 @@ pub(crate) fn into_column(e: Expr, to: &ColumnType) -> Expr {
     if !takes_text || !e.ty.is_string() || from == to || !from.has_private() {
         return e;
     }
-    let ty = e.ty.clone();
+    let ty = e.ty;
     let name = Expr::literal(Value::str(to.name()));
     make(
         ExprKind::Func {
