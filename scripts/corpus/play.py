@@ -12,10 +12,10 @@ from corpus.servers import NarwalHome
 from corpus.wire import Lost, SqlError, Wire
 
 
-# A session's statement, if it waits for a lock of a row or of a table.
+# A session's statement, if it waits for a lock of a row, of a table or of GET_LOCK().
 _WAITS_FOR_A_LOCK = (
     "SELECT (SELECT COUNT(*) FROM information_schema.INNODB_TRX WHERE trx_mysql_thread_id = {0} AND trx_state = 'LOCK WAIT')"
-    " + (SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE id = {0} AND state LIKE 'Waiting for%lock')"
+    " + (SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE id = {0} AND (state LIKE 'Waiting for%lock' OR state = 'User lock'))"
 )
 
 
