@@ -764,15 +764,12 @@ impl<'p> Run<'p, '_> {
                 // If a handler deals with an error of its value, the result is NULL, as in MariaDB.
                 self.result.get_or_insert(Value::Null);
                 let v = match &self.program.returns {
-                    Some(ty) => self.stored_for(c, ty)?,
-                    None => self.stored(c)?,
-                };
-                let v = match &self.program.returns {
                     Some(ty) => {
+                        let v = self.stored_for(c, ty)?;
                         let name = format!("{}()", self.program.name);
                         self.converted(v, ty, &name)?
                     }
-                    None => v,
+                    None => self.stored(c)?,
                 };
                 self.result = Some(v);
                 return Ok(Flow::Return);

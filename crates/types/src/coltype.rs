@@ -240,6 +240,14 @@ impl ColumnType {
         (text && to.is_binary_string()).then_some(set)
     }
 
+    /// The character set of a text of this type and that of a column `to` of text which it is passed on to; `None` where it goes
+    /// as it is: no such column, the same set, or one without codes that mean something there only.
+    pub fn passed_on_to(&self, to: &ColumnType) -> Option<(Charset, Charset)> {
+        let takes_text = to.is_character() || to.is_member();
+        let (from, to) = (self.collation.charset(), to.collation.charset());
+        (takes_text && from != to && from.has_private()).then_some((from, to))
+    }
+
     /// BINARY, VARBINARY and the BLOB family.
     pub fn is_binary_string(&self) -> bool {
         matches!(

@@ -718,15 +718,14 @@ pub(super) fn check_cascades(def: &TableDef) -> SqlResult<()> {
         let Some(by) = used.iter().find(|c| changed.contains(c)) else {
             continue;
         };
-        if !g.stored {
-            changed.push(i);
-        } else {
+        if g.stored {
             return Err(errors::GENERATED_COLUMN_FUNCTION_IS_NOT_ALLOWED.text(format!(
                 "Function or expression '{}' cannot be used in the GENERATED ALWAYS AS clause of {}",
                 def.columns[*by].name,
                 quote_ident(&c.name)
             )));
         }
+        changed.push(i);
     }
     Ok(())
 }

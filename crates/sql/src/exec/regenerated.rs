@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// What the expressions give, and their values that do not fit.
 pub fn with_hidden_columns(table: &Arc<Table>, image: Vec<u8>) -> SqlResult<Vec<u8>> {
     regenerated(table, image, |column| {
-        table.def.columns[column].is_hidden().then_some(true)
+        table.def.columns[column].is_hidden().then_some(Fit::Near)
     })
 }
 
@@ -30,14 +30,30 @@ pub fn with_generated_columns(table: &Arc<Table>, image: Vec<u8>) -> SqlResult<V
     let Some(rules) = rules(table)? else {
         return Ok(image);
     };
-    regenerated(table, image, |column| Some(!rules.unseen[column]))
+    regenerated(table, image, |column| {
+        Some(match rules.unseen[column] {
+            true => Fit::Any,
+            false => Fit::Exact,
+        })
+    })
 }
 
-/// The row image with new values of the generated columns for which `needed` says something: whether their values have to fit.
+/// What a value has to be for its column.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fit {
+    /// What does not fit is an error.
+    Exact,
+    /// What does not fit is made to.
+    Near,
+    /// The same, and an expression that gives an error gives NULL.
+    Any,
+}
+
+/// The row image with new values of the generated columns for which `chosen` says how they have to fit.
 fn regenerated(
     table: &Arc<Table>,
     mut image: Vec<u8>,
-    needed: impl Fn(usize) -> Option<bool>,
+    chosen: impl Fn(usize) -> Option<Fit>,
 ) -> SqlResult<Vec<u8>> {
     let Some(rules) = rules(table)? else {
         return Ok(image);
@@ -47,10 +63,11 @@ fn regenerated(
     let ctx = EvalCtx::new(&env, &[]);
     // In the order of the columns: one may be made of those before it.
     for (column, e) in &rules.generated {
-        let value = match needed(*column) {
-            None => continue,
-            Some(true) => value(table, *column, e, &ctx, &image, true)?,
-            Some(false) => value(table, *column, e, &ctx, &image, false).unwrap_or(Value::Null),
+        let Some(fit) = chosen(*column) else { continue };
+        let made = value(table, *column, e, &ctx, &image, fit == Fit::Exact);
+        let value = match fit {
+            Fit::Any => made.unwrap_or(Value::Null),
+            Fit::Exact | Fit::Near => made?,
         };
         image = patched(&table.layout, &image, &[(*column, Cell::Own(value))])?;
     }

@@ -142,11 +142,10 @@ fn passed_on(
         return Vec::new();
     };
     let sets = |(at, c): (usize, &usize)| {
-        let (from, to) = (&plan.columns[at].ty, &table.def.columns[*c].ty);
-        let takes_text = to.is_character() || to.is_member();
-        let (from, to) = (from.collation.charset(), to.collation.charset());
-        let differ = takes_text && from != to && from.has_private();
-        differ.then_some((at, (from, to)))
+        let sets = plan.columns[at]
+            .ty
+            .passed_on_to(&table.def.columns[*c].ty)?;
+        Some((at, sets))
     };
     columns.iter().enumerate().filter_map(sets).collect()
 }

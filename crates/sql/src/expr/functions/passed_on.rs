@@ -19,11 +19,9 @@ static PASSED_ON: Function = Function::new(
 
 /// An expression as a column takes it: as it is, unless its character set has codes that mean something there only.
 pub(crate) fn into_column(e: Expr, to: &ColumnType) -> Expr {
-    let takes_text = to.is_character() || to.is_member();
-    let (from, to) = (e.ty.ty.collation.charset(), to.collation.charset());
-    if !takes_text || !e.ty.is_string() || from == to || !from.has_private() {
+    let Some((_, to)) = e.ty.ty.passed_on_to(to).filter(|_| e.ty.is_string()) else {
         return e;
-    }
+    };
     let ty = e.ty;
     let name = Expr::literal(Value::str(to.name()));
     make(
