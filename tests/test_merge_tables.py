@@ -118,3 +118,30 @@ def test_numbers_of_a_group_are_drawn_one_after_the_other(narwal, db):
         list(pool.map(some, range(4)))
     with Client(narwal, database=db) as c:
         assert rows(c, "SELECT id FROM n ORDER BY id") == [(str(i),) for i in range(1, 101)]
+
+
+def test_rows_of_a_mariadb(own_narwal_replica, own_replica):
+    source = own_replica(log=True)
+    replica = own_narwal_replica()
+    with Client(source) as c:
+        c.ok("SET GLOBAL binlog_format = 'ROW'")
+        c.ok("SET SESSION binlog_format = 'ROW'")
+    replica.follow(source.port)
+    with Client(source) as c:
+        c.ok("SET SESSION binlog_format = 'ROW'")
+        fill(c)
+        write(c)
+        c.ok("UPDATE both_ SET b = CONCAT(b, '!') WHERE a > 1")
+        c.ok("CREATE TABLE keyed1 (a INT PRIMARY KEY, b INT) ENGINE=MyISAM")
+        c.ok("CREATE TABLE keyed2 (a INT PRIMARY KEY, b INT) ENGINE=MyISAM")
+        c.ok("CREATE TABLE keyed (a INT NOT NULL, b INT, KEY (a)) ENGINE=MERGE UNION=(keyed1, keyed2) INSERT_METHOD=FIRST")
+        c.ok("INSERT INTO keyed2 VALUES (1, 1), (2, 2)")
+        c.ok("INSERT INTO keyed VALUES (3, 3), (4, 4)")
+        c.ok("UPDATE keyed SET b = b * 10")
+        c.ok("DELETE FROM keyed WHERE a IN (2, 3)")
+        c.ok("ALTER TABLE keyed UNION=(keyed2)")
+        c.ok("UPDATE keyed SET b = 7")
+    replica.catch_up(source.port)
+    with Client(source) as s, Client(replica) as c:
+        for t in (*BEHIND, "both_", "keyed1", "keyed2", "keyed"):
+            assert rows(c, ALL.format(t)) == rows(s, ALL.format(t)), t

@@ -19,7 +19,7 @@ use narwal_syntax::ast::{
 };
 use narwal_syntax::{ParseOptions, SqlMode};
 use narwal_types::errors::codes;
-use narwal_types::{ColumnType, SqlError, SqlResult, TypeKind, errors};
+use narwal_types::{ColumnType, Name, SqlError, SqlResult, TypeKind, errors};
 use parking_lot::Mutex;
 use std::sync::Arc;
 
@@ -395,7 +395,7 @@ impl<'a> Compiler<'a> {
         let Some(columns) = self.lookup.table(&table)? else {
             return Ok(unknown.into());
         };
-        let found = columns.iter().find(|(n, _)| n.eq_ignore_ascii_case(column));
+        let found = columns.iter().find(|(n, _)| n.same_name(column));
         let found = found.map(|(_, ty)| *ty);
         let ty = found.ok_or_else(|| errors::BAD_FIELD_ERROR.with([column, &table.name]))?;
         self.lookup.may_read(&table, Some(column))?;

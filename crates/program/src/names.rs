@@ -5,7 +5,7 @@ use narwal_sql::ParamType;
 use narwal_sql::twice::first_twice;
 use narwal_syntax::ast::{CursorAttribute, Expr, Expression};
 use narwal_types::errors::codes;
-use narwal_types::{Collation, ColumnType, SqlError, SqlResult, TypeKind, errors};
+use narwal_types::{Collation, ColumnType, Name, SqlError, SqlResult, TypeKind, errors};
 use std::cell::RefCell;
 use std::collections::HashMap;
 
@@ -29,11 +29,11 @@ impl<T> Default for Named<T> {
 
 impl<T> Named<T> {
     fn add(&mut self, name: &str, what: T) {
-        self.0.insert(name.to_ascii_lowercase(), what);
+        self.0.insert(name.name_key(), what);
     }
 
     fn get(&self, name: &str) -> Option<&T> {
-        self.0.get(&name.to_ascii_lowercase())
+        self.0.get(&name.name_key())
     }
 }
 
@@ -91,11 +91,11 @@ pub(crate) struct Names {
 }
 
 fn same<T>(list: &[(String, T)], name: &str) -> bool {
-    list.iter().any(|(n, _)| n.eq_ignore_ascii_case(name))
+    list.iter().any(|(n, _)| n.same_name(name))
 }
 
 fn find<'a, T>(list: &'a [(String, T)], name: &str) -> Option<&'a T> {
-    let found = list.iter().find(|(n, _)| n.eq_ignore_ascii_case(name))?;
+    let found = list.iter().find(|(n, _)| n.same_name(name))?;
     Some(&found.1)
 }
 
@@ -241,10 +241,7 @@ impl Names {
         if write && !t.before {
             return Some(Err(errors::TRG_CANT_CHANGE_ROW.with([&name, &"after "])));
         }
-        let position = t
-            .columns
-            .iter()
-            .position(|(n, _)| n.eq_ignore_ascii_case(column));
+        let position = t.columns.iter().position(|(n, _)| n.same_name(column));
         let Some(at) = position else {
             return Some(Err(errors::BAD_FIELD_ERROR.with([&column, &name])));
         };
@@ -423,11 +420,7 @@ impl Names {
         self.next_label += 1;
         let name = label.unwrap_or_default();
         let in_sight = self.labels.iter().rev().take_while(|l| l.is_some());
-        if !name.is_empty()
-            && in_sight
-                .flatten()
-                .any(|(n, ..)| n.eq_ignore_ascii_case(name))
-        {
+        if !name.is_empty() && in_sight.flatten().any(|(n, ..)| n.same_name(name)) {
             return Err(errors::SP_LABEL_REDEFINE.with([&name]));
         }
         self.labels.push(Some((name.to_string(), id, is_loop)));
@@ -445,7 +438,7 @@ impl Names {
 
     pub(crate) fn label(&self, name: &str, iterate: bool) -> SqlResult<usize> {
         let in_sight = self.labels.iter().rev().take_while(|l| l.is_some());
-        let named = |n: &str| n.eq_ignore_ascii_case(name);
+        let named = |n: &str| n.same_name(name);
         in_sight
             .flatten()
             .find(|(n, _, is_loop)| match name.is_empty() {
@@ -499,6 +492,6 @@ fn predefined(name: &str) -> Option<Wanted> {
         ("INVALID_CURSOR", codes::SP_CURSOR_NOT_OPEN),
         ("DUP_VAL_ON_INDEX", codes::DUP_ENTRY),
     ];
-    let found = known.iter().find(|(n, _)| n.eq_ignore_ascii_case(name))?;
+    let found = known.iter().find(|(n, _)| n.same_name(name))?;
     Some(Wanted::Code(found.1))
 }

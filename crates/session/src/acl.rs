@@ -5,7 +5,7 @@ use crate::password;
 use crate::privileges::PrivilegeSet;
 use narwal_engine::{Catalog, CatalogChange};
 use narwal_types::errors;
-use narwal_types::{SqlError, SqlResult};
+use narwal_types::{Name, SqlError, SqlResult};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -547,7 +547,7 @@ impl Account {
         self.grants()
             .filter_map(|a| a.columns.get(&key))
             .flatten()
-            .filter(|(c, _)| c.eq_ignore_ascii_case(column))
+            .filter(|(c, _)| c.same_name(column))
             .fold(PrivilegeSet::NONE, |p, (_, c)| p.with(*c))
     }
 
@@ -580,7 +580,7 @@ impl Account {
     pub(crate) fn on_routine(&self, kind: RoutineKind, db: &str, name: &str) -> PrivilegeSet {
         let mut p = self.global.with(self.on_database(db));
         for a in self.grants().filter(|a| !a.routines.is_empty()) {
-            if let Some(r) = a.routines.get(&(kind, db.to_string(), name.to_lowercase())) {
+            if let Some(r) = a.routines.get(&(kind, db.to_string(), name.name_key())) {
                 p = p.with(*r);
             }
         }

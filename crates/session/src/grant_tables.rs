@@ -16,7 +16,7 @@ use narwal_sql::{Needs, Outcome, Privilege, SqlMode, Stmt};
 use narwal_syntax::{Tok, glance};
 use narwal_types::errors;
 use narwal_types::errors::codes;
-use narwal_types::{ResultSink, SqlError, SqlResult, Value, Zone};
+use narwal_types::{Name, ResultSink, SqlError, SqlResult, Value, Zone};
 use std::sync::Arc;
 
 /// The grant tables that may be written to.
@@ -126,7 +126,7 @@ fn change(a: &mut Account, row: &Row<'_>, added: bool) {
             let Some(kind) = RoutineKind::ALL.into_iter().find(|k| k.word() == word) else {
                 return;
             };
-            let name = row.get("Routine_name").to_lowercase();
+            let name = row.get("Routine_name").name_key();
             let key = (kind, row.get("Db").to_string(), name);
             a.routines.remove(&key);
             if added {

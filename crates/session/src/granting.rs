@@ -14,7 +14,7 @@ use narwal_sql::show::quote_ident;
 use narwal_sql::virtual_tables::PERFORMANCE_SCHEMA;
 use narwal_types::errors;
 use narwal_types::face::is_mysql;
-use narwal_types::{SqlError, SqlResult};
+use narwal_types::{Name, SqlError, SqlResult};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -180,7 +180,7 @@ impl ClientSession {
             Level::Global => Level::Global,
             Level::Database(d) => Level::Database(db(d, self)?),
             Level::Table(d, t) => Level::Table(db(d, self)?, t.clone()),
-            Level::Routine(kind, d, r) => Level::Routine(*kind, db(d, self)?, r.to_lowercase()),
+            Level::Routine(kind, d, r) => Level::Routine(*kind, db(d, self)?, r.name_key()),
         };
         let all = all_of(&level);
         let whole = privileges.whole.unwrap_or(all);
@@ -299,7 +299,7 @@ impl ClientSession {
                     _ => Vec::new(),
                 };
                 for column in given.columns.keys() {
-                    if !known.iter().any(|k| k.eq_ignore_ascii_case(column)) {
+                    if !known.iter().any(|k| k.same_name(column)) {
                         return Err(errors::BAD_FIELD_ERROR.with([column, &t]));
                     }
                 }
@@ -502,7 +502,7 @@ fn give(a: &mut Account, given: &Given, grant_option: bool) {
 
 /// Names of columns have no case.
 fn column_entry<'a>(list: &'a mut ColumnPrivileges, column: &str) -> &'a mut PrivilegeSet {
-    let known = list.keys().find(|k| k.eq_ignore_ascii_case(column));
+    let known = list.keys().find(|k| k.same_name(column));
     let name = known.cloned().unwrap_or_else(|| column.to_string());
     list.entry(name).or_default()
 }

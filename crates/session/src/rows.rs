@@ -2,7 +2,7 @@
 
 use narwal_syntax::ast::admin::Operand;
 use narwal_types::{
-    Collation, ColumnType, ResultColumn, ResultSink, SqlResult, TypeKind, Value, ValueRef,
+    Collation, ColumnType, Name, ResultColumn, ResultSink, SqlResult, TypeKind, Value, ValueRef,
 };
 
 /// A result set in memory.
@@ -109,9 +109,7 @@ impl Grid {
 
     /// Position of a column by name, without case.
     pub(crate) fn column(&self, name: &str) -> Option<usize> {
-        self.columns
-            .iter()
-            .position(|c| c.name.eq_ignore_ascii_case(name))
+        self.columns.iter().position(|c| c.name.same_name(name))
     }
 
     pub(crate) fn row(&mut self, values: Vec<Value>) {

@@ -3,7 +3,7 @@
 use crate::open_transaction::{NextTransaction, Open};
 use crate::xa_branch::Xa;
 use narwal_engine::Isolation;
-use narwal_types::{SqlResult, errors};
+use narwal_types::{Name, SqlResult, errors};
 
 /// The open transaction, the XA branch, and what was said of the next transaction.
 #[derive(Default)]
@@ -38,7 +38,7 @@ impl SessionTransaction {
     /// A savepoint of the open transaction. An older one of that name, in any case of its letters, is gone.
     pub(crate) fn savepoint(&mut self, name: &str) {
         if let Some(o) = &mut self.open {
-            o.savepoints.retain(|(n, _)| !n.eq_ignore_ascii_case(name));
+            o.savepoints.retain(|(n, _)| !n.same_name(name));
             let s = o.txn.savepoint();
             o.savepoints.push((name.to_string(), s));
         }
@@ -62,7 +62,7 @@ impl SessionTransaction {
     fn find_savepoint(&mut self, name: &str) -> SqlResult<(&mut Open, usize)> {
         let unknown = || errors::SP_DOES_NOT_EXIST.with([&"SAVEPOINT", &name]);
         let o = self.open.as_deref_mut().ok_or_else(unknown)?;
-        let is_it = |(n, _): &(String, _)| n.eq_ignore_ascii_case(name);
+        let is_it = |(n, _): &(String, _)| n.same_name(name);
         let at = o.savepoints.iter().position(is_it).ok_or_else(unknown)?;
         Ok((o, at))
     }

@@ -11,7 +11,7 @@ use ahash::AHashMap;
 use narwal_binlog::GtidSet;
 use narwal_sql::{UserKind, VariableScope, VariableSource};
 use narwal_types::errors;
-use narwal_types::{Collation, SqlResult, Value};
+use narwal_types::{Collation, Name, SqlResult, Value};
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
@@ -317,13 +317,13 @@ impl VariableSource for SessionVars {
         self.state
             .lock()
             .user
-            .get(&name.to_lowercase())
+            .get(&name.name_key())
             .map(|(value, ..)| value.clone())
             .unwrap_or_default()
     }
 
     fn with_user(&self, name: &str, look: &mut dyn FnMut(&Value, Collation)) {
-        match self.state.lock().user.get(&name.to_lowercase()) {
+        match self.state.lock().user.get(&name.name_key()) {
             Some((value, collation, _)) => look(value, *collation),
             None => look(&Value::Null, Collation::default()),
         }
@@ -331,7 +331,7 @@ impl VariableSource for SessionVars {
 
     fn user_kind(&self, name: &str) -> UserKind {
         let state = self.state.lock();
-        let found = state.user.get(&name.to_lowercase());
+        let found = state.user.get(&name.name_key());
         found.map_or(UserKind::Null, |(.., kind)| *kind)
     }
 
@@ -342,7 +342,7 @@ impl VariableSource for SessionVars {
             v => v,
         };
         let new = bytes_of(&value);
-        let name = name.to_lowercase();
+        let name = name.name_key();
         let named = (name.len() + VARIABLE) as i64;
         let mut state = self.state.lock();
         let kind = match (&value, state.user.get(&name)) {

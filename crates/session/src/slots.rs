@@ -4,7 +4,7 @@ use crate::admin::Admin;
 use ahash::AHashMap;
 use narwal_sql::ast::DdlStmt;
 use narwal_sql::{ParamType, Prepared, Stmt};
-use narwal_types::{ResultSink, ValueRef};
+use narwal_types::{Name, ResultSink, ValueRef};
 use std::sync::Arc;
 
 /// The generation of a plan that was made for other types of parameters: never the session's.
@@ -113,16 +113,16 @@ impl PreparedStatements {
 
     /// PREPARE gives a name, in any case of its letters.
     pub(crate) fn set_name(&mut self, name: &str, handle: u32) {
-        self.named.insert(name.to_lowercase(), handle);
+        self.named.insert(name.name_key(), handle);
     }
 
     pub(crate) fn by_name(&self, name: &str) -> Option<u32> {
-        self.named.get(&name.to_lowercase()).copied()
+        self.named.get(&name.name_key()).copied()
     }
 
     /// Forgets a name, and says which statement had it.
     pub(crate) fn take_name(&mut self, name: &str) -> Option<u32> {
-        self.named.remove(&name.to_lowercase())
+        self.named.remove(&name.name_key())
     }
 
     pub(crate) fn len(&self) -> usize {

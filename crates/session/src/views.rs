@@ -9,7 +9,7 @@ use narwal_sql::ast::{CreateView, Definer, ViewCreation};
 use narwal_sql::privilege::{Privilege, Through};
 use narwal_sql::{Needs, view};
 use narwal_types::errors::{self, codes};
-use narwal_types::{SqlError, SqlResult};
+use narwal_types::{Name, SqlError, SqlResult};
 use std::sync::Arc;
 
 impl ClientSession {
@@ -102,7 +102,7 @@ impl ClientSession {
             }
             let have = (account.on_table(&u.db, &u.table))
                 .with(account.on_column(&u.db, &u.table, &u.column));
-            let shown = !in_expressions.contains(&u.column.to_lowercase());
+            let shown = !in_expressions.contains(&u.column.name_key());
             shared = shared.without(shared.without(have));
             let enough = have.has(PrivilegeSet::SELECT) || shown && have.has_any(any);
             if !enough || gains && shared.is_empty() {

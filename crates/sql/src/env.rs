@@ -296,6 +296,21 @@ impl VariableSource for NoVariables {
     fn set_user_text(&self, _name: &str, _value: Value, _collation: Collation) {}
 }
 
+/// What definitions are bound with, which hold in all sessions: variables have their values later. Numbers are computed as
+/// those of texts are, for which kind a variable is of is not known here.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct LaterVariables;
+
+impl VariableSource for LaterVariables {
+    fn system(&self, _scope: VariableScope, _name: &str) -> SqlResult<Value> {
+        Ok(Value::str(""))
+    }
+    fn user(&self, _name: &str) -> Value {
+        Value::Null
+    }
+    fn set_user_text(&self, _name: &str, _value: Value, _collation: Collation) {}
+}
+
 /// Inserts the rows of a table that is made.
 pub type FillTable = dyn FnMut(&mut TableFill<'_>) -> Result<(), EngineError> + Send;
 

@@ -1,6 +1,7 @@
 //! What `*` means behind a FROM: the columns that its names without a table find, in the standard's order.
 
 use narwal_syntax::ast::JoinKind;
+use narwal_types::Name;
 
 /// A column: the position of its table in the FROM, and its own in there.
 pub type At = (usize, usize);
@@ -18,7 +19,7 @@ pub fn joined<'n>(
         JoinKind::Right => (right, left),
         _ => (left, right),
     };
-    let is_shared = |at: &At| shared.iter().any(|s| s.eq_ignore_ascii_case(name(*at)));
+    let is_shared = |at: &At| shared.iter().any(|s| s.same_name(name(*at)));
     let (mut out, rest): (Vec<At>, Vec<At>) = first.into_iter().partition(is_shared);
     out.extend(rest);
     out.extend(second.into_iter().filter(|at| !is_shared(at)));

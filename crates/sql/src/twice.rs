@@ -1,5 +1,6 @@
 //! Names that are there twice.
 
+use narwal_types::Name;
 use std::collections::HashSet;
 
 /// The first of these names that was there before, ASCII letters of either case alike. A list can be as long as a packet, so each name
@@ -7,7 +8,7 @@ use std::collections::HashSet;
 #[must_use]
 pub fn first_twice<'n>(names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     let mut seen = HashSet::new();
-    (names.into_iter()).find(|n| !seen.insert(n.to_ascii_lowercase()))
+    (names.into_iter()).find(|n| !seen.insert(n.name_key()))
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! What an INSERT of MySQL's calls its row.
 
+use narwal_types::Name;
+
 /// `AS name [(columns)]` behind an INSERT's rows: what the row to be inserted is called in ON DUPLICATE KEY UPDATE.
 #[derive(Debug, Clone)]
 pub(crate) struct RowAlias {
@@ -11,7 +13,7 @@ pub(crate) struct RowAlias {
 impl RowAlias {
     /// The table's column that a name means here, if it means one of the row.
     pub(crate) fn column(&self, table: Option<&str>, name: &str) -> Option<String> {
-        let named = |c: &&(String, String)| c.0.eq_ignore_ascii_case(name);
+        let named = |c: &&(String, String)| c.0.same_name(name);
         let column = self.columns.iter().find(named).map(|c| c.1.clone());
         match table {
             Some(t) if t != self.table => None,

@@ -12,6 +12,7 @@
 //! | `charset.rs` | [`Charset`]: names, widths, latin1's bytes |
 //! | `row.rs` | [`RowLayout`]: the row image of row events, which is also the stored row |
 //! | `key.rs` | order-preserving index keys |
+//! | `name.rs` | [`Name`]: which names are the same |
 //! | `member.rs` | [`Members`], [`Member`], [`Bits`]: values of ENUM, SET and BIT |
 //! | `fixed.rs` | [`Fixed`]: values of UUID, INET4 and INET6 |
 //! | `convert.rs` | storing a value into a column: coercion, range, strict mode |
@@ -36,6 +37,7 @@ pub mod key_decode;
 pub mod member;
 pub mod mysql_errors;
 pub mod mysql_json;
+pub mod name;
 mod narrow_double;
 pub mod result;
 pub mod row;
@@ -55,6 +57,7 @@ pub use decimal::Decimal;
 pub use error::{SqlError, SqlResult};
 pub use fixed::{Fixed, FixedKind};
 pub use member::{Bits, Member, Members};
+pub use name::Name;
 pub use result::{
     Discard, LateAnswer, OkInfo, ResultColumn, ResultSink, SessionChange, no_local_files,
 };

@@ -1,8 +1,9 @@
 //! Table maps and rows of another server in, changes of a transaction out.
 
+use super::behind;
 use super::change::{self, Manner, Place, RowsApplied};
 use crate::apply::convert::TypeConversions;
-use crate::apply::map::Maps;
+use crate::apply::map::{Mapped, Maps};
 use crate::catalog::foreign::ForeignKeyMode;
 use crate::catalog::image::RowImage;
 use crate::catalog::names::Catalog;
@@ -86,7 +87,7 @@ impl RowApplier {
     /// Takes a table map and matches it with the table of that name. `body`: the event's.
     ///
     /// # Errors
-    /// 1146 if there is no such table, 1677 if a column's type is not the table's (with both types named), 1235 for a
+    /// 1146 if there is no such table, 1168 if one behind a MERGE table is not there, 1677 if a column's type is not the table's (with both types named), 1235 for a
     /// type that Narwal does not have.
     pub fn table_map(&mut self, catalog: &Catalog, map: &TableMap<'_>, body: &[u8]) -> Result<()> {
         self.maps.add(catalog, map, body)
@@ -125,15 +126,23 @@ impl RowApplier {
         } else {
             ForeignKeyMode::Off
         });
-        change::apply(
-            mapped,
-            txn,
-            event,
-            timestamp,
-            self.manner,
-            &mut self.scratch,
-            &mut self.place,
-        )
+        let mut apply = |mapped: &Mapped, event: &RowsEvent<'_>| {
+            change::apply(
+                mapped,
+                txn,
+                event,
+                timestamp,
+                self.manner,
+                &mut self.scratch,
+                &mut self.place,
+            )
+        };
+        match &mapped.table {
+            Some(table) if let Some(merge) = &table.def.merge => {
+                behind::apply((table, merge), mapped, event, apply)
+            }
+            _ => apply(mapped, event),
+        }
     }
 
     /// Name of the table of a table id, if a map told it and it is not left out.

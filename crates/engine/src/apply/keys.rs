@@ -96,7 +96,9 @@ impl RowKeys {
             return true;
         };
         // What a cascade touches does not show.
+        // Nor do the tables behind a MERGE table.
         if event.column_count != mapped.columns.len()
+            || !mapped.behind.is_empty()
             || (event.has_foreign_key_checks()
                 && (!table.foreign.is_empty() || table.counters.referenced.load(Ordering::Relaxed)))
         {

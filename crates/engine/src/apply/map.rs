@@ -9,7 +9,7 @@ use crate::catalog::names::Catalog;
 use crate::catalog::table::Table;
 use crate::{EngineError, Result};
 use narwal_binlog::{RowsEvent, RowsKind, TableMap, value_len};
-use narwal_types::{SqlError, errors};
+use narwal_types::errors;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -43,6 +43,8 @@ pub(crate) struct Mapped {
     said: usize,
     /// Full images of the source are rows of ours.
     plain: bool,
+    /// The same of each table behind a MERGE table.
+    pub(super) behind: Vec<Mapped>,
 }
 
 /// Table maps by id. Those of former statements are kept: the next one mostly repeats them.
@@ -78,8 +80,8 @@ impl Maps {
     pub(super) fn again(&mut self, catalog: &Catalog, body: &[u8]) -> bool {
         for m in &mut self.maps {
             if *m.body == *body
-                && let Some(t) = &m.table
-                && (catalog.table_by_id(t.def.id)).is_some_and(|now| Arc::ptr_eq(now, t))
+                && m.is_of_now(catalog)
+                && m.behind.iter().all(|b| b.is_of_now(catalog))
             {
                 m.live = true;
                 return true;
@@ -103,18 +105,27 @@ impl Maps {
             own: Vec::new(),
             said: 0,
             plain: false,
+            behind: Vec::new(),
         });
     }
 
     pub(super) fn add(&mut self, catalog: &Catalog, map: &TableMap<'_>, body: &[u8]) -> Result<()> {
         let table = catalog
             .table(map.db, map.table)
-            .ok_or_else(|| EngineError::Sql(errors::NO_SUCH_TABLE.with([&map.db, &map.table])))?
-            .clone();
-        if table.def.merge.is_some() {
-            let what = format!("row events of the MERGE table {}.{}", map.db, map.table);
-            return Err(EngineError::Sql(SqlError::unsupported(what)));
+            .ok_or_else(|| EngineError::Sql(errors::NO_SUCH_TABLE.with([&map.db, &map.table])))?;
+        let mut mapped = self.matched(table.clone(), map, body)?;
+        for (db, name) in table.def.merge.iter().flat_map(|m| &m.tables) {
+            let own = catalog
+                .table(db, name)
+                .filter(|t| t.def.merge.is_none())
+                .ok_or_else(|| EngineError::Sql(errors::WRONG_MRG_TABLE.plain()))?;
+            mapped.behind.push(self.matched(own.clone(), map, &[])?);
         }
+        self.put(mapped);
+        Ok(())
+    }
+
+    fn matched(&self, table: Arc<Table>, map: &TableMap<'_>, body: &[u8]) -> Result<Mapped> {
         let count = map.column_count();
         let metas = map.columns().map_err(|e| bad_event(&table, e))?;
         let mut columns = Vec::with_capacity(count);
@@ -140,7 +151,7 @@ impl Maps {
         let plain = count == own.len()
             && (columns.iter())
                 .all(|c| matches!(c.conversion, Conversion::Same | Conversion::Text { .. }));
-        self.put(Mapped {
+        Ok(Mapped {
             id: map.table_id,
             body: body.into(),
             live: true,
@@ -149,8 +160,8 @@ impl Maps {
             own,
             said,
             plain,
-        });
-        Ok(())
+            behind: Vec::new(),
+        })
     }
 }
 
@@ -170,6 +181,13 @@ fn all_set(bitmap: &[u8], n: usize) -> bool {
 }
 
 impl Mapped {
+    /// The table has not changed since.
+    fn is_of_now(&self, catalog: &Catalog) -> bool {
+        self.table
+            .as_ref()
+            .is_some_and(|t| (catalog.table_by_id(t.def.id)).is_some_and(|now| Arc::ptr_eq(now, t)))
+    }
+
     pub(super) fn row_image(&self, event: &RowsEvent<'_>) -> Option<RowImage> {
         let table = self.table.as_ref()?;
         let n = self.columns.len();

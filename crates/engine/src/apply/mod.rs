@@ -6,6 +6,7 @@
 //! | `map.rs` | a table as the source describes it, matched with ours; images of rows |
 //! | `convert.rs` | how a column's values become ours |
 //! | `change.rs` | finding rows and changing them |
+//! | `behind.rs` | rows of MERGE tables |
 //! | `keys.rs` | the keys that row events touch, without applying them |
 //!
 //! Rows are found by the before image (the primary key if the image has it, else an index whose columns it has, else a
@@ -15,6 +16,7 @@
 //! as they are.
 
 pub(crate) mod applier;
+mod behind;
 mod cell;
 mod change;
 mod convert;

@@ -2,7 +2,7 @@
 
 use narwal_binlog::column_type;
 use narwal_types::row::HashedKey;
-use narwal_types::{Collation, ColumnType, DateTime, RowLayout, TypeKind, Zone};
+use narwal_types::{Collation, ColumnType, DateTime, Name, RowLayout, TypeKind, Zone};
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
@@ -352,9 +352,7 @@ pub struct PeriodDef {
 impl PeriodDef {
     /// True for its two columns.
     pub fn has(&self, column: &str) -> bool {
-        [&self.start, &self.end]
-            .iter()
-            .any(|c| c.eq_ignore_ascii_case(column))
+        [&self.start, &self.end].iter().any(|c| c.same_name(column))
     }
 }
 
@@ -372,7 +370,7 @@ impl TableDef {
     /// The CHECK that a period brings with it. It has the period's name, or that with a number if another one is called so.
     pub fn period_check(&self) -> Option<CheckDef> {
         let period = self.period.as_ref()?;
-        let taken = |n: &str| self.checks.iter().any(|c| c.name.eq_ignore_ascii_case(n));
+        let taken = |n: &str| self.checks.iter().any(|c| c.name.same_name(n));
         let numbered = (1..).map(|i| format!("{}_{i}", period.name));
         let name = std::iter::once(period.name.clone())
             .chain(numbered)

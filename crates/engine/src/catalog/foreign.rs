@@ -3,6 +3,7 @@
 use crate::catalog::def::{ForeignAction, ForeignKeyDef, TableDef};
 use crate::catalog::index::Index;
 use crate::{EngineError, Result};
+use narwal_types::Name;
 use std::fmt::Write;
 
 /// What a transaction's changes of rows do about foreign keys.
@@ -94,11 +95,7 @@ pub(crate) fn index_on(indexes: &[Index], columns: &[usize]) -> Option<usize> {
 pub(crate) fn positions(def: &TableDef, names: &[String]) -> Option<Vec<usize>> {
     names
         .iter()
-        .map(|n| {
-            def.columns
-                .iter()
-                .position(|c| c.name.eq_ignore_ascii_case(n))
-        })
+        .map(|n| def.columns.iter().position(|c| c.name.same_name(n)))
         .collect()
 }
 

@@ -1,8 +1,8 @@
 //! How much of a changed row stands in its rows event (`binlog_row_image`), and which columns that takes.
 
 use crate::catalog::def::TableDef;
-use narwal_types::TypeKind;
 use narwal_types::row::partial::set_bit;
+use narwal_types::{Name, TypeKind};
 use smallvec::SmallVec;
 
 /// `binlog_row_image`.
@@ -31,7 +31,7 @@ impl RowImage {
     pub fn from_name(name: &str) -> Option<Self> {
         ["MINIMAL", "NOBLOB", "FULL", "FULL_NODUP"]
             .iter()
-            .position(|n| n.eq_ignore_ascii_case(name))
+            .position(|n| n.same_name(name))
             .and_then(|n| Self::from_u8(n as u8))
     }
 }

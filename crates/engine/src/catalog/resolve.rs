@@ -7,7 +7,7 @@ use crate::catalog::table::Table;
 use crate::catalog::view::ViewDef;
 use crate::error::definition_changed;
 use crate::{EngineError, Result};
-use narwal_types::ColumnType;
+use narwal_types::{ColumnType, Name};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -131,11 +131,7 @@ impl Catalog {
         mut index: IndexDef,
     ) -> Result<Vec<LoggedChange>> {
         let t = self.named(db, table)?;
-        if t.def
-            .indexes
-            .iter()
-            .any(|i| i.name.eq_ignore_ascii_case(&index.name))
-        {
+        if t.def.indexes.iter().any(|i| i.name.same_name(&index.name)) {
             return Err(EngineError::Catalog(format!(
                 "index {} already exists",
                 index.name
@@ -166,7 +162,7 @@ impl Catalog {
         let at = def
             .indexes
             .iter()
-            .position(|i| i.name.eq_ignore_ascii_case(index))
+            .position(|i| i.name.same_name(index))
             .ok_or_else(|| missing("index", index))?;
         if def.indexes[at].name == "PRIMARY" {
             return Err(EngineError::Catalog(

@@ -12,7 +12,7 @@ use narwal_types::errors;
 use narwal_types::key;
 use narwal_types::key::KeyPart;
 use narwal_types::row::HashedKey;
-use narwal_types::{Collation, ColumnType, RowLayout, TypeKind};
+use narwal_types::{Collation, ColumnType, Name, RowLayout, TypeKind};
 use narwal_types::{SqlResult, ValueRef};
 use std::any::Any;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -329,10 +329,7 @@ impl Table {
 
     /// Position of a column by name, without case.
     pub fn column(&self, name: &str) -> Option<usize> {
-        self.def
-            .columns
-            .iter()
-            .position(|c| c.name.eq_ignore_ascii_case(name))
+        self.def.columns.iter().position(|c| c.name.same_name(name))
     }
 
     /// The columns.

@@ -8,7 +8,7 @@ use crate::db::database::Database;
 use crate::txn::options::TxnOptions;
 use crate::{EngineError, Result};
 use narwal_types::key::encode_value;
-use narwal_types::{Collation, ColumnType, TypeKind, ValueRef};
+use narwal_types::{Collation, ColumnType, Name, TypeKind, ValueRef};
 use std::fmt::Write;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -91,12 +91,7 @@ impl TableBuilder {
     fn add_index(mut self, name: &str, columns: &[&str], unique: bool) -> Self {
         let mut parts = Vec::new();
         for c in columns {
-            match self
-                .def
-                .columns
-                .iter()
-                .position(|d| d.name.eq_ignore_ascii_case(c))
-            {
+            match self.def.columns.iter().position(|d| d.name.same_name(c)) {
                 Some(column) => parts.push(IndexColumn {
                     column,
                     prefix: None,

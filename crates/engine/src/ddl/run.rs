@@ -20,6 +20,7 @@ use crate::txn::transaction::Transaction;
 use crate::{EngineError, Result};
 use narwal_binlog::{DdlQuery, GroupBuilder, QueryContext};
 use narwal_log::HEADER_LEN;
+use narwal_types::Name;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -237,7 +238,7 @@ fn copies_for_key(change: &CatalogChange) -> bool {
     };
     let named = |d: &TableDef, name: &str| {
         let mut columns = d.columns.iter();
-        columns.position(|c| c.name.eq_ignore_ascii_case(name))
+        columns.position(|c| c.name.same_name(name))
     };
     let unlike = |name: &String| {
         let Some(now) = named(def, name).map(|at| &def.columns[at]) else {

@@ -16,7 +16,7 @@ use narwal_sql::show;
 use narwal_sql::view::describe;
 use narwal_sql::virtual_tables::{INFORMATION_SCHEMA, PERFORMANCE_SCHEMA, Wanted};
 use narwal_types::face::is_mysql;
-use narwal_types::{Collation, DateTime, SqlResult, Value, Zone};
+use narwal_types::{Collation, DateTime, Name, SqlResult, Value, Zone};
 use std::sync::Arc;
 
 pub(super) fn text(s: &str) -> Value {
@@ -29,7 +29,7 @@ fn charset(c: Collation) -> &'static str {
 
 fn same(wanted: Option<&str>, name: &str) -> bool {
     // Only a hint: names that differ in case alone may be the same for the condition.
-    wanted.is_none_or(|w| w.eq_ignore_ascii_case(name))
+    wanted.is_none_or(|w| w.same_name(name))
 }
 
 /// The names that an account sees in SHOW DATABASES, without `information_schema`.
@@ -590,7 +590,7 @@ fn referenced_key(view: &View, key: &ForeignKeyDef) -> Option<String> {
                 && i.columns
                     .iter()
                     .zip(&key.parent_columns)
-                    .all(|(p, n)| parent.columns()[p.column].name.eq_ignore_ascii_case(n))
+                    .all(|(p, n)| parent.columns()[p.column].name.same_name(n))
         })
         .map(|i| i.name.clone())
 }

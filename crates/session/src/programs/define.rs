@@ -18,7 +18,7 @@ use narwal_syntax::ast::TableName;
 use narwal_syntax::ast::ddl::{AlterRoutine, Creation, Definer, DropObject, ProgramKind};
 use narwal_syntax::ast::program::{CreatePackage, CreateRoutine, CreateTrigger, TriggerEvent};
 use narwal_types::errors;
-use narwal_types::{ResultSink, SqlResult, Value};
+use narwal_types::{Name, ResultSink, SqlResult, Value};
 
 pub(super) fn verb(creation: Creation) -> &'static str {
     match creation.or_replace {
@@ -32,7 +32,7 @@ fn is_installed(def: &Definition) -> bool {
     let installed = ["AddGeometryColumn", "DropGeometryColumn"];
     def.kind == Stored::Procedure
         && def.db == MYSQL
-        && (installed.iter()).any(|n| n.eq_ignore_ascii_case(&def.name))
+        && (installed.iter()).any(|n| n.same_name(&def.name))
 }
 
 impl ClientSession {
@@ -148,7 +148,7 @@ impl ClientSession {
             return Vec::new();
         };
         let mut own = Account::clone(own);
-        let key = (kind, def.db.clone(), def.name.to_lowercase());
+        let key = (kind, def.db.clone(), def.name.name_key());
         let have = own.routines.entry(key).or_default();
         *have = have.with(wanted);
         acl.with_built_in(vec![own.put()])
@@ -173,7 +173,7 @@ impl ClientSession {
                 errors::TRG_ALREADY_EXISTS.with([&full])
             }
             Stored::Event => errors::EVENT_ALREADY_EXISTS.with([&name]),
-            kind => errors::SP_ALREADY_EXISTS.with([&kind.word(), &old.name]),
+            kind => errors::SP_ALREADY_EXISTS.with([&kind.word(), &name]),
         };
         if creation.if_not_exists {
             self.env.note(e.code, e.message);
@@ -562,7 +562,7 @@ impl ClientSession {
         let _one_writer = instance.acl_writer.lock();
         if let Some(kind) = def.kind.routine() {
             // Privileges on a routine end with it.
-            let key = (kind, def.db.clone(), def.name.to_lowercase());
+            let key = (kind, def.db.clone(), def.name.name_key());
             for a in instance.acl().accounts() {
                 if a.routines.contains_key(&key) {
                     let mut a = Account::clone(a);

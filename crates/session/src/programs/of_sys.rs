@@ -7,7 +7,7 @@ use narwal_engine::Catalog;
 use narwal_syntax::ast::Statement;
 use narwal_syntax::ast::program::Program;
 use narwal_syntax::{ParseOptions, parse_statement};
-use narwal_types::{Collation, SqlResult};
+use narwal_types::{Collation, Name, SqlResult};
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
@@ -19,7 +19,7 @@ fn routines() -> &'static HashMap<(Stored, String), Definition> {
     static READ: OnceLock<HashMap<(Stored, String), Definition>> = OnceLock::new();
     READ.get_or_init(|| {
         let all = include_str!("sys.sql").split(END).filter_map(read);
-        all.map(|d| ((d.kind, d.name.to_lowercase()), d)).collect()
+        all.map(|d| ((d.kind, d.name.name_key()), d)).collect()
     })
 }
 
@@ -76,7 +76,7 @@ pub(crate) fn find(
     name: &str,
 ) -> SqlResult<Option<Definition>> {
     if db == SYS && are_there(catalog) {
-        return Ok(routines().get(&(kind, name.to_lowercase())).cloned());
+        return Ok(routines().get(&(kind, name.name_key())).cloned());
     }
     definition::find(catalog, kind, db, name)
 }

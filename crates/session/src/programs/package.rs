@@ -8,7 +8,7 @@ use narwal_sql::{ParseOptions, StatementEnv};
 use narwal_syntax::Statement;
 use narwal_syntax::ast::program::{self as ast, CreatePackage, PackageRoutine};
 use narwal_types::errors;
-use narwal_types::{Collation, SqlError, SqlResult, Value};
+use narwal_types::{Collation, Name, SqlError, SqlResult, Value};
 use std::sync::Arc;
 
 /// A package's definition as a tree.
@@ -27,7 +27,7 @@ pub(super) fn parsed(def: &Definition) -> SqlResult<(CreatePackage, String)> {
 }
 
 fn same(r: &PackageRoutine, kind: Stored, name: &str) -> bool {
-    r.name.eq_ignore_ascii_case(name) && r.returns.is_some() == (kind == Stored::Function)
+    r.name.same_name(name) && r.returns.is_some() == (kind == Stored::Function)
 }
 
 /// What CREATE PACKAGE BODY must have: errors 4095, 4096.
@@ -35,7 +35,7 @@ pub(super) fn check_body(db: &str, spec: &CreatePackage, body: &CreatePackage) -
     let full = |r: &PackageRoutine| format!("{db}.{}.{}", body.name.name, r.name);
     // Names, types and modes of parameters, and results, are not compared, as in MariaDB.
     let alike = |a: &PackageRoutine, b: &PackageRoutine| {
-        a.name.eq_ignore_ascii_case(&b.name)
+        a.name.same_name(&b.name)
             && a.returns.is_some() == b.returns.is_some()
             && a.parameters.len() == b.parameters.len()
     };
@@ -140,7 +140,7 @@ impl SessionPrograms {
         };
         let own = self
             .inside()
-            .is_some_and(|(d, p)| d == db && p.eq_ignore_ascii_case(package));
+            .is_some_and(|(d, p)| d == db && p.same_name(package));
         if !own {
             let Some(spec) = definition::find(&catalog, Stored::Package, db, package)? else {
                 return Ok(None);

@@ -8,7 +8,7 @@ use narwal_engine::Table;
 use narwal_program::RowSlot;
 use narwal_sql::{ColumnUse, Needs, StatementEnv};
 use narwal_types::errors;
-use narwal_types::{SqlError, SqlResult};
+use narwal_types::{Name, SqlError, SqlResult};
 use std::sync::Arc;
 
 /// Error 1449.
@@ -156,7 +156,7 @@ pub(super) fn check_type_of(
         return Err(acl::table_denied("SELECT", &account, host, db, name));
     }
     let mut columns = table.def.columns.iter();
-    let is_wanted = |c: &str| column.is_none_or(|w| w.eq_ignore_ascii_case(c));
+    let is_wanted = |c: &str| column.is_none_or(|w| w.same_name(c));
     let denied =
         columns.find(|c| is_wanted(&c.name) && !account.on_column(db, name, &c.name).has(wanted));
     match denied {

@@ -6,7 +6,7 @@ use crate::session::ClientSession;
 use crate::system_schemas::MYSQL;
 use narwal_engine::{ColumnDef, Table, TableDef};
 use narwal_sql::ast::{AlterAction, DdlStmt, TableName};
-use narwal_types::{SqlResult, TypeKind};
+use narwal_types::{Name, SqlResult, TypeKind};
 use std::sync::Arc;
 
 /// The three tables.
@@ -69,10 +69,8 @@ fn holds_the_same(new: &ColumnDef, old: &ColumnDef) -> bool {
 
 /// The name of a column or index behind the statement, if it has not got lost: another may have taken its name.
 fn name_after(name: &str, renamed: &[(String, String)]) -> Option<String> {
-    let own = renamed
-        .iter()
-        .find(|(from, _)| from.eq_ignore_ascii_case(name));
-    let is_taken = || renamed.iter().any(|(_, to)| to.eq_ignore_ascii_case(name));
+    let own = renamed.iter().find(|(from, _)| from.same_name(name));
+    let is_taken = || renamed.iter().any(|(_, to)| to.same_name(name));
     match own {
         Some((_, to)) => Some(to.clone()),
         None if is_taken() => None,
@@ -120,7 +118,7 @@ fn change(
         let now = name_after(&c.name, columns);
         let now = now.and_then(|n| {
             let mut all = after.columns.iter();
-            all.find(|a| a.name.eq_ignore_ascii_case(&n))
+            all.find(|a| a.name.same_name(&n))
         });
         match now {
             Some(a) if holds_the_same(a, c) => {
@@ -144,8 +142,7 @@ fn change(
         let same = after.indexes.iter().find(|a| {
             let names = a.columns.iter();
             let names = names.map(|c| after.columns[c.column].name.as_str());
-            now.as_deref()
-                .is_some_and(|n| a.name.eq_ignore_ascii_case(n))
+            now.as_deref().is_some_and(|n| a.name.same_name(n))
                 && (parts.as_ref()).is_some_and(|p| names.eq(p.iter().map(String::as_str)))
         });
         match same {

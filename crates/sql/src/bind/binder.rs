@@ -38,7 +38,7 @@ use narwal_types::errors;
 use narwal_types::errors::codes;
 use narwal_types::temporal_parse::{DateRules, parse_datetime, parse_time};
 use narwal_types::{
-    Charset, Collation, ColumnType, Decimal, FixedKind, SqlError, SqlResult, TypeKind, Value,
+    Charset, Collation, ColumnType, Decimal, FixedKind, Name, SqlError, SqlResult, TypeKind, Value,
 };
 use std::borrow::Cow;
 
@@ -796,7 +796,7 @@ impl Binder<'_> {
     /// A select item by its alias. Error 1052: several columns have it.
     fn alias(&self, name: &str) -> SqlResult<Option<Expr>> {
         let mut named = (self.scope.aliases.iter())
-            .filter(|(a, _)| a.eq_ignore_ascii_case(name))
+            .filter(|(a, _)| a.same_name(name))
             .map(|(_, e)| e);
         let Some(first) = named.next() else {
             return Ok(None);
@@ -812,7 +812,7 @@ impl Binder<'_> {
     /// A column of the select list by its name: behind the list, it says which of several tables' columns is meant.
     fn item(&self, name: &str) -> SqlResult<Option<Expr>> {
         let mut named = (self.scope.items.iter())
-            .filter(|(n, _)| n.eq_ignore_ascii_case(name))
+            .filter(|(n, _)| n.same_name(name))
             .map(|(_, e)| e);
         let Some(first) = named.next() else {
             return Ok(None);
@@ -832,9 +832,8 @@ impl Binder<'_> {
         if self.aliases_first(name)
             && let Some(e) = self.alias(name)?
         {
-            let other = |(n, i): &(String, Expr)| {
-                n.eq_ignore_ascii_case(name) && i.as_column() != e.as_column()
-            };
+            let other =
+                |(n, i): &(String, Expr)| n.same_name(name) && i.as_column() != e.as_column();
             let having = self.scope.clause == Clause::Having && e.as_column().is_some();
             if having && self.scope.items.iter().any(other) {
                 return Err(self.ambiguous(name));

@@ -7,7 +7,7 @@ use crate::quote::quote_ident;
 use narwal_engine::{ColumnDef, IndexDef, Table, ViewDef};
 use narwal_syntax::ast::{Expr as Ast, Select};
 use narwal_types::face::is_mysql;
-use narwal_types::{Collation, SqlError, SqlResult, errors};
+use narwal_types::{Collation, Name, SqlError, SqlResult, errors};
 use std::cell::RefCell;
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ impl MergedView {
     /// A column's position.
     pub fn column(&self, name: &str) -> Option<usize> {
         let mut all = self.def.columns.iter();
-        all.position(|c| c.eq_ignore_ascii_case(name))
+        all.position(|c| c.same_name(name))
     }
 }
 
@@ -43,6 +43,8 @@ pub struct Source {
     pub base: usize,
     /// Types of the columns as expressions see them, if the rows are stored otherwise (derived tables).
     pub types: Option<Arc<[ExprType]>>,
+    /// A query that MariaDB does not make a table of, though it is one here.
+    pub merged: bool,
     /// Columns that only a qualified name finds: USING shows the other side's.
     pub hidden: Vec<usize>,
     /// For a view that was merged into the statement. It has no rows.
@@ -60,6 +62,7 @@ impl Source {
             nullable: false,
             base: 0,
             types: None,
+            merged: false,
             hidden: Vec::new(),
             view: None,
             inner: false,
@@ -135,11 +138,11 @@ impl Source {
         self.table.def.db == db || (self.is_virtual() && self.table.def.db.eq_ignore_ascii_case(db))
     }
 
-    /// True if its columns are named as they are defined, however a statement writes them: a view, a query, and
-    /// `mysql.user`, which is a view in MariaDB.
+    /// True if its columns are named as they are defined, however a statement writes them: a view or a query whose tables
+    /// MariaDB reads as if they stood in its place, and `mysql.user`, which is such a view there.
     pub fn names_its_columns(&self) -> bool {
         let def = &self.table.def;
-        self.types.is_some() || self.view.is_some() || (def.name == "user" && def.db == "mysql")
+        self.merged || self.view.is_some() || (def.name == "user" && def.db == "mysql")
     }
 
     /// True for a table of `information_schema`.
@@ -295,10 +298,10 @@ impl Listed {
     pub fn item(&self, name: &str) -> SqlResult<Option<Expr>> {
         let bound = self.bound.borrow();
         let refused = |why: &str| Err(errors::ILLEGAL_REFERENCE.with([&name, &why]));
-        match bound.iter().find(|(n, _)| n.eq_ignore_ascii_case(name)) {
+        match bound.iter().find(|(n, _)| n.same_name(name)) {
             Some((_, e)) if e.has_aggregate() => refused("reference to group function"),
             Some((_, e)) => Ok(Some(e.clone())),
-            None if self.names.iter().any(|n| n.eq_ignore_ascii_case(name)) => {
+            None if self.names.iter().any(|n| n.same_name(name)) => {
                 refused("forward reference in item list")
             }
             None => Ok(None),

@@ -3,7 +3,7 @@
 
 use crate::bind::bind;
 use crate::bind::scope::{Scope, Source};
-use crate::env::{NoVariables, StatementEnv};
+use crate::env::{LaterVariables, StatementEnv};
 use crate::expr::functions::passed_on::into_column;
 use crate::expr::node::Expr;
 use crate::lower::parse_expression;
@@ -66,7 +66,7 @@ fn bind_under(
     change: impl FnOnce(&mut Ast),
 ) -> SqlResult<Expr> {
     // The text means the same in every session: it is bound under the default settings.
-    let mut env = StatementEnv::new(Arc::new(NoVariables));
+    let mut env = StatementEnv::new(Arc::new(LaterVariables));
     env.db = Some(table.def.db.as_str().into());
     env.collation = collation;
     let source = [Source::new(table.def.name.as_str(), table.clone())];

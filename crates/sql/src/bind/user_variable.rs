@@ -3,7 +3,7 @@
 use crate::env::StatementEnv;
 use crate::expr::node::{Coercibility, ExprType, NOT_FIXED};
 use crate::user_kind::UserKind;
-use narwal_types::{Collation, ColumnType, TypeKind};
+use narwal_types::{Collation, ColumnType, Name, TypeKind};
 
 /// Most characters of a text: it is a LONGTEXT.
 const CHARS: u64 = u32::MAX as u64;
@@ -44,15 +44,13 @@ pub(super) fn note_text(name: &str, ty: &ExprType, env: &StatementEnv) {
         false => env.collation,
     };
     let mut texts = env.user_texts.borrow_mut();
-    texts.push((name.to_lowercase().into(), collation));
+    texts.push((name.name_key().into(), collation));
 }
 
 fn collation_of_assigned(name: &str, env: &StatementEnv) -> Option<Collation> {
     let texts = env.user_texts.borrow();
     let mut latest = texts.iter().rev();
-    latest
-        .find(|(n, _)| n.eq_ignore_ascii_case(name))
-        .map(|(_, c)| *c)
+    latest.find(|(n, _)| n.same_name(name)).map(|(_, c)| *c)
 }
 
 /// The type of `@x := value`. A date is kept as a text, with the collation that MariaDB gives to digits.

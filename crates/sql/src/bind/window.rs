@@ -14,7 +14,7 @@ use narwal_syntax::ast::{
     Call, Expr as Ast, FrameBound, FrameExclude, FrameUnit, Literal, OrderItem, Over, WindowSpec,
 };
 use narwal_types::errors;
-use narwal_types::{Decimal, SqlError, SqlResult, Value};
+use narwal_types::{Decimal, Name, SqlError, SqlResult, Value};
 
 /// Error 4015.
 pub fn not_here() -> SqlError {
@@ -38,7 +38,7 @@ pub fn resolve(over: &Over, named: &[(String, WindowSpec)]) -> SqlResult<WindowS
 }
 
 fn find<'n>(name: &str, named: &'n [(String, WindowSpec)]) -> SqlResult<(usize, &'n WindowSpec)> {
-    let at = named.iter().position(|(n, _)| n.eq_ignore_ascii_case(name));
+    let at = named.iter().position(|(n, _)| n.same_name(name));
     match at {
         Some(at) => Ok((at, &named[at].1)),
         None => Err(errors::WRONG_WINDOW_SPEC_NAME.with([&name])),

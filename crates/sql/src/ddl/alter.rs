@@ -50,7 +50,7 @@ use narwal_syntax::ast::TableName;
 use narwal_types::errors;
 use narwal_types::errors::codes;
 use narwal_types::face::is_mysql;
-use narwal_types::{BlobSize, Charset, Collation, ColumnType, SqlError, SqlResult, TypeKind};
+use narwal_types::{BlobSize, Charset, Collation, ColumnType, Name, SqlError, SqlResult, TypeKind};
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -83,7 +83,7 @@ struct Draft<'a> {
 }
 
 fn same(a: &str, b: &str) -> bool {
-    a.eq_ignore_ascii_case(b)
+    a.same_name(b)
 }
 
 fn unknown_column(column: &str, table: &str) -> SqlError {

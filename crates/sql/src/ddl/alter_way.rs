@@ -7,7 +7,7 @@ use crate::ddl::constraint::is_indexed;
 use crate::env::{StatementEnv, VariableScope};
 use narwal_engine::{ColumnDef, IndexDef, TableDef};
 use narwal_types::errors;
-use narwal_types::{SqlError, SqlResult};
+use narwal_types::{Name, SqlError, SqlResult};
 
 /// A change of a table: its definitions before and after, and the old column that each new one comes from.
 pub(super) struct Change<'a> {
@@ -136,12 +136,7 @@ impl Change<'_> {
     /// Errors 1845 and 1846 for a way that MariaDB does not have for this.
     pub(super) fn allows(&self, way: &str, env: &StatementEnv) -> SqlResult<()> {
         let stored = |c: &ColumnDef| c.generated.as_ref().is_some_and(|g| g.stored);
-        let known = |name: &str| {
-            self.old
-                .checks
-                .iter()
-                .any(|c| c.name.eq_ignore_ascii_case(name))
-        };
+        let known = |name: &str| self.old.checks.iter().any(|c| c.name.same_name(name));
         if self.added().any(stored)
             || self.tightens_beside_computed()
             || !self.new.checks.iter().all(|c| known(&c.name))

@@ -154,7 +154,7 @@ pub(super) fn column_def(
     if let Some((e, stored)) = &spec.generated {
         constraint::texts_fit(e, table_collation, env)?;
         def.generated = Some(GeneratedDef {
-            expr: constraint::generated(e, &def.name, (db, table), set)?,
+            expr: constraint::generated(e, &def.name, (db, table), set, env)?,
             stored: *stored,
             late: false,
         });
@@ -173,7 +173,8 @@ pub(super) fn column_def(
                 if !def.ty.has_charset() || takes.is_ok() {
                     constraint::texts_fit(e, table_collation, env)?;
                 }
-                DefaultDef::Expr(constraint::default(e, &def.name, (db, table), (own, set))?)
+                let table = (db, table);
+                DefaultDef::Expr(constraint::default(e, &def.name, table, (own, set), env)?)
             }
         };
     }

@@ -2,9 +2,12 @@
 
 use crate::StatementEnv;
 use crate::ast::{CheckSpec, ForeignKeySpec};
+use crate::bind::bind;
+use crate::bind::scope::Scope;
 use crate::bind::table_rules::{bind_changed, bind_text};
 use crate::ddl::unfit_default::{invalid_default, is_too_long, warn_of_default};
 use crate::ddl::{padding, rounding, subtraction};
+use crate::env::VariableScope;
 use narwal_types::errors;
 use narwal_types::errors::codes;
 
@@ -18,10 +21,10 @@ use crate::plan::dml::{store_mode, store_target};
 use crate::quote::quote_ident;
 use narwal_engine::{CheckDef, ColumnDef, DefaultDef, Table, TableDef};
 use narwal_syntax::ast::Expr as AstExpr;
-use narwal_syntax::ast::{Expr as Ast, Literal};
+use narwal_syntax::ast::{Expr as Ast, Literal, VarScope};
 use narwal_types::convert::{NoWarnings, store};
-use narwal_types::{Charset, Collation, ColumnType, SqlError, SqlResult, TypeKind};
-use std::collections::HashSet;
+use narwal_types::{Charset, Collation, ColumnType, Name, SqlError, SqlResult, TypeKind};
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// Where an expression of a definition stands.
@@ -47,7 +50,7 @@ pub(super) type Named<'a> = (&'a str, &'a str);
 
 /// A name as names are compared.
 fn key(name: &str) -> String {
-    name.to_ascii_lowercase()
+    name.name_key()
 }
 
 /// Names the CHECK constraints of a statement; `taken` are those that the table has. `columns`: those with a
@@ -174,8 +177,33 @@ pub(super) fn generated(
     column: &str,
     table: Named<'_>,
     set: Charset,
+    env: &StatementEnv,
 ) -> SqlResult<String> {
-    text(e, Clause::Generated, column, table, set)
+    let mut e = e.clone();
+    name_variables(&mut e, env)?;
+    text(&e, Clause::Generated, column, table, set)
+}
+
+/// System variables must be there. GLOBAL is not said of those that are nothing else.
+fn name_variables(e: &mut AstExpr, env: &StatementEnv) -> SqlResult<()> {
+    if matches!(e, AstExpr::SystemVar(_)) {
+        bind(e, &Scope::empty(env))?;
+    }
+    if let AstExpr::SystemVar(v) = e {
+        let global = env.system_variable(VariableScope::Session, &v.name);
+        if v.scope == Some(VarScope::Global)
+            && global.is_err_and(|e| e.code == codes::INCORRECT_GLOBAL_LOCAL_VAR)
+        {
+            v.scope = None;
+        }
+    }
+    let mut r = Ok(());
+    for_each_operand(e, &mut |operand| {
+        if r.is_ok() {
+            r = name_variables(operand, env);
+        }
+    });
+    r
 }
 
 /// A DEFAULT expression as text. `db`: where sequences are that are named without a database.
@@ -184,17 +212,16 @@ pub(super) fn default(
     column: &str,
     table: Named<'_>,
     (db, set): (&str, Charset),
+    env: &StatementEnv,
 ) -> SqlResult<String> {
     match unfit(e, Clause::Default, table) {
         Some(Unfit::Subquery) => Err(forbidden("select ...", Clause::Default, column)),
-        Some(Unfit::Name(n)) if n.starts_with("@@") => {
-            Err(SqlError::unsupported("system variables in a DEFAULT"))
-        }
         Some(Unfit::Name(n)) => Err(forbidden(&n, Clause::Default, column)),
         None => {
             let mut e = unqualified(e);
             name_sequences(&mut e, db);
             name_charsets(&mut e, set);
+            name_variables(&mut e, env)?;
             Ok(crate::expr::print_default(&e))
         }
     }
@@ -220,8 +247,37 @@ fn text(
     })
 }
 
-/// The text of an expression, as [`text`] has made it, with other names of columns: those are what stands in backticks.
+/// The text of an expression, as [`text`] has made it, with other names of columns.
 pub(super) fn with_new_names(text: &str, renamed: &[(&str, String)]) -> String {
+    with_names(text, |name| {
+        let found = renamed.iter().find(|(from, _)| from.same_name(name));
+        found.map(|(_, to)| to.as_str())
+    })
+}
+
+/// Expressions name the columns as the table does, in whatever case they were written.
+fn as_the_table_names(def: &mut TableDef) {
+    let names = def.columns.iter().map(|c| (key(&c.name), c.name.clone()));
+    let names: HashMap<String, String> = names.collect();
+    let rename = |text: &mut String| {
+        let named = with_names(text, |name| names.get(&key(name)).map(String::as_str));
+        *text = named;
+    };
+    for c in &mut def.columns {
+        c.check.iter_mut().for_each(rename);
+        c.generated.iter_mut().for_each(|g| rename(&mut g.expr));
+        if let DefaultDef::Expr(e) = &mut c.default {
+            rename(e);
+        }
+    }
+    for check in &mut def.checks {
+        rename(&mut check.expr);
+    }
+}
+
+/// An expression's text with the names that `new` gives for those of columns: they stand in backticks, without a point beside
+/// them, which names of sequences have.
+fn with_names<'n>(text: &str, new: impl Fn(&str) -> Option<&'n str>) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find(['\'', '"', '`']) {
@@ -230,12 +286,10 @@ pub(super) fn with_new_names(text: &str, renamed: &[(&str, String)]) -> String {
         let (word, behind) = quoted.split_at(end);
         out.push_str(before);
         let name = word.trim_matches('`').replace("``", "`");
-        match renamed
-            .iter()
-            .find(|(from, _)| from.eq_ignore_ascii_case(&name))
-        {
-            Some((_, to)) if word.starts_with('`') => out.push_str(&quote_ident(to)),
-            _ => out.push_str(word),
+        let is_column = word.starts_with('`') && !out.ends_with('.') && !behind.starts_with('.');
+        match new(&name).filter(|_| is_column) {
+            Some(to) => out.push_str(&quote_ident(to)),
+            None => out.push_str(word),
         }
         rest = behind;
     }
@@ -281,8 +335,7 @@ pub(super) fn check_cascades(def: &TableDef, keys: &[ForeignKeySpec]) -> SqlResu
     for c in &def.columns {
         let of = |g: &narwal_engine::GeneratedDef| {
             let read = names_in(&g.expr);
-            read.iter()
-                .any(|n| changed.iter().any(|c| c.eq_ignore_ascii_case(n)))
+            read.iter().any(|n| changed.iter().any(|c| c.same_name(n)))
         };
         if c.generated.as_ref().is_some_and(of) {
             changed.push(&c.name);
@@ -294,7 +347,7 @@ pub(super) fn check_cascades(def: &TableDef, keys: &[ForeignKeySpec]) -> SqlResu
     let own = (def.columns.iter()).filter_map(|c| Some((c.name.as_str(), c.check.as_deref()?)));
     for (name, text) in named.chain(own) {
         let mut read = names_in(text).into_iter();
-        if let Some(c) = read.find(|n| changed.iter().any(|c| c.eq_ignore_ascii_case(n))) {
+        if let Some(c) = read.find(|n| changed.iter().any(|c| c.same_name(n))) {
             return Err(forbidden(&c, Clause::Check, name));
         }
     }
@@ -352,7 +405,7 @@ fn unfit(e: &Ast, clause: Clause, table: Named<'_>) -> Option<Unfit> {
 fn unfit_within(e: &mut Ast, clause: Clause, table: Named<'_>) -> Option<Unfit> {
     match e {
         // Where a value may depend on the session is known when the expression is bound.
-        Ast::UserVar(_) if clause != Clause::Check => None,
+        Ast::UserVar(_) | Ast::SystemVar(_) if clause != Clause::Check => None,
         Ast::Subquery(_) | Ast::Exists(_) | Ast::InQuery { .. } | Ast::Quantified { .. } => {
             Some(Unfit::Subquery)
         }
@@ -412,6 +465,7 @@ enum Unfit {
 /// Binds every expression of a definition and checks what stands in it. Says which virtual columns are computed when they are
 /// read.
 pub(super) fn check_expressions(def: &mut TableDef, env: &StatementEnv) -> SqlResult<()> {
+    as_the_table_names(def);
     let mut plain = def.clone();
     for g in plain
         .columns

@@ -8,7 +8,7 @@ use crate::plan::made::stored_type;
 use narwal_engine::{
     CatalogChange, ColumnDef, DefaultDef, EngineError, FillRows, Isolation, TableFill, TxnOptions,
 };
-use narwal_types::{Collation, ResultColumn, SqlError, SqlResult, TypeKind, ValueRef};
+use narwal_types::{Collation, Name, ResultColumn, SqlError, SqlResult, TypeKind, ValueRef};
 
 impl Run<'_> {
     pub(super) fn create_select(
@@ -29,9 +29,13 @@ impl Run<'_> {
         for (i, result) in select.columns().iter().enumerate() {
             let at = given
                 .iter()
-                .position(|g| g.def.name.eq_ignore_ascii_case(&result.name));
+                .position(|g| g.def.name.same_name(&result.name));
             made.push(match at {
-                Some(at) => given.remove(at),
+                Some(at) => {
+                    let mut both = given.remove(at);
+                    both.def.name.clone_from(&result.name);
+                    both
+                }
                 None => self.column_of(result, select.keeps_rows())?,
             });
             sources.push(Some(i));

@@ -29,7 +29,7 @@ use narwal_syntax::ast::TableName;
 use narwal_types::errors;
 use narwal_types::errors::codes;
 use narwal_types::face::is_mysql;
-use narwal_types::{Collation, SqlError, SqlResult};
+use narwal_types::{Collation, Name, SqlError, SqlResult};
 
 /// The CHECK constraints of a new table.
 fn checks_of(
@@ -281,10 +281,7 @@ impl Run<'_> {
         let name = &c.table.name;
         let mut columns: Vec<ColumnDef> = Vec::with_capacity(c.elements.columns.len());
         for spec in &c.elements.columns {
-            if columns
-                .iter()
-                .any(|x| x.name.eq_ignore_ascii_case(&spec.def.name))
-            {
+            if columns.iter().any(|x| x.name.same_name(&spec.def.name)) {
                 return Err(errors::DUP_FIELDNAME.with([&spec.def.name]));
             }
             columns.push(column_def(spec, collation, db, name, self.env)?);
@@ -297,7 +294,7 @@ impl Run<'_> {
         }
         if let Some(pk) = c.elements.indexes.iter().find(|i| i.primary) {
             for (name, ..) in &pk.columns {
-                let named = |c: &&mut ColumnDef| c.name.eq_ignore_ascii_case(name);
+                let named = |c: &&mut ColumnDef| c.name.same_name(name);
                 if let Some(c) = columns.iter_mut().find(named) {
                     if c.default == DefaultDef::Null {
                         c.default = DefaultDef::None;

@@ -13,7 +13,7 @@ use narwal_engine::{
 };
 use narwal_syntax::ast::TableName;
 use narwal_types::errors;
-use narwal_types::{SqlError, SqlResult};
+use narwal_types::{Name, SqlError, SqlResult};
 use std::sync::Arc;
 
 /// Stands between a table's name and a number in the names of keys that have none of their own.
@@ -23,7 +23,7 @@ fn column<'d>(def: &'d TableDef, name: &str) -> Option<(usize, &'d ColumnDef)> {
     def.columns
         .iter()
         .enumerate()
-        .find(|(_, c)| c.name.eq_ignore_ascii_case(name))
+        .find(|(_, c)| c.name.same_name(name))
 }
 
 /// True if an index begins with these columns, whole and in this order.
@@ -197,7 +197,7 @@ impl Run<'_> {
         (making, own, old): (Making, usize, Option<&TableDef>),
     ) -> SqlResult<ForeignKeyDef> {
         let mut key = self.wanted(def, s, name);
-        let taken = |k: &ForeignKeyDef| k.name.eq_ignore_ascii_case(&key.name);
+        let taken = |k: &ForeignKeyDef| k.name.same_name(&key.name);
         let at = def.foreign_keys.iter().position(taken);
         if making == Making::InPlace && at.is_some_and(|at| at < own) {
             let name = full_name(def, &key.name);
@@ -234,6 +234,7 @@ impl Run<'_> {
         }
         let others = self.catalog.tables(&def.db);
         let mut others = others.filter(|t| t.def.name != def.name);
+        // InnoDB's dictionary knows the case of ASCII's letters alone.
         let taken = |k: &ForeignKeyDef| k.name.eq_ignore_ascii_case(&key.name);
         if at.is_some() || others.any(|t| t.def.foreign_keys.iter().any(taken)) {
             return Err(self.name_taken(def, &key, making));
@@ -666,7 +667,7 @@ pub(super) fn after_alter(
 }
 
 fn same(a: &str, b: &str) -> bool {
-    a.eq_ignore_ascii_case(b)
+    a.same_name(b)
 }
 
 fn same_storage(a: &ColumnDef, b: &ColumnDef) -> bool {

@@ -16,7 +16,7 @@ use crate::planner::bind_select::result_column;
 use narwal_engine::{ColumnDef, DefaultDef, GeneratedDef, HIDDEN_COLUMN, Table, TableDef};
 use narwal_syntax::ast::Expr as Ast;
 use narwal_types::errors::codes;
-use narwal_types::{SqlError, SqlResult, TypeKind, errors};
+use narwal_types::{Name, SqlError, SqlResult, TypeKind, errors};
 use std::sync::Arc;
 
 /// The name that MySQL gives to an index that has none, and an expression.
@@ -43,9 +43,7 @@ impl Run<'_> {
         let index = spec.name.clone().unwrap_or_else(|| INDEX_NAME.to_string());
         let short: String = index.chars().take(NAME_CHARS).collect();
         for (part, e) in std::mem::take(&mut spec.functional) {
-            let taken = |n: &str| {
-                (table.columns.iter().chain(&made)).any(|c| c.name.eq_ignore_ascii_case(n))
-            };
+            let taken = |n: &str| (table.columns.iter().chain(&made)).any(|c| c.name.same_name(n));
             let name = (0..)
                 .map(|n| format!("{HIDDEN_COLUMN}{short}!{part}!{n}"))
                 .find(|n| !taken(n))
@@ -78,6 +76,7 @@ impl Run<'_> {
             &name,
             (&table.db, &table.name),
             self.env.collation.charset(),
+            self.env,
         )
         .map_err(|e| of_index(e, index))?;
         let bound = self.bound(e, table).map_err(|e| of_index(e, index))?;

@@ -13,7 +13,7 @@ use narwal_syntax::ast::TableName;
 use narwal_types::errors;
 use narwal_types::errors::codes;
 use narwal_types::row::HashedKey;
-use narwal_types::{ColumnType, SqlResult, TypeKind};
+use narwal_types::{ColumnType, Name, SqlResult, TypeKind};
 
 /// Longest key in bytes, as InnoDB's.
 const MAX_KEY_BYTES: u64 = 3072;
@@ -28,7 +28,7 @@ impl Run<'_> {
     ) -> SqlResult<u64> {
         let table = self.table(table)?;
         let replaced = |name: &String| {
-            or_replace && (table.def.indexes.iter()).any(|i| i.name.eq_ignore_ascii_case(name))
+            or_replace && (table.def.indexes.iter()).any(|i| i.name.same_name(name))
         };
         let drop = index
             .name
@@ -104,7 +104,7 @@ pub(super) fn index_def(
     for (name, prefix, desc) in &spec.columns {
         let column = columns
             .iter()
-            .position(|c| c.name.eq_ignore_ascii_case(name))
+            .position(|c| c.name.same_name(name))
             .ok_or_else(|| errors::KEY_COLUMN_DOES_NOT_EXIST.with([&name]))?;
         if parts.iter().any(|p| p.column == column) {
             return Err(errors::DUP_FIELDNAME.with([&name]));
@@ -141,7 +141,7 @@ pub(super) fn index_def(
     if method == Some(IndexMethod::Hash) {
         parts.iter_mut().for_each(|p| p.desc = false);
     }
-    let taken = |n: &str| others.iter().any(|i| i.name.eq_ignore_ascii_case(n));
+    let taken = |n: &str| others.iter().any(|i| i.name.same_name(n));
     let name = if spec.primary {
         "PRIMARY".to_string()
     } else if let Some(n) = &spec.name {

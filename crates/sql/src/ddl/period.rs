@@ -4,10 +4,10 @@ use crate::ast::{AlterAction, DropKind, PeriodSpec};
 use crate::env::StatementEnv;
 use crate::quote::quote_ident;
 use narwal_engine::{ColumnDef, DefaultDef, IndexColumn, PeriodDef, TableDef};
-use narwal_types::{SqlError, SqlResult, TypeKind, errors};
+use narwal_types::{Name, SqlError, SqlResult, TypeKind, errors};
 
 fn same(a: &str, b: &str) -> bool {
-    a.eq_ignore_ascii_case(b)
+    a.same_name(b)
 }
 
 fn not_found(period: &str) -> SqlError {

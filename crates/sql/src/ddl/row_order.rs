@@ -8,7 +8,7 @@ use crate::plan::query::SortKey;
 use narwal_engine::{Table, TableDef};
 use narwal_types::errors;
 use narwal_types::errors::codes;
-use narwal_types::{SqlError, SqlResult};
+use narwal_types::{Name, SqlError, SqlResult};
 use std::sync::Arc;
 
 impl Run<'_> {
@@ -52,7 +52,7 @@ impl Run<'_> {
 
 /// The column that a name means, which may have the table's in front.
 fn column_called(table: &TableDef, name: &str) -> Option<usize> {
-    let same = |a: &str, b: &str| a.eq_ignore_ascii_case(b);
+    let same = |a: &str, b: &str| a.same_name(b);
     let (of, column) = name.rsplit_once('.').unwrap_or((&table.name, name));
     let of = of.rsplit('.').next().unwrap_or(of);
     let mut columns = table.columns.iter();

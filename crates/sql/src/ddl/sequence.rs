@@ -19,7 +19,7 @@ use narwal_syntax::ParseOptions;
 use narwal_syntax::ast::{Expr as Ast, TableName};
 use narwal_types::errors;
 use narwal_types::errors::codes;
-use narwal_types::{ColumnType, SqlError, SqlResult, TypeKind};
+use narwal_types::{ColumnType, Name, SqlError, SqlResult, TypeKind};
 use std::sync::Arc;
 
 /// Numbers that a sequence takes at once if nothing is said.
@@ -132,7 +132,7 @@ pub(super) fn check_structure(def: &TableDef) -> SqlResult<()> {
     let wanted = columns();
     let alike = |(a, b): (&ColumnDef, &ColumnDef)| {
         let plain = !a.nullable && !a.auto_increment && a.check.is_none() && a.generated.is_none();
-        a.name.eq_ignore_ascii_case(&b.name) && a.ty == b.ty && plain
+        a.name.same_name(&b.name) && a.ty == b.ty && plain
     };
     match def.columns.len() == wanted.len()
         && def.columns.iter().zip(&wanted).all(alike)

@@ -7,7 +7,7 @@ use crate::env::VariableScope;
 use crate::quote::quote_ident;
 use narwal_engine::{ColumnDef, DefaultDef, IndexDef, IndexMethod, TableDef};
 use narwal_types::errors::codes;
-use narwal_types::{SqlError, SqlResult, TypeKind, errors};
+use narwal_types::{Name, SqlError, SqlResult, TypeKind, errors};
 
 /// Most bytes of a definition in MariaDB's files, and those that are none of columns, as tables of many sizes have shown.
 const MAX_DEFINITION: usize = 65_535;
@@ -126,7 +126,7 @@ fn room_of_index(i: &IndexDef) -> usize {
 
 /// Names of CHECKs are not those of columns that have one of their own, of unique keys, and of foreign keys.
 fn check_names(def: &TableDef) -> SqlResult<()> {
-    let same = |a: &str, b: &str| a.eq_ignore_ascii_case(b);
+    let same = |a: &str, b: &str| a.same_name(b);
     for check in &def.checks {
         let name = &check.name;
         let taken = (def.columns.iter()).any(|c| c.check.is_some() && same(&c.name, name))

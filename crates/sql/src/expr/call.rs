@@ -308,8 +308,13 @@ impl<'a> Call<'a, '_> {
             Ok(Val::NULL)
         } else {
             Err(errors::DATA_OUT_OF_RANGE
-                .text(format!("DOUBLE value is out of range in '{}'", self.expr)))
+                .text(format!("DOUBLE value is out of range in '{}'", self.said())))
         }
+    }
+
+    /// The call as messages have it.
+    pub(crate) fn said(&self) -> Expr {
+        self.expr.with_values(self.ctx.params)
     }
 
     pub(crate) fn opt_int(v: Option<i64>) -> SqlResult<Val<'a>> {

@@ -86,6 +86,24 @@ fn arithmetic(f: &mut fmt::Formatter<'_>, op: ArithOp, left: &Expr, right: &Expr
     operand(f, right)
 }
 
+impl Expr {
+    /// The expression with the values of its parameters in their places, for messages: a plan that is kept has parameters where
+    /// the statement has literals.
+    pub(crate) fn with_values(&self, params: &[Value]) -> Expr {
+        fn put(e: &mut Expr, params: &[Value]) {
+            if let ExprKind::Param(n) | ExprKind::Slot(n) = e.kind
+                && let Some(value) = params.get(n)
+            {
+                e.kind = ExprKind::Literal(value.clone());
+            }
+            e.for_each_child_mut(&mut |c| put(c, params));
+        }
+        let mut e = self.clone();
+        put(&mut e, params);
+        e
+    }
+}
+
 impl fmt::Display for Expr {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let not = |n: &bool| if *n { " not" } else { "" };

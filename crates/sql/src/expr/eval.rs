@@ -309,7 +309,7 @@ impl Expr {
                     Err(_) if matches!(e.kind, ExprKind::Literal(_)) => {
                         Val::Ref(ValueRef::Decimal(Decimal::from_i128(-v, 0)))
                     }
-                    Err(_) => return Err(self.name_expr(out_of_range("BIGINT"))),
+                    Err(_) => return Err(self.name_expr(out_of_range("BIGINT"), ctx)),
                 }
             }
             Some(Num::Dec(d)) => Val::Ref(ValueRef::Decimal(d.neg())),
@@ -342,7 +342,7 @@ impl Expr {
             return Ok(Val::NULL);
         }
         let v = arith(*op, l.as_ref(), r.as_ref(), scale.is_some(), ctx)
-            .map_err(|e| self.name_expr(e))?;
+            .map_err(|e| self.name_expr(e, ctx))?;
         Ok(match scale {
             Some(_) => self.fitted(v, raw),
             None => v,
@@ -367,11 +367,11 @@ impl Expr {
     }
 
     /// Puts the expression into the message of error 1690.
-    fn name_expr(&self, e: SqlError) -> SqlError {
+    fn name_expr(&self, e: SqlError, ctx: &EvalCtx<'_>) -> SqlError {
         if e.code != codes::DATA_OUT_OF_RANGE {
             return e;
         }
-        let message = e.message.replace("''", &format!("'{self}'"));
+        let message = (e.message).replace("''", &format!("'{}'", self.with_values(ctx.params)));
         SqlError {
             message: message.into(),
             ..e

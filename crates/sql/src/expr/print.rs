@@ -1036,7 +1036,7 @@ impl Printer<'_> {
             Some(VarScope::Session | VarScope::Local) | None => "",
         };
         let base = v.base.as_ref().map_or(String::new(), |b| format!("{b}."));
-        format!("@@{scope}{base}{}", v.name)
+        format!("@@{scope}{base}{}", v.name.to_ascii_lowercase())
     }
 
     fn unary(&self, op: U, e: &Ast) -> Printed {

@@ -22,7 +22,7 @@ use narwal_syntax::ast::{
 };
 use narwal_syntax::ast::{LockWait as Wait, UnaryOp};
 use narwal_types::errors;
-use narwal_types::{ResultColumn, SqlError, SqlResult, TypeKind, Value};
+use narwal_types::{Name, ResultColumn, SqlError, SqlResult, TypeKind, Value};
 use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -262,13 +262,13 @@ impl<'a> ByName<'a> {
         let list = self.list;
         match &self.places {
             Some(places) => {
-                let places = places.get(&name.to_ascii_lowercase());
+                let places = places.get(&name.name_key());
                 let places = places.into_iter().flatten();
                 places.filter_map(|i| list.items.get(*i)).collect()
             }
             None => {
                 let all = list.columns.iter().zip(&list.items);
-                all.filter(|(c, _)| c.name.eq_ignore_ascii_case(name))
+                all.filter(|(c, _)| c.name.same_name(name))
                     .map(|(_, e)| e)
                     .collect()
             }
@@ -405,7 +405,7 @@ impl SelectList {
         let places = || {
             let mut places: HashMap<String, Vec<usize>> = HashMap::new();
             for (i, c) in self.columns.iter().enumerate() {
-                let of_name = places.entry(c.name.to_ascii_lowercase()).or_default();
+                let of_name = places.entry(c.name.name_key()).or_default();
                 of_name.push(i);
             }
             places

@@ -25,7 +25,7 @@ use crate::star::{At, joined};
 use crate::twice::first_twice;
 use narwal_syntax::ast::{Expr as AstExpr, From, IndexHint, JoinKind, JoinOn, Qualified, Select};
 use narwal_types::errors;
-use narwal_types::{BlobSize, Collation, ColumnType, SqlError, SqlResult, TypeKind};
+use narwal_types::{BlobSize, Collation, ColumnType, Name, SqlError, SqlResult, TypeKind};
 use std::cell::RefCell;
 
 impl Resolver<'_> {
@@ -86,7 +86,8 @@ impl Resolver<'_> {
                 columns,
                 ..
             } => (
-                self.derived(self.select_derived(query)?, "", alias, columns)?,
+                self.derived(self.select_derived(query)?, "", alias, columns)?
+                    .of_query(query),
                 Vec::new(),
             ),
             From::Set { first, rest } => (self.set(first, rest, outer)?, Vec::new()),
@@ -308,11 +309,10 @@ impl Resolver<'_> {
         for name in names {
             let find =
                 |side: &[At]| {
-                    let mut found = side.iter().copied().filter(|(s, c)| {
-                        sources[*s].table.columns()[*c]
-                            .name
-                            .eq_ignore_ascii_case(name)
-                    });
+                    let mut found = side
+                        .iter()
+                        .copied()
+                        .filter(|(s, c)| sources[*s].table.columns()[*c].name.same_name(name));
                     match (found.next(), found.next()) {
                         (Some(at), None) => Ok(at),
                         (None, _) => Err(errors::BAD_FIELD_ERROR
@@ -638,7 +638,7 @@ fn with_invisible(
 ) -> Vec<At> {
     let called = |(s, c): &At, name: &str| {
         let columns = sources[*s].table.columns();
-        columns[*c].name.eq_ignore_ascii_case(name)
+        columns[*c].name.same_name(name)
     };
     let mut all = shown.to_vec();
     for name in names {
@@ -658,7 +658,7 @@ fn with_invisible(
 /// Names of the columns that both sides have, in the order of the left one.
 fn common_columns(sources: &[Source], left: &[At], right: &[At]) -> Vec<String> {
     let name = |(s, c): &At| sources[*s].table.columns()[*c].name.as_str();
-    let in_right = |n: &&str| right.iter().any(|o| name(o).eq_ignore_ascii_case(n));
+    let in_right = |n: &&str| right.iter().any(|o| name(o).same_name(n));
     let found = left.iter().map(name).filter(in_right);
     found.map(str::to_string).collect()
 }

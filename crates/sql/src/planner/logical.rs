@@ -5,7 +5,8 @@ use crate::expr::node::Expr;
 use crate::expr::window::WindowCall;
 use crate::plan::query::{GroupPlan, LimitPlan, LockSpec, Rows, SortKey};
 use crate::star::At;
-use narwal_syntax::ast::IndexHint;
+use crate::view_def::is_mergeable;
+use narwal_syntax::ast::{IndexHint, Select};
 use narwal_types::ResultColumn;
 use std::fmt;
 
@@ -115,6 +116,16 @@ pub struct Resolved {
     pub source: Source,
     /// Where its rows are.
     pub rows: Rows,
+}
+
+impl Resolved {
+    /// A query in a FROM as a table: notes whether MariaDB would read the query's tables in its place.
+    #[must_use]
+    pub fn of_query(mut self, query: &Select) -> Resolved {
+        let grouped = matches!(&self.rows, Rows::Query(plan) if plan.group.is_some());
+        self.source.merged = is_mergeable(query) && !grouped;
+        self
+    }
 }
 
 /// A SELECT whose names are known.

@@ -13,7 +13,7 @@ use crate::planner::view_write::Verb;
 use crate::query_walk::for_each_table;
 use narwal_engine::Table;
 use narwal_syntax::ast::{Delete, From, JoinKind, TableRef, Update, WriteJoin, WriteTargets};
-use narwal_types::{SqlError, SqlResult};
+use narwal_types::{Name, SqlError, SqlResult};
 use std::sync::Arc;
 
 impl Resolver<'_> {
@@ -72,7 +72,7 @@ impl Resolver<'_> {
         }
         let found = behind.remove(at);
         let mut names = table.columns().iter().zip(found.columns());
-        if names.any(|(a, b)| !a.name.eq_ignore_ascii_case(&b.name)) {
+        if names.any(|(a, b)| !a.name.same_name(&b.name)) {
             return Err(SqlError::unsupported(
                 "writing a MERGE table whose columns have other names than those of its tables",
             ));

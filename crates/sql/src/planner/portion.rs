@@ -11,7 +11,7 @@ use crate::planner::view_write::Written;
 use crate::quote::quote_ident;
 use narwal_engine::Table;
 use narwal_syntax::ast::{BinaryOp, Expr as AstExpr, Portion, Qualified, TableRef};
-use narwal_types::{SqlError, SqlResult, errors};
+use narwal_types::{Name, SqlError, SqlResult, errors};
 
 /// True if an expression may differ from row to row.
 fn varies(e: &Expr) -> bool {
@@ -52,7 +52,7 @@ impl Resolver<'_> {
     ) -> SqlResult<PortionPlan> {
         let table = written.table();
         let period = table.def.period.as_ref();
-        let period = period.filter(|own| own.name.eq_ignore_ascii_case(&p.period));
+        let period = period.filter(|own| own.name.same_name(&p.period));
         let columns = period.and_then(|p| Some((table.column(&p.start)?, table.column(&p.end)?)));
         let Some((start, end)) = columns else {
             return Err(errors::PERIOD_NOT_FOUND.with([&quote_ident(&p.period)]));

@@ -11,7 +11,7 @@ use crate::planner::set::{check_names, unified, wrong_columns};
 use crate::planner::with_order::{Group, Named};
 use narwal_syntax::ast::{Cte, From, JoinKind, Select, SelectItem, SetKind, SetOp};
 use narwal_types::errors;
-use narwal_types::{ResultColumn, SqlError, SqlResult, Value};
+use narwal_types::{Name, ResultColumn, SqlError, SqlResult, Value};
 use std::sync::Arc;
 
 /// The columns that CYCLE names.
@@ -20,7 +20,7 @@ fn cycle_columns(cte: &Cte, columns: &[ResultColumn]) -> SqlResult<Vec<usize>> {
     for name in &cte.cycle {
         let at = columns
             .iter()
-            .position(|c| c.name.eq_ignore_ascii_case(name))
+            .position(|c| c.name.same_name(name))
             .ok_or_else(|| errors::BAD_FIELD_ERROR.with([name, &"CYCLE clause".to_string()]))?;
         if found.contains(&at) {
             return Err(errors::DUP_FIELDNAME.with([&columns[at].name]));
@@ -34,7 +34,7 @@ fn cycle_columns(cte: &Cte, columns: &[ResultColumn]) -> SqlResult<Vec<usize>> {
 fn names(s: &Select, group: &[Arc<Cte>]) -> bool {
     let mut named = Named::default();
     named.select(s);
-    group.iter().any(|c| named.tables.contains(c.name.as_str()))
+    group.iter().any(|c| named.has(&c.name))
 }
 
 /// UNION ALL, which stands before the first SELECT.

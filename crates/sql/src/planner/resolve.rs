@@ -17,7 +17,7 @@ use narwal_engine::{Catalog, Database, Table};
 use narwal_syntax::ast::Cte;
 use narwal_syntax::ast::{TableName, TableRef};
 use narwal_types::errors;
-use narwal_types::{SqlError, SqlResult, ValueRef};
+use narwal_types::{Name, SqlError, SqlResult, ValueRef};
 use std::cell::Cell;
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -249,7 +249,10 @@ pub struct Ctes {
 
 impl Ctes {
     pub(crate) fn knows(&self, name: &str) -> bool {
-        self.known.borrow().iter().any(|k| k.cte.name == name)
+        self.known
+            .borrow()
+            .iter()
+            .any(|k| k.cte.name.same_name(name))
     }
 }
 

@@ -16,7 +16,7 @@ use crate::planner::with_order::{Named, in_order};
 use crate::view_def::loses_order;
 use narwal_syntax::ast::{Cte, From, Select, SetOp, TableRef, With};
 use narwal_types::errors;
-use narwal_types::{ResultColumn, SqlError, SqlResult, TypeKind};
+use narwal_types::{Name, ResultColumn, SqlError, SqlResult, TypeKind};
 use std::sync::Arc;
 
 /// Uses of tables of WITH in one statement, beyond one of each: every use is planned anew.
@@ -39,7 +39,7 @@ impl Resolver<'_> {
         with.ctes.iter().for_each(|c| used.select(&c.query));
         let mut r = Ok(());
         for (i, (cte, group)) in in_order(with).into_iter().enumerate() {
-            let unused = group.is_some() || !used.tables.contains(cte.name.as_str());
+            let unused = group.is_some() || !used.has(&cte.name);
             self.ctes.known.borrow_mut().push(Known {
                 cte: cte.clone(),
                 group,
@@ -64,7 +64,7 @@ impl Resolver<'_> {
             .known
             .borrow()
             .iter()
-            .rposition(|k| k.cte.name == t.name.name);
+            .rposition(|k| k.cte.name.same_name(&t.name.name));
         let Some(at) = found else {
             return Ok(None);
         };
@@ -103,7 +103,8 @@ impl Resolver<'_> {
             Some(group) => self.recursive(group, place(group), alias),
             None => self.select_derived(&cte.query).and_then(|plan| {
                 check_names(&cte, plan.columns.len())?;
-                self.derived(plan, "", alias, &cte.columns)
+                let made = self.derived(plan, "", alias, &cte.columns)?;
+                Ok(made.of_query(&cte.query))
             }),
         };
         self.ctes.known.borrow_mut().extend(hidden);

@@ -149,7 +149,11 @@ impl Resolver<'_> {
             let names = (def.db.clone(), alias.to_string(), def.name.clone());
             uses.derived.push(names);
         }
-        self.derived(plan, &def.db, alias, &def.columns)
+        let made = self.derived(plan, &def.db, alias, &def.columns)?;
+        Ok(match def.algorithm {
+            ViewAlgorithm::TempTable => made,
+            _ => made.of_query(select),
+        })
     }
 
     /// Notes that a view is read.

@@ -7,7 +7,7 @@ use crate::privilege::Privilege;
 use crate::view_def::parsed;
 use narwal_engine::{Table, ViewDef};
 use narwal_syntax::ast::{Expr, Select, SelectItem, TableRef};
-use narwal_types::SqlResult;
+use narwal_types::{Name, SqlResult};
 
 /// The tables that a view's SELECT reads itself.
 fn read_by(select: &Select) -> Vec<&TableRef> {
@@ -96,7 +96,7 @@ impl Resolver<'_> {
             let known = self.names_of(of, table, column)?;
             for (item, name) in select.items.iter().zip(&def.columns) {
                 let shown = column_of(item, called);
-                if shown.is_some_and(|c| known.iter().any(|k| k.eq_ignore_ascii_case(c))) {
+                if shown.is_some_and(|c| known.iter().any(|k| k.same_name(c))) {
                     names.push(name.clone());
                 }
             }

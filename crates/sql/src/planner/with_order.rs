@@ -1,6 +1,7 @@
 //! Which tables of a WITH name which, and the order in which they can be planned.
 
 use narwal_syntax::ast::{Cte, From, Select, With};
+use narwal_types::Name;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -13,9 +14,9 @@ pub(super) fn in_order(with: &With) -> Vec<(Arc<Cte>, Option<Group>)> {
     if !with.recursive {
         return with.ctes.iter().map(|c| (c.clone(), None)).collect();
     }
-    let mut places: HashMap<&str, usize> = HashMap::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
     for (i, c) in with.ctes.iter().enumerate() {
-        places.insert(&c.name, i);
+        places.insert(c.name.name_key(), i);
     }
     let named: Vec<Vec<usize>> = (with.ctes.iter())
         .map(|c| {
@@ -111,34 +112,38 @@ impl<'a> Circles<'a> {
     }
 }
 
-/// The tables that SELECTs name, but for those of a WITH of their own.
+/// The tables that SELECTs name, but for those of a WITH of their own. All by the keys of their names.
 #[derive(Default)]
-pub(super) struct Named<'a> {
-    pub(super) tables: HashSet<&'a str>,
+pub(super) struct Named {
+    tables: HashSet<String>,
     /// Names that mean something else here, and how often.
-    hidden: HashMap<&'a str, usize>,
+    hidden: HashMap<String, usize>,
 }
 
-impl<'a> Named<'a> {
-    pub(super) fn select(&mut self, s: &'a Select) {
+impl Named {
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.tables.contains(&name.name_key())
+    }
+
+    pub(super) fn select(&mut self, s: &Select) {
         let ctes = s.with.iter().flat_map(|w| &w.ctes);
         ctes.clone().for_each(|c| self.select(&c.query));
         ctes.clone()
-            .for_each(|c| *self.hidden.entry(&c.name).or_default() += 1);
+            .for_each(|c| *self.hidden.entry(c.name.name_key()).or_default() += 1);
         s.from.iter().for_each(|f| self.from(f));
         s.subqueries.iter().for_each(|(_, s)| self.select(s));
         for c in ctes {
-            if let Some(n) = self.hidden.get_mut(c.name.as_str()) {
+            if let Some(n) = self.hidden.get_mut(&c.name.name_key()) {
                 *n -= 1;
             }
         }
     }
 
-    fn from(&mut self, f: &'a From) {
+    fn from(&mut self, f: &From) {
         match f {
             From::Table(t) => {
-                let name = t.name.name.as_str();
-                if t.name.db.is_none() && self.hidden.get(name).is_none_or(|n| *n == 0) {
+                let name = t.name.name.name_key();
+                if t.name.db.is_none() && self.hidden.get(&name).is_none_or(|n| *n == 0) {
                     self.tables.insert(name);
                 }
             }

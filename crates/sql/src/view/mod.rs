@@ -28,7 +28,7 @@ use narwal_engine::{Catalog, CheckOption, Database, ViewAlgorithm, ViewDef};
 use narwal_syntax::SqlMode;
 use narwal_syntax::ast::{Expr as AstExpr, From, JoinKind, Select, SelectItem, TableName};
 use narwal_types::errors;
-use narwal_types::{SqlError, SqlResult};
+use narwal_types::{Name, SqlError, SqlResult};
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -268,8 +268,8 @@ pub fn names_in_expressions(select: &Select) -> HashSet<String> {
         }
         for_each_expr(&mut rest, &mut |e| {
             for_each_leaf(e, &mut |leaf| match leaf {
-                AstExpr::Column(name) => drop(found.insert(name.to_lowercase())),
-                AstExpr::Qualified(q) => drop(found.insert(q.column.to_lowercase())),
+                AstExpr::Column(name) => drop(found.insert(name.name_key())),
+                AstExpr::Qualified(q) => drop(found.insert(q.column.name_key())),
                 _ => {}
             });
         });

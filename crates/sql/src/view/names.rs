@@ -12,7 +12,7 @@ use narwal_syntax::ast::{
     Cte, Expr as AstExpr, From, Join, JoinKind, JoinOn, Limit, Literal, Qualified, Select,
     SelectItem, TableName, TableRef, With,
 };
-use narwal_types::{SqlError, SqlResult};
+use narwal_types::{Name, SqlError, SqlResult};
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
@@ -67,9 +67,7 @@ impl Source {
     }
 
     fn column(&self, name: &str) -> Option<usize> {
-        self.columns
-            .iter()
-            .position(|c| c.eq_ignore_ascii_case(name))
+        self.columns.iter().position(|c| c.same_name(name))
     }
 
     /// A column's full name.
@@ -275,7 +273,7 @@ impl Taken {
     fn new(columns: &[String]) -> Taken {
         let mut holders: HashMap<_, BTreeSet<_>> = HashMap::with_capacity(columns.len());
         for (at, name) in columns.iter().enumerate() {
-            let of_name = holders.entry(name.to_ascii_lowercase()).or_default();
+            let of_name = holders.entry(name.name_key()).or_default();
             of_name.insert(at);
         }
         Taken {
@@ -286,13 +284,13 @@ impl Taken {
 
     /// The first column of a range that has a name.
     fn holder(&self, name: &str, range: Range<usize>) -> Option<usize> {
-        let holders = self.holders.get(&name.to_ascii_lowercase())?;
+        let holders = self.holders.get(&name.name_key())?;
         holders.range(range).next().copied()
     }
 
     /// Gives the column `at` a name that no column has: `My_exp_` and its own, then with a number between.
     fn rename(&mut self, at: usize, own: &str) -> String {
-        let key = own.to_ascii_lowercase();
+        let key = own.name_key();
         let number = self.numbers.entry(key.clone()).or_default();
         let mut name;
         loop {
@@ -301,14 +299,14 @@ impl Taken {
                 n => format!("My_exp_{n}_{own}"),
             };
             *number += 1;
-            if !self.holders.contains_key(&name.to_ascii_lowercase()) {
+            if !self.holders.contains_key(&name.name_key()) {
                 break;
             }
         }
         if let Some(holders) = self.holders.get_mut(&key) {
             holders.remove(&at);
         }
-        self.holders.insert(name.to_ascii_lowercase(), [at].into());
+        self.holders.insert(name.name_key(), [at].into());
         name
     }
 }
@@ -325,14 +323,14 @@ fn alias(item: &SelectItem) -> Option<&str> {
 fn aliases(items: &[SelectItem]) -> HashMap<String, usize> {
     let named = items.iter().enumerate().rev();
     named
-        .filter_map(|(at, item)| Some((alias(item)?.to_ascii_lowercase(), at)))
+        .filter_map(|(at, item)| Some((alias(item)?.name_key(), at)))
         .collect()
 }
 
 /// The item whose alias a name is.
 fn item_named(aliases: &HashMap<String, usize>, leaf: &AstExpr) -> Option<usize> {
     match leaf {
-        AstExpr::Column(name) => aliases.get(&name.to_ascii_lowercase()).copied(),
+        AstExpr::Column(name) => aliases.get(&name.name_key()).copied(),
         _ => None,
     }
 }
@@ -491,7 +489,7 @@ impl Writer<'_, '_> {
                     // In the order of the table's columns, not of the names.
                     JoinOn::Using(names) => {
                         let mut shared = shared();
-                        shared.retain(|s| names.iter().any(|n| n.eq_ignore_ascii_case(s)));
+                        shared.retain(|s| names.iter().any(|n| n.same_name(s)));
                         Some(shared)
                     }
                     JoinOn::Natural => Some(shared()),
@@ -541,7 +539,7 @@ impl Writer<'_, '_> {
             .borrow()
             .iter()
             .rev()
-            .find(|(n, _)| t.name.db.is_none() && *n == t.name.name)
+            .find(|(n, _)| t.name.db.is_none() && n.same_name(&t.name.name))
             .map(|(_, columns)| columns.clone());
         if let Some(columns) = cte {
             sources.push(Source {
@@ -622,7 +620,7 @@ fn common(left: &[Source], right: &[Source]) -> Vec<String> {
     let others = shown(right);
     shown(left)
         .into_iter()
-        .filter(|n| others.iter().any(|o| o.eq_ignore_ascii_case(n)))
+        .filter(|n| others.iter().any(|o| o.same_name(n)))
         .collect()
 }
 

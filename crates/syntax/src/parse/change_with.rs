@@ -4,8 +4,8 @@ use crate::ast::{From, Select, SelectItem, Statement, With};
 use crate::keyword::Kw;
 use crate::parser::Parser;
 use crate::token::Tok;
-use narwal_types::SqlResult;
 use narwal_types::face::is_mysql;
+use narwal_types::{Name, SqlResult};
 
 impl Parser<'_> {
     /// WITH is next, and behind its tables an UPDATE or DELETE.
@@ -59,7 +59,7 @@ impl Parser<'_> {
 fn put_tables(from: &mut From, with: &With, params: usize) {
     match from {
         From::Table(t) => {
-            let is_it = |n: &str| n.eq_ignore_ascii_case(&t.name.name);
+            let is_it = |n: &str| n.same_name(&t.name.name);
             if t.name.db.is_some() || !with.ctes.iter().any(|c| is_it(&c.name)) {
                 return;
             }
@@ -90,7 +90,7 @@ fn put_tables(from: &mut From, with: &With, params: usize) {
 fn put_with(query: &mut Select, with: &With) {
     let mut all = with.clone();
     if let Some(own) = query.with.take() {
-        let is_own = |name: &str| own.ctes.iter().any(|c| c.name.eq_ignore_ascii_case(name));
+        let is_own = |name: &str| own.ctes.iter().any(|c| c.name.same_name(name));
         all.ctes.retain(|c| !is_own(&c.name));
         all.ctes.extend(own.ctes);
         all.recursive |= own.recursive;

@@ -9,7 +9,7 @@ use crate::parser::{MAX_NESTING, Parser, reserve_for, shown_name};
 use crate::token::Tok;
 use narwal_types::errors;
 use narwal_types::face::is_mysql;
-use narwal_types::{SqlError, SqlResult};
+use narwal_types::{Name, SqlError, SqlResult};
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -400,7 +400,7 @@ impl Parser<'_> {
         })?;
         let mut names = HashSet::with_capacity(ctes.len());
         for c in &ctes {
-            if !names.insert(c.name.to_ascii_lowercase()) {
+            if !names.insert(c.name.name_key()) {
                 return Err(errors::DUP_QUERY_NAME.with([&c.name]));
             }
         }

@@ -12,7 +12,7 @@ use narwal_syntax::ast::program::{self as ast, AlterEvent, CreateEvent, EventPar
 use narwal_types::convert::to_datetime;
 use narwal_types::temporal::SECOND;
 use narwal_types::temporal_parse::DateRules;
-use narwal_types::{SqlResult, Value, errors};
+use narwal_types::{Name, SqlResult, Value, errors};
 
 /// Most characters of a comment; the rest is cut, as in MariaDB.
 const COMMENT: usize = 64;
@@ -290,7 +290,7 @@ impl ClientSession {
             Some(db) => db.clone(),
             None => self.env.require_db()?.to_string(),
         };
-        if db == fresh.db && new.name.eq_ignore_ascii_case(&fresh.name) {
+        if db == fresh.db && new.name.same_name(&fresh.name) {
             return Err(errors::EVENT_SAME_NAME.plain());
         }
         let db = self.program_db(new)?;

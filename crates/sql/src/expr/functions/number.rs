@@ -386,7 +386,7 @@ fn abs<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
                 return Ok(Val::Ref(ValueRef::UInt(a as u64)));
             }
             i64::try_from(a).map(Val::int).map_err(|_| {
-                let told = format!("BIGINT value is out of range in '{}'", c.expr);
+                let told = format!("BIGINT value is out of range in '{}'", c.said());
                 errors::DATA_OUT_OF_RANGE.text(told)
             })
         }

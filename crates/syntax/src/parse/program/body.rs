@@ -5,8 +5,8 @@ use crate::ast::{Expression, Statement};
 use crate::keyword::Kw;
 use crate::parser::Parser;
 use crate::token::Tok;
-use narwal_types::SqlResult;
 use narwal_types::errors;
+use narwal_types::{Name, SqlResult};
 
 impl Parser<'_> {
     /// A statement of a body, without its semicolon.
@@ -126,7 +126,7 @@ impl Parser<'_> {
             return Ok(());
         }
         let end = self.label_ident()?;
-        if label.is_some_and(|l| !l.eq_ignore_ascii_case(&end)) {
+        if label.is_some_and(|l| !l.same_name(&end)) {
             return Err(errors::SP_LABEL_MISMATCH.with([&end]));
         }
         Ok(())

@@ -12,8 +12,8 @@ use crate::keyword::Kw;
 use crate::parser::Parser;
 use crate::sql_mode::SqlMode;
 use crate::token::Tok;
-use narwal_types::SqlResult;
 use narwal_types::errors;
+use narwal_types::{Name, SqlResult};
 
 /// Words that are variables' names, but no beginning of an assignment: they begin statements, or end blocks.
 const NEVER_ASSIGNED: &[Kw] = &[
@@ -301,7 +301,7 @@ impl Parser<'_> {
                 name: self.ident()?,
             },
         };
-        let same = |a: &str, b: &str| a.eq_ignore_ascii_case(b);
+        let same = |a: &str, b: &str| a.same_name(b);
         let of_both = end.db.as_ref().zip(name.db.as_ref());
         if same(&end.name, &name.name) && of_both.is_none_or(|(e, n)| same(e, n)) {
             return Ok(());

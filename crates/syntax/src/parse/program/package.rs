@@ -7,8 +7,8 @@ use crate::ast::{Statement, TableName};
 use crate::keyword::Kw;
 use crate::parser::Parser;
 use crate::token::Tok;
-use narwal_types::SqlResult;
 use narwal_types::errors;
+use narwal_types::{Name, SqlResult};
 
 impl Parser<'_> {
     /// Behind PACKAGE.
@@ -52,7 +52,7 @@ impl Parser<'_> {
             let function = word == Kw::FUNCTION;
             let routine = self.package_routine(function, package.body)?;
             let same = |r: &PackageRoutine| {
-                r.name.eq_ignore_ascii_case(&routine.name)
+                r.name.same_name(&routine.name)
                     && r.returns.is_some() == function
                     && r.body.is_some() == routine.body.is_some()
             };
@@ -80,7 +80,7 @@ impl Parser<'_> {
             Some(db) => format!("{db}.{}", n.name),
             None => n.name.clone(),
         };
-        let same = |a: &str, b: &str| a.eq_ignore_ascii_case(b);
+        let same = |a: &str, b: &str| a.same_name(b);
         let (db, head_db) = (end.db.as_deref(), name.db.as_deref());
         let alike = db.is_none_or(|d| head_db.is_some_and(|h| same(h, d)));
         match alike && same(&end.name, &name.name) {
