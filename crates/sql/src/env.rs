@@ -608,6 +608,8 @@ pub struct StatementEnv {
     warning_count: Cell<u64>,
     /// Conditions that came up, those that are not kept included.
     told: Cell<u64>,
+    /// Constants that warnings were about, by their addresses in the plan that runs.
+    told_of: RefCell<Vec<usize>>,
     /// Rows that functions and triggers have changed.
     pub inner_changed: Cell<u64>,
     /// Rows that SELECT ... INTO in functions and triggers has found.
@@ -731,6 +733,7 @@ impl StatementEnv {
             other_account: false,
             refused: RefCell::default(),
             warnings: RefCell::default(),
+            told_of: RefCell::default(),
             warning_count: Cell::new(0),
             told: Cell::new(0),
             inner_changed: Cell::new(0),
@@ -1023,6 +1026,7 @@ impl StatementEnv {
     pub fn clear_conditions(&self) {
         self.clears.set(self.clears.get().wrapping_add(1));
         self.row_number.set(0);
+        self.told_of.borrow_mut().clear();
         self.selected_rows.set(None);
         if self.warning_count.get() != 0 {
             self.warning_count.set(0);
@@ -1060,6 +1064,18 @@ impl StatementEnv {
             self.warnings.borrow_mut().truncate(kept);
         }
         result
+    }
+
+    /// Whether it was told what is wrong with a constant of the statement, by its address in the plan.
+    #[inline]
+    pub(crate) fn has_told_of(&self, constant: usize) -> bool {
+        self.told_of.borrow().contains(&constant)
+    }
+
+    /// Notes that it is told what is wrong with a constant of the statement.
+    #[cold]
+    pub(crate) fn tells_of(&self, constant: usize) {
+        self.told_of.borrow_mut().push(constant);
     }
 
     /// The error that a warning became under `strict_expressions`.

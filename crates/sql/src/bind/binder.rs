@@ -696,14 +696,33 @@ impl Binder<'_> {
             e.ty.width = e.ty.chars() as u32;
             e.ty.ty.kind = TypeKind::VarChar(NO_LENGTH);
         }
-        let set = self.scope.env.collation.charset();
         if let ExprKind::Literal(Value::Str(s)) = &mut e.kind
-            && let Cow::Owned(t) = set.replaced(s)
-            && !(set == Charset::Utf8mb3 && self.client_speaks_utf8mb3())
+            && let Some(t) = self.from_client(s)
         {
             *s = t.into();
         }
         e
+    }
+
+    /// A literal's text where it is another one in the connection's character set than as the client has sent it.
+    fn from_client(&self, s: &str) -> Option<String> {
+        let set = self.scope.env.collation.charset();
+        // Codes that are the client's own stand for other characters there. Few texts can have some.
+        let client = match s.as_bytes().contains(&0xf4) {
+            true => self.client_set().filter(|c| c.has_private() && *c != set),
+            false => None,
+        };
+        let seen = client.map_or(Cow::Borrowed(s), |c| c.passed_on(s));
+        match set.replaced(&seen) {
+            // A literal comes as the client sent it: not even a character of four bytes, which is none of utf8mb3, becomes a
+            // question mark before it goes into a column ([`Expr::as_stored`]).
+            Cow::Owned(_) if set == Charset::Utf8mb3 && self.client_set() == Some(set) => None,
+            Cow::Owned(t) => Some(t),
+            Cow::Borrowed(_) => match seen {
+                Cow::Owned(t) => Some(t),
+                Cow::Borrowed(_) => None,
+            },
+        }
     }
 
     /// The default database's.
@@ -715,12 +734,13 @@ impl Binder<'_> {
         }
     }
 
-    /// Literals come as the client sent them: not even a character of four bytes, which is none of utf8mb3, becomes a
-    /// question mark before it goes into a column ([`Expr::as_stored`]).
-    fn client_speaks_utf8mb3(&self) -> bool {
-        let of_client =
-            (self.scope.env).system_variable(VariableScope::Session, "character_set_client");
-        matches!(of_client, Ok(Value::Str(s)) if &*s == Charset::Utf8mb3.name())
+    /// The character set that the client speaks.
+    fn client_set(&self) -> Option<Charset> {
+        let said = (self.scope.env).system_variable(VariableScope::Session, "character_set_client");
+        match said {
+            Ok(Value::Str(name)) => Charset::from_name(&name),
+            _ => None,
+        }
     }
 
     fn value(&self, v: &Literal) -> SqlResult<Expr> {

@@ -246,8 +246,10 @@ fn computed_by_row(c: &NewColumn, def: &TableDef) -> bool {
     let differs = |text: &str| {
         let names = def.columns.iter().map(|c| (c.name.as_str(), String::new()));
         let names: Vec<_> = names.collect();
-        constraint::with_new_names(text, &names) != text
-            || text.to_ascii_lowercase().contains("uuid(")
+        // Those of sequences write, too.
+        let calls = ["uuid(", "nextval(", "lastval(", "setval("];
+        let lower = text.to_ascii_lowercase();
+        constraint::with_new_names(text, &names) != text || calls.iter().any(|c| lower.contains(c))
     };
     computed_anew(c)
         && match &c.def.default {

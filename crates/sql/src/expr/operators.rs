@@ -1,11 +1,12 @@
 //! Operators whose operands decide what else is looked at: AND, OR, comparisons, CASE.
 
+use crate::env::StatementEnv;
 use crate::expr::compare::{compare_one, satisfied};
 use crate::expr::named::naming;
 use crate::expr::node::{CmpOp, EvalCtx, Expr, RowAccess};
 use crate::expr::value::{Val, truth, with_text};
 use crate::like::like;
-use narwal_types::{Collation, SqlResult};
+use narwal_types::{Collation, SqlResult, ValueRef};
 use std::cmp::Ordering;
 
 /// The first FALSE decides.
@@ -64,8 +65,8 @@ pub(super) fn comparison<'a>(
         true => right.eval_ref(ctx, row)?,
         false => right.eval_unrounded(ctx, row)?,
     };
-    let order = || compare_one(l.as_ref(), r.as_ref(), collation, ctx.env);
-    Ok(match naming([left, right], ctx.env, order) {
+    let order = order_of([left, right], [l.as_ref(), r.as_ref()], collation, ctx.env);
+    Ok(match order {
         Some(o) => {
             ctx.env.check_stopped()?;
             Val::int(satisfied(op, o) as i64)
@@ -73,6 +74,34 @@ pub(super) fn comparison<'a>(
         None if op == CmpOp::NullSafeEq => Val::int((l.is_null() && r.is_null()) as i64),
         None => Val::NULL,
     })
+}
+
+/// The order of two operands with these values. A constant text beside a value of another kind is the same for all rows: what
+/// is wrong with it is told for the first one.
+#[inline]
+fn order_of(
+    of: [&Expr; 2],
+    [l, r]: [ValueRef<'_>; 2],
+    collation: Collation,
+    env: &StatementEnv,
+) -> Option<Ordering> {
+    let order = || naming(of, env, || compare_one(l, r, collation, env));
+    let is_text = |v: ValueRef<'_>| matches!(v, ValueRef::Str(_) | ValueRef::Bytes(_));
+    let text = match (is_text(l), is_text(r)) {
+        (true, false) => of[0],
+        (false, true) => of[1],
+        _ => return order(),
+    };
+    let place = std::ptr::from_ref(text).addr();
+    if env.has_told_of(place) {
+        return env.quietly(order);
+    }
+    let before = env.told();
+    let found = order();
+    if env.told() != before && text.is_const() {
+        env.tells_of(place);
+    }
+    found
 }
 
 /// `value BETWEEN low AND high`
@@ -121,8 +150,7 @@ pub(super) fn in_list<'a>(
     let mut found = Some(false);
     for e in list {
         let x = digits(e)?;
-        let order = || compare_one(v.as_ref(), x.as_ref(), collation, ctx.env);
-        match naming([value, e], ctx.env, order) {
+        match order_of([value, e], [v.as_ref(), x.as_ref()], collation, ctx.env) {
             Some(Ordering::Equal) => {
                 found = Some(true);
                 break;

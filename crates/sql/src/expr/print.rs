@@ -680,13 +680,10 @@ impl Printer<'_> {
             };
         }
         if let (Some(db), None) = (&f.db, f.schema()) {
-            let quoted = crate::quote::quote_ident;
-            return Printed::whole(format!(
-                "{}.{}({})",
-                quoted(db),
-                quoted(&f.name),
-                self.list(&f.args)
-            ));
+            // A function of a package has the package's name in front.
+            let parts = std::iter::once(db.as_str()).chain(f.name.splitn(2, '.'));
+            let name: Vec<String> = parts.map(crate::quote::quote_ident).collect();
+            return Printed::whole(format!("{}({})", name.join("."), self.list(&f.args)));
         }
         let clauses = f.clauses.as_deref();
         if let Some(Over::Window(w)) = clauses.and_then(|c| c.over.as_ref()) {

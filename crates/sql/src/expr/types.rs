@@ -824,7 +824,8 @@ fn unify_texts(some: &[&ExprType], nullable: bool, op: &str) -> SqlResult<ExprTy
     }
     let chars = some.iter().map(|t| t.chars()).max().unwrap_or(0);
     let ty = ExprType {
-        json: some.iter().all(|t| t.json),
+        // LEAST and GREATEST compare JSON as text, and give text.
+        json: !matches!(op, "least" | "greatest") && some.iter().all(|t| t.json),
         ..match some.iter().any(|t| t.is_large_text()) {
             true => ExprType::large_text(chars, c, k, nullable),
             false => ExprType::string(chars, c, k, nullable),

@@ -16,7 +16,7 @@ mod windows;
 
 use crate::ast::{CreateView, Settled, ViewCreation};
 use crate::env::StatementEnv;
-use crate::expr::{for_each_leaf, name_charsets, name_sequences};
+use crate::expr::{for_each_leaf, for_each_operand, name_charsets, name_sequences};
 use crate::planner::resolve::{Resolver, no_such_table};
 use crate::privilege::Needs;
 use crate::query_walk::{for_each_expr, for_each_select, tables_of};
@@ -87,6 +87,7 @@ pub fn settle(
     for_each_expr(&mut select, &mut |e| {
         name_charsets(e, set);
         name_sequences_in(env, e);
+        name_packages(env, e);
     });
     let stored = !reads_schema(v.select.from.as_ref(), env.db.as_deref(), catalog, 0);
     let mergeable = is_mergeable(&v.select) && !computed;
@@ -112,6 +113,22 @@ fn name_sequences_in(env: &StatementEnv, e: &mut AstExpr) {
     if let Some(db) = env.db.as_deref() {
         name_sequences(e, db);
     }
+}
+
+/// Functions of a package are named with the package's database, for a view may be read from another one.
+fn name_packages(env: &StatementEnv, e: &mut AstExpr) {
+    if let AstExpr::Call(c) = e
+        && c.schema().is_none()
+        && let Some(package) = &c.db
+        && !c.name.contains('.')
+        && let Some(programs) = &env.programs
+        && let Ok(Some(f)) = programs.function(Some(package), &c.name, env)
+        && f.name.contains('.')
+    {
+        c.db = Some(f.db.clone());
+        c.name.clone_from(&f.name);
+    }
+    for_each_operand(e, &mut |operand| name_packages(env, operand));
 }
 
 /// True for an item that is a column, if with another collation.

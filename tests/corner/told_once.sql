@@ -1,0 +1,30 @@
+-- What is wrong with a constant that is compared is told once, whatever the number of rows.
+CREATE TABLE t (a INT PRIMARY KEY, i INT, d DECIMAL(5,2), f DOUBLE, v VARCHAR(10), dt DATE, tm TIME, ti TINYINT);
+INSERT INTO t VALUES (1, 1, 1, 1, 'x', '2001-01-01', '10:00:00', 0), (2, 1, 1, 1, 'y', '2001-01-01', '10:00:00', 0), (3, 1, 1, 1, '1', '2001-01-01', '10:00:00', 0);
+SELECT COUNT(*) FROM t WHERE i = 'w';
+SELECT COUNT(*) FROM t WHERE i = '1w';
+SELECT COUNT(*) FROM t WHERE d < 'w';
+SELECT COUNT(*) FROM t WHERE f = 'w';
+SELECT COUNT(*) FROM t WHERE dt = 'w';
+SELECT COUNT(*) FROM t WHERE tm = 'w';
+SELECT COUNT(*) FROM t WHERE i > 'w';
+SELECT COUNT(*) FROM t WHERE i IN ('w');
+SELECT COUNT(*) FROM t WHERE i + 1 = 'w';
+SELECT COUNT(*) FROM t WHERE i = CONCAT('w', 'x');
+SELECT i = 'w', ti = 'w' FROM t;
+SELECT COUNT(*) FROM t WHERE NOT i <=> 'w';
+SELECT COUNT(*) FROM t WHERE i = 'w' OR f = 'x';
+SELECT COUNT(*) FROM t WHERE IF(i = 'w', 1, 0);
+SELECT i FROM t HAVING i = 'w';
+PREPARE s FROM 'SELECT COUNT(*) FROM t WHERE i = ?';
+SET @w = 'w', @v = '1';
+EXECUTE s USING @w;
+EXECUTE s USING @v;
+EXECUTE s USING @w;
+DEALLOCATE PREPARE s;
+-- Columns are told of row by row.
+SELECT COUNT(*) FROM t WHERE v = 1;
+UPDATE t SET i = 2 WHERE ti = 'w';
+UPDATE IGNORE t SET i = 2 WHERE ti = 'w';
+DELETE FROM t WHERE ti = 'w';
+DROP TABLE t;
