@@ -404,6 +404,30 @@ def test_display_widths_go_to_the_client(pair):
     alike(pair, tour)
 
 
+FLAGGED = """CREATE TABLE flagged (id INT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(60) NOT NULL, UNIQUE (name), c INT, KEY (c),
+    b BLOB NOT NULL, z INT ZEROFILL NOT NULL, d INT NOT NULL DEFAULT 3, n TIMESTAMP NULL, y YEAR, e ENUM('a', 'b') NOT NULL,
+    ts TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP ON UPDATE CURRENT_TIMESTAMP, dt DATETIME NOT NULL DEFAULT NOW() ON UPDATE NOW(),
+    x INT NOT NULL DEFAULT (1 + 1), u INT UNSIGNED NOT NULL, g INT AS (c + 1))"""
+FLAGS_OF = [
+    "SELECT * FROM flagged", "SELECT * FROM flagged_view", "SELECT id, u FROM (SELECT * FROM flagged) q", "SELECT id, b, ts FROM (SELECT * FROM flagged LIMIT 1) q",
+    "WITH w AS (SELECT * FROM flagged) SELECT * FROM w", "SELECT id + 1, MAX(c), COUNT(*), -c, c * 1.5, 'a', 1, NULL, NOW() FROM flagged",
+    "SELECT (SELECT c FROM flagged), c IS NULL, IFNULL(c, 1), CAST(c AS UNSIGNED), CONCAT(name) FROM flagged",
+    "SELECT f.*, g.* FROM flagged f LEFT JOIN flagged g ON f.id = g.c",
+]  # fmt: skip
+
+
+def test_flags_of_columns(pair):
+    """Tools know by them which columns find a row, and which may be left out."""
+
+    def tour(link):
+        link.query(FLAGGED)
+        link.query("CREATE VIEW flagged_view AS SELECT * FROM flagged")
+        for sql in FLAGS_OF:
+            yield sql, [(c.name, hex(c.flags)) for c in link.query(sql).columns]
+
+    alike(pair, tour)
+
+
 @pytest.mark.parametrize("collation", [8, 11, 33, 45, 46, 47, 48, 63, 255])
 def test_the_handshake_chooses_the_character_set(pair, collation):
     def tour(link):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from applications import mediawiki, php, phpmyadmin, wordpress
 from applications.zabbix import serve
 
 
@@ -11,16 +13,19 @@ from applications.zabbix import serve
 class Application:
     about: str
     packages: list[str]
-    # What its own installer feeds to the server, in order, below the unpacked packages.
+    # What its own installer feeds to the server, in order, below the unpacked packages. None if its program is its installer, too.
     files: list[str]
     # Statements that call its procedures and fire its triggers, the same on each server. Times are those of a TIMESTAMP that is set.
     uses: str = ""
     # Where its installer says itself what its database is called.
     database: str = ""
-    # Runs a program of it: (the unpacked packages, server, database, a folder, seconds) -> what it says of itself, line by line.
+    # Runs a program of it: (the unpacked packages, its libraries, server, database, a folder, seconds) -> what it says, line by line.
+    # A line with `complaint` in front is wrong on any server, one with `note` is told and not compared.
     program: object = None
     # Packages of libraries that the program needs.
     libraries: list[str] = field(default_factory=list)
+    # A dump of it without what is other each time it is installed.
+    settled: Callable[[str], str] | None = None
 
 
 RADIUS = "etc/freeradius/3.0/mods-config/sql"
@@ -101,6 +106,31 @@ APPLICATIONS = {
         ["freeradius-config"],
         [f"{RADIUS}/{name}.sql" for name in ("dhcp/mysql/schema", "ippool-dhcp/mysql/schema", "ippool-dhcp/mysql/procedure")],
         DHCP_USES,
+    ),
+    "mediawiki": Application(
+        "MediaWiki by its own installer, used by its maintenance programs and its API",
+        ["mediawiki", "mediawiki-classes"],
+        [],
+        program=mediawiki.use,
+        libraries=php.PACKAGES,
+        settled=mediawiki.settled_dump,
+    ),
+    "wordpress": Application(
+        "WordPress by its own functions: posts, people, comments, queries, upgrades of its tables",
+        ["wordpress", "php-getid3", "wordpress-theme-twentytwentythree"],
+        [],
+        program=wordpress.use,
+        libraries=php.PACKAGES,
+        settled=wordpress.settled,
+    ),
+    "phpmyadmin": Application(
+        "phpMyAdmin's pages, seen and sent in PHP's web server",
+        phpmyadmin.PACKAGES,
+        [],
+        database="shop",
+        program=phpmyadmin.use,
+        libraries=php.PACKAGES,
+        settled=phpmyadmin.settled,
     ),
     "cacti": Application("graphs of networks", ["cacti"], ["usr/share/doc/cacti/cacti.sql"]),
     "roundcube": Application("mail in a browser", ["roundcube-core"], ["usr/share/roundcube/SQL/mysql.initial.sql"]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 import subprocess
 from pathlib import Path
@@ -9,7 +10,9 @@ from pathlib import Path
 
 def unpacked(folder: Path, packages: list[str]) -> Path:
     """The folder that the packages are unpacked in; fetched by apt's own keys where they are not there yet."""
-    into = folder / "-".join(packages)
+    name = "-".join(packages)
+    # A folder's name has at most 255 bytes.
+    into = folder / (name if len(name) < 200 else f"{packages[0]}-and-{hashlib.sha256(name.encode()).hexdigest()[:12]}")
     if into.exists():
         return into
     if not (shutil.which("apt-get") and shutil.which("dpkg-deb")):

@@ -128,11 +128,14 @@ fn column_flags(c: &ResultColumn, ty: u8) -> u16 {
         column_flag::PART_KEY,
     );
     set(c.auto_increment, column_flag::AUTO_INCREMENT);
-    set(c.ty.form.zeros > 0, column_flag::ZEROFILL);
+    set(c.no_default, column_flag::NO_DEFAULT_VALUE);
+    set(c.on_update_now, column_flag::ON_UPDATE_NOW);
+    let year = matches!(c.ty.kind, TypeKind::Year);
+    set(c.ty.form.zeros > 0 || year, column_flag::ZEROFILL);
     // UUID, INET4 and INET6 are unsigned, but for what UUID() makes, and columns of them binary.
     let fixed = c.ty.fixed().is_some();
     set(
-        c.ty.unsigned || fixed && c.decimals == 0,
+        c.ty.unsigned || year || fixed && c.decimals == 0,
         column_flag::UNSIGNED,
     );
     set(matches!(ty, wire::BLOB | wire::JSON), column_flag::BLOB);
@@ -152,17 +155,18 @@ fn column_flags(c: &ResultColumn, ty: u8) -> u16 {
             | TypeKind::Set(_)
     ) && c.ty.collation.is_bin();
     let fixed = fixed && !c.org_name.is_empty();
+    // A number that is no column's has bytes, too.
+    let computed = c.org_name.is_empty() && c.ty.is_numeric();
     set(
-        temporal || bytes || fixed || c.null_type || ty == wire::JSON,
+        temporal || bytes || fixed || computed || c.null_type || ty == wire::JSON,
         column_flag::BINARY,
     );
     set(matches!(c.ty.kind, TypeKind::Enum(_)), column_flag::ENUM);
     set(matches!(c.ty.kind, TypeKind::Set(_)), column_flag::SET);
     set(matches!(c.ty.kind, TypeKind::Bit(_)), column_flag::UNSIGNED);
-    set(
-        matches!(c.ty.kind, TypeKind::Timestamp(_)),
-        column_flag::TIMESTAMP,
-    );
+    let timestamp = matches!(c.ty.kind, TypeKind::Timestamp(_));
+    set(timestamp && !is_mysql(), column_flag::UNSIGNED);
+    set(c.set_by_time, column_flag::TIMESTAMP);
     flags
 }
 

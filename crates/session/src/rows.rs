@@ -53,6 +53,9 @@ pub(crate) fn column(
         unique_key: false,
         multiple_key: false,
         auto_increment: false,
+        no_default: false,
+        set_by_time: false,
+        on_update_now: false,
         null_type: false,
         json: false,
     }

@@ -1055,6 +1055,12 @@ impl StatementEnv {
                 .has(narwal_syntax::SqlMode::PAD_CHAR_TO_FULL_LENGTH)
     }
 
+    /// Whether the error that is on its way has come up in a trigger or a function: IGNORE, which is about the statement's own
+    /// rows, makes no warning of it.
+    pub(crate) fn is_of_a_program(&self) -> bool {
+        !self.trace.borrow().is_empty()
+    }
+
     /// Does something that was done before and told its warnings then.
     pub(crate) fn quietly<T>(&self, f: impl FnOnce() -> T) -> T {
         let (count, kept) = (self.warning_count.get(), self.warnings.borrow().len());

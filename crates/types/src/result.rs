@@ -33,6 +33,12 @@ pub struct ResultColumn {
     pub multiple_key: bool,
     /// Column flags: AUTO_INCREMENT.
     pub auto_increment: bool,
+    /// Column flags: NOT NULL without a default.
+    pub no_default: bool,
+    /// Column flags: a TIMESTAMP that CURRENT_TIMESTAMP is the default of, or that becomes it.
+    pub set_by_time: bool,
+    /// Column flags: ON UPDATE CURRENT_TIMESTAMP.
+    pub on_update_now: bool,
     /// True for the NULL literal's column (protocol type MYSQL_TYPE_NULL).
     pub null_type: bool,
     /// True for text that is known to be JSON (MARIADB_CLIENT_EXTENDED_METADATA).

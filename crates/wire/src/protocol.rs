@@ -146,6 +146,8 @@ pub mod column_flag {
     pub const AUTO_INCREMENT: u16 = 1 << 9;
     pub const TIMESTAMP: u16 = 1 << 10;
     pub const SET: u16 = 1 << 11;
+    pub const NO_DEFAULT_VALUE: u16 = 1 << 12;
+    pub const ON_UPDATE_NOW: u16 = 1 << 13;
     pub const PART_KEY: u16 = 1 << 14;
 }
 
@@ -285,6 +287,11 @@ mod tests {
                 ColumnFlags::AUTO_INCREMENT_FLAG,
             ),
             (column_flag::TIMESTAMP, ColumnFlags::TIMESTAMP_FLAG),
+            (
+                column_flag::NO_DEFAULT_VALUE,
+                ColumnFlags::NO_DEFAULT_VALUE_FLAG,
+            ),
+            (column_flag::ON_UPDATE_NOW, ColumnFlags::ON_UPDATE_NOW_FLAG),
             (column_flag::PART_KEY, ColumnFlags::PART_KEY_FLAG),
         ];
         for (ours, theirs) in flags {

@@ -120,6 +120,9 @@ pub fn column(name: &str, ty: ColumnType) -> ResultColumn {
         unique_key: false,
         multiple_key: false,
         auto_increment: false,
+        no_default: false,
+        set_by_time: false,
+        on_update_now: false,
         null_type: false,
         json: false,
     }

@@ -273,6 +273,10 @@ impl Programs for SessionPrograms {
             let r = narwal_program::run(&unit.program, &mut host, args);
             // As in MariaDB, what a trigger changes is not counted as changed by a CALL around it, but what it finds is.
             host.env.inner_changed.set(0);
+            // What a trigger warns of stays its own, unless it fails.
+            if r.is_ok() {
+                host.env.clear_conditions();
+            }
             hand_over(&host.env, env);
             let done = r?;
             for r in unit.program.row.iter().filter(|r| r.written) {

@@ -7,7 +7,7 @@ use crate::quote::quote_ident;
 use narwal_engine::{ColumnDef, IndexDef, Table, ViewDef};
 use narwal_syntax::ast::{Expr as Ast, Select};
 use narwal_types::face::is_mysql;
-use narwal_types::{Collation, Name, SqlError, SqlResult, errors};
+use narwal_types::{Collation, Name, ResultColumn, SqlError, SqlResult, errors};
 use std::cell::RefCell;
 use std::sync::Arc;
 
@@ -43,6 +43,8 @@ pub struct Source {
     pub base: usize,
     /// Types of the columns as expressions see them, if the rows are stored otherwise (derived tables).
     pub types: Option<Arc<[ExprType]>>,
+    /// The columns of the query that it is made of.
+    pub made_of: Option<Arc<[ResultColumn]>>,
     /// A query that MariaDB does not make a table of, though it is one here.
     pub merged: bool,
     /// Columns that only a qualified name finds: USING shows the other side's.
@@ -62,6 +64,7 @@ impl Source {
             nullable: false,
             base: 0,
             types: None,
+            made_of: None,
             merged: false,
             hidden: Vec::new(),
             view: None,
@@ -142,7 +145,7 @@ impl Source {
     /// MariaDB reads as if they stood in its place, and `mysql.user`, which is such a view there.
     pub fn names_its_columns(&self) -> bool {
         let def = &self.table.def;
-        self.merged || self.view.is_some() || (def.name == "user" && def.db == "mysql")
+        self.merged || (def.name == "user" && def.db == "mysql")
     }
 
     /// True for a table of `information_schema`.

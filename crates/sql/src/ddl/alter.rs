@@ -1618,6 +1618,9 @@ impl Run<'_> {
         };
         number_of_keys(d.added.len(), HOPELESS)?;
         for spec in &d.added {
+            if let Some(n) = spec.name.as_ref().filter(|n| same(n, "PRIMARY")) {
+                return Err(errors::WRONG_NAME_FOR_INDEX.with([n]));
+            }
             let known = match &spec.name {
                 _ if spec.primary => kept.iter().any(|i| i.name == "PRIMARY"),
                 Some(n) => old(n),

@@ -143,6 +143,7 @@ pub(super) fn index_def(
     }
     let taken = |n: &str| others.iter().any(|i| i.name.same_name(n));
     let name = if spec.primary {
+        note_name_of_primary(spec, env);
         "PRIMARY".to_string()
     } else if let Some(n) = &spec.name {
         if n.eq_ignore_ascii_case("PRIMARY") || n.is_empty() || n.ends_with(' ') {
@@ -186,6 +187,16 @@ pub(super) fn index_def(
         key_block_size: spec.key_block_size,
         without_overlaps: spec.without_overlaps.is_some(),
     })
+}
+
+/// A primary key is called PRIMARY, whatever the statement calls it.
+fn note_name_of_primary(spec: &IndexSpec, env: &StatementEnv) {
+    if let Some(n) = &spec.name
+        && !n.eq_ignore_ascii_case("PRIMARY")
+    {
+        let text = format!("Name '{n}' ignored for PRIMARY key.");
+        env.warn(codes::WRONG_NAME_FOR_INDEX, text);
+    }
 }
 
 /// A note if an index says what another one says.

@@ -1,7 +1,7 @@
 //! ALTER TABLE that writes every row anew.
 
 use crate::ast::Duplicates;
-use crate::bind::table_rules::{check_failed, rules};
+use crate::bind::table_rules::{check_failed, given_value, rules};
 use crate::ddl::constraint::is_indexed;
 use crate::ddl::run::Run;
 use crate::exec::order::SortBuffer;
@@ -55,6 +55,8 @@ enum Maker {
     Refuse(SqlError),
     /// By an expression, when the other columns are known.
     Later,
+    /// The same, though the query has a value for it.
+    Ignored(usize),
 }
 
 /// Makes the rows of a new table.
@@ -282,7 +284,8 @@ impl<'a> Copy<'a> {
         for (i, s) in sources.iter().enumerate() {
             let c = &new.def.columns[i];
             makers.push(match s {
-                _ if c.generated.is_some() => Maker::Later,
+                Some(f) if c.generated.is_some() => Maker::Ignored(*f),
+                None if c.generated.is_some() => Maker::Later,
                 Some(f) => Maker::Convert(*f),
                 None if matches!(c.default, DefaultDef::Expr(_)) => Maker::Later,
                 None if c.auto_increment && !c.nullable => Maker::Number,
@@ -310,6 +313,18 @@ impl<'a> Copy<'a> {
         })
     }
 
+    /// A value that a query has for a generated column. Error or warning 1906 unless it is NULL.
+    fn ignored(&self, column: usize, v: ValueRef<'_>) -> SqlResult<Cell<'static>> {
+        if !v.is_null() {
+            let e = given_value(&self.new, column);
+            if self.mode.strict {
+                return Err(e);
+            }
+            self.run.env.warn_error(&e);
+        }
+        Ok(Cell::Ref(ValueRef::Null))
+    }
+
     /// Makes and inserts a row from the values of the one that it comes from.
     pub(super) fn row<'v>(
         &mut self,
@@ -329,6 +344,7 @@ impl<'a> Copy<'a> {
                 Maker::Const(v) => Cell::Ref(v.as_ref()),
                 Maker::Refuse(e) => return Err(e.clone().into()),
                 Maker::Later => Cell::Ref(ValueRef::Null),
+                Maker::Ignored(f) => self.ignored(i, value(*f)?)?,
                 Maker::Number => Cell::Own(self.number(fill, i)?),
                 Maker::Renumber(f) => {
                     let v = value(*f)?;
@@ -409,7 +425,7 @@ impl<'a> Copy<'a> {
         let defaults = defaults.filter_map(|(i, e)| e.as_ref().map(|e| (i, e)));
         let generated = rules.generated.iter().map(|(i, e)| (*i, e));
         for (i, e) in defaults.chain(generated) {
-            if !matches!(self.makers[i], Maker::Later) {
+            if !matches!(self.makers[i], Maker::Later | Maker::Ignored(_)) {
                 continue;
             }
             cells[i] = Cell::Own(self.computed(i, e, cells)?);

@@ -14,7 +14,9 @@ use narwal_types::charset::Charset;
 use narwal_types::convert::{NoWarnings, Warnings, to_decimal, to_f64, to_i64, to_u64};
 use narwal_types::errors;
 use narwal_types::errors::codes;
-use narwal_types::{Collation, Decimal, SqlError, SqlResult, TypeKind, Value, ValueRef};
+use narwal_types::{
+    Collation, DateTime, Decimal, SqlError, SqlResult, Time, TypeKind, Value, ValueRef,
+};
 use std::cmp::Ordering;
 
 /// A sum: exact numbers of one scale are added as integers.
@@ -188,6 +190,13 @@ pub struct Acc {
     pub(super) all: Option<Box<All>>,
 }
 
+/// SUM and AVG tell texts apart by the numbers that they are read as. Nothing is said of what is none.
+fn text_as_number(v: &mut Value) {
+    if let Value::Str(_) | Value::Bytes(_) = v {
+        *v = Value::Double(to_f64(v.as_ref(), &mut NoWarnings));
+    }
+}
+
 /// True if equal values count once, and all must be known for that.
 pub(super) fn compares_all(a: &Aggregate) -> bool {
     a.distinct && !matches!(a.func, AggFunc::Min | AggFunc::Max)
@@ -219,6 +228,15 @@ pub(super) struct All {
 pub(super) fn bits_of(a: &Aggregate, v: ValueRef<'_>, told: &mut dyn Warnings) -> u64 {
     let unsigned = a.args.first().is_some_and(|e| e.ty.ty.unsigned);
     match v {
+        // Fractions of seconds are cut.
+        ValueRef::Time(t) => {
+            let micros = t.micros - t.micros % 1_000_000;
+            to_i64(ValueRef::Time(Time { micros, ..t }), told) as u64
+        }
+        ValueRef::DateTime(t) => {
+            let micros = t.micros - t.micros % 1_000_000;
+            to_i64(ValueRef::DateTime(DateTime { micros, ..t }), told) as u64
+        }
         // What is no integer counts as one with a sign.
         ValueRef::Decimal(_) | ValueRef::Double(_) | ValueRef::Float(_) if !unsigned => {
             to_i64(v, told) as u64
@@ -358,6 +376,9 @@ impl Acc {
             }
             values.push(v);
         }
+        if a.distinct && matches!(a.func, AggFunc::Sum | AggFunc::Avg) {
+            values.iter_mut().for_each(text_as_number);
+        }
         if a.distinct {
             let keys: Vec<_> = (values.iter().zip(args))
                 .map(|(v, arg)| (v.as_ref(), arg.ty.ty.collation))
@@ -496,11 +517,7 @@ impl Acc {
                 )
                 .map_or(Value::Null, |d| Value::Decimal(d.round(a.ty.decimals)))
             }
-            (State::Best(v), _) => {
-                let mut v = v.clone();
-                bits_as_number(&mut v);
-                v
-            }
+            (State::Best(v), _) => v.clone(),
             (State::Spread(s), f) => s.result(f, self.count),
             (State::Bits(bits), _) => Value::UInt(*bits),
         })
@@ -677,7 +694,7 @@ fn list_name(func: AggFunc) -> &'static str {
     }
 }
 
-fn bits_as_number(v: &mut Value) {
+pub(super) fn bits_as_number(v: &mut Value) {
     if let Value::Bits(b) = v {
         *v = Value::UInt(b.value);
     }

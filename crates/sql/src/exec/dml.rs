@@ -163,6 +163,7 @@ impl UpdatePlan {
                 });
             match done {
                 Ok(c) => tally.changed += u64::from(c),
+                Err(e) if env.is_of_a_program() => return Err(e),
                 Err(e) if self.ignore && e.code == codes::CONSTRAINT_FAILED => {
                     // As MariaDB, for which the row does not match then.
                     tally.found -= 1;
@@ -207,6 +208,7 @@ impl UpdatePlan {
             let cuts = &tally.cuts;
             match self.write(txn, ctx, pk, &Row::from(old), record.to_vec(), cuts) {
                 Ok(c) => tally.changed += u64::from(c),
+                Err(e) if env.is_of_a_program() => return Err(e),
                 // A statement that reads what it changes is run as one of a join: it counts duplicates as changed.
                 Err(e) if self.ignore && e.code == codes::DUP_ENTRY => tally.changed += 1,
                 Err(e) if self.ignore && ignorable(&e) => {
@@ -494,6 +496,7 @@ impl DeletePlan {
                     pending.push(&record, ctx.env.table_room(), ctx.env)?;
                 } else {
                     match self.delete(txn, ctx, pk, old, cuts) {
+                        Err(e) if ctx.env.is_of_a_program() => return Err(e),
                         Err(e) if self.ignore && self.passes_over(&e) => {
                             ctx.env.warn_error(&e);
                             return Ok(true);
@@ -990,6 +993,7 @@ impl<'p> Inserter<'p> {
         }
         match self.row(txn, exprs, values) {
             Ok(()) => {}
+            Err(e) if self.ctx.env.is_of_a_program() => return Err(e),
             // As MariaDB: IGNORE passes over it only where there are other rows, and then it is none of the statement's.
             Err(e) if self.plan.ignore && self.several && e.code == codes::CONSTRAINT_FAILED => {
                 self.reserved.give_back();
@@ -1029,7 +1033,7 @@ impl<'p> Inserter<'p> {
         for c in plan.order.iter().copied() {
             let auto = table.auto_increment == Some(c);
             let v = match (&plan.given[c], exprs, values) {
-                (None, ..) => storer.inserted_default(c, &plan.defaults[c])?,
+                (None, ..) => storer.left_out(c, &plan.defaults[c])?,
                 (Some(i), Some(row), _) => {
                     let so_far = RowSoFar {
                         cells: &cells,

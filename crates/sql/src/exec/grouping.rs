@@ -1,6 +1,6 @@
 //! GROUP BY: groups are found by a hash of their keys while rows are read, then put out in order.
 
-use super::aggregate::{Acc, All, holds_all};
+use super::aggregate::{Acc, All, bits_as_number, holds_all};
 use super::key_table::KeyTable;
 use super::order::{SortBuffer, compare, push_key};
 use super::rollup_sort::RollupSort;
@@ -208,10 +208,14 @@ impl<'p> Groups<'p> {
 }
 
 fn finish(g: &GroupPlan, accs: &[Acc], ctx: &RunCtx<'_>) -> SqlResult<Vec<Value>> {
-    accs.iter()
-        .zip(&g.aggregates)
-        .map(|(acc, a)| acc.finish(a, ctx.env))
-        .collect()
+    let values = accs.iter().zip(&g.aggregates);
+    let values = values.map(|(acc, a)| acc.finish(a, ctx.env));
+    let mut values: Vec<Value> = values.collect::<SqlResult<_>>()?;
+    // As MariaDB, which puts groups without ROLLUP into a table, where a BIT has its bytes.
+    if g.keys.is_empty() || g.rollup {
+        values.iter_mut().for_each(bits_as_number);
+    }
+    Ok(values)
 }
 
 /// Puts a group out if HAVING lets it.

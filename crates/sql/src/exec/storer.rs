@@ -107,6 +107,16 @@ impl<'a> Storer<'a> {
         })
     }
 
+    /// The default of a column that no row of an INSERT has. That there is none is said of all rows together.
+    pub(super) fn left_out(&self, column: usize, d: &'a DefaultValue) -> SqlResult<Cell<'a>> {
+        match d {
+            DefaultValue::Missing(v) if self.row_no > 1 && !self.mode.strict && !self.triggered => {
+                Ok(Cell::Ref(v.as_ref()))
+            }
+            d => self.inserted_default(column, d),
+        }
+    }
+
     /// The default of a column of a new row. Error 1978: a date that the session's mode does not allow any more.
     pub(super) fn inserted_default(
         &self,

@@ -152,6 +152,7 @@ impl WriteJoinPlan {
             }
             match self.one(txn, ctx, target, &mode, tally.matched, pk, &new) {
                 Ok(c) => tally.changed += u64::from(c),
+                Err(e) if env.is_of_a_program() => return Err(e),
                 Err(e) if self.ignore && ignorable(&e) => {
                     // As MariaDB, which does not tell of duplicates here, and counts those as changed that it finds when
                     // the join was read.

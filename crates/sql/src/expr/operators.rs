@@ -3,7 +3,7 @@
 use crate::env::StatementEnv;
 use crate::expr::compare::{compare_one, satisfied};
 use crate::expr::named::naming;
-use crate::expr::node::{CmpOp, EvalCtx, Expr, RowAccess};
+use crate::expr::node::{CmpOp, EvalCtx, Expr, ExprKind, RowAccess};
 use crate::expr::value::{Val, truth, with_text};
 use crate::like::like;
 use narwal_types::{Collation, SqlResult, ValueRef};
@@ -98,7 +98,8 @@ fn order_of(
     }
     let before = env.told();
     let found = order();
-    if env.told() != before && text.is_const() {
+    let constant = text.is_const() || matches!(text.kind, ExprKind::UserVariable(_));
+    if env.told() != before && constant {
         env.tells_of(place);
     }
     found

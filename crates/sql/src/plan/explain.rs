@@ -30,6 +30,9 @@ pub fn plain_column(name: &str, ty: ColumnType, nullable: bool) -> ResultColumn 
         unique_key: false,
         multiple_key: false,
         auto_increment: false,
+        no_default: false,
+        set_by_time: false,
+        on_update_now: false,
         null_type: false,
         json: false,
     }

@@ -16,7 +16,7 @@ use crate::planner::of_groups;
 use crate::planner::resolve::Resolver;
 use crate::planner::subqueries::Subqueries;
 use crate::star::At;
-use narwal_engine::{LockMode, LockWait};
+use narwal_engine::{DefaultDef, LockMode, LockWait};
 use narwal_syntax::ast::{
     Expr as AstExpr, From, Limit, Literal, Locking, OrderItem, Select, SelectItem, TableName,
 };
@@ -101,6 +101,9 @@ pub(crate) fn result_column(name: &str, e: &Expr, of: Option<(&Source, usize)>) 
         unique_key: false,
         multiple_key: false,
         auto_increment: false,
+        no_default: false,
+        set_by_time: false,
+        on_update_now: false,
         null_type: t.null,
         json: t.json,
     };
@@ -120,7 +123,6 @@ pub(crate) fn result_column(name: &str, e: &Expr, of: Option<(&Source, usize)>) 
         c.table = s.name.clone();
         c.org_table = table.def.name.clone();
         c.org_name = def.name.clone();
-        c.auto_increment = def.auto_increment;
         // Drivers know a boolean by the 1 of TINYINT(1). A short BIGINT is one that was computed, which is kept as INT.
         if let Some(width) = def.display_width
             && def.ty.is_integer()
@@ -128,22 +130,57 @@ pub(crate) fn result_column(name: &str, e: &Expr, of: Option<(&Source, usize)>) 
         {
             c.length = u32::from(width);
         }
-        for i in table.indexes.iter() {
-            let Some(at) = i.parts.iter().position(|p| p.column == col) else {
-                continue;
-            };
-            if i.name == "PRIMARY" {
-                c.primary_key = true;
-            } else if at == 0 {
-                if i.unique && i.parts.len() == 1 {
-                    c.unique_key = true;
-                } else {
-                    c.multiple_key = true;
-                }
+        flag(&mut c, s, col);
+    }
+    c
+}
+
+/// What drivers are told of a column besides its type.
+fn flag(c: &mut ResultColumn, s: &Source, col: usize) {
+    if let Some(from) = s.made_of.as_ref().and_then(|m| m.get(col)) {
+        c.no_default = from.no_default;
+        if s.merged {
+            // A view has its own.
+            if s.table.def.db.is_empty() {
+                c.db.clone_from(&from.db);
+            }
+            c.primary_key = from.primary_key;
+            c.unique_key = from.unique_key;
+            c.multiple_key = from.multiple_key;
+            c.auto_increment = from.auto_increment;
+            c.set_by_time = from.set_by_time;
+            c.on_update_now = from.on_update_now;
+        }
+        return;
+    }
+    // SELECTs put together.
+    if s.types.is_some() {
+        return;
+    }
+    let table = &s.table;
+    let def = &table.columns()[col];
+    let now = matches!(def.default, DefaultDef::CurrentTimestamp(_)) || def.on_update.is_some();
+    c.auto_increment = def.auto_increment;
+    c.no_default = !def.nullable
+        && !def.auto_increment
+        && def.generated.is_none()
+        && matches!(def.default, DefaultDef::None);
+    c.on_update_now = def.on_update.is_some();
+    c.set_by_time = now && matches!(def.ty.kind, TypeKind::Timestamp(_));
+    for i in table.indexes.iter() {
+        let Some(at) = i.parts.iter().position(|p| p.column == col) else {
+            continue;
+        };
+        if i.name == "PRIMARY" {
+            c.primary_key = true;
+        } else if at == 0 {
+            if i.unique && i.parts.len() == 1 {
+                c.unique_key = true;
+            } else {
+                c.multiple_key = true;
             }
         }
     }
-    c
 }
 
 /// A value that is neither a column's, nor an aggregate of one, nor a literal.

@@ -271,6 +271,20 @@ impl Resolver<'_> {
         }
     }
 
+    /// What `SET column = DEFAULT` of an UPDATE gives. Error 1364 if there is none, whatever the mode, and though no row may match.
+    pub(super) fn default_in_update(
+        &self,
+        table: &Arc<Table>,
+        column: usize,
+    ) -> SqlResult<DefaultValue> {
+        let def = &table.def.columns[column];
+        match self.default_value(table, column)? {
+            DefaultValue::Missing(_) => Err(errors::NO_DEFAULT_FOR_FIELD.with([&def.name])),
+            DefaultValue::Generate => Ok(DefaultValue::Const(implicit_default(&def.ty))),
+            d => Ok(d),
+        }
+    }
+
     fn set_plans(
         &self,
         list: &[Assignment],
@@ -310,14 +324,17 @@ impl Resolver<'_> {
                         StoreValue::Expr(same)
                     }
                     (SetValue::Default | SetValue::Ignore, _) | (_, Some(_)) => {
-                        let default = self.default_value(table, column)?;
+                        let default = match insert_values {
+                            false => self.default_in_update(table, column)?,
+                            true => match self.default_value(table, column)? {
+                                DefaultValue::Generate => DefaultValue::Missing(implicit_default(
+                                    &table.def.columns[column].ty,
+                                )),
+                                d => d,
+                            },
+                        };
                         self.use_default(&default);
-                        StoreValue::Default(match default {
-                            DefaultValue::Generate => DefaultValue::Missing(implicit_default(
-                                &table.def.columns[column].ty,
-                            )),
-                            d => d,
-                        })
+                        StoreValue::Default(default)
                     }
                     (SetValue::Expr(ast), None) => {
                         let e = bind(ast, &scope).map_err(|e| {

@@ -149,7 +149,10 @@ impl Resolver<'_> {
             }
         }
         Ok(Resolved {
-            source: derived(db, alias, &columns, types)?,
+            source: Source {
+                made_of: Some(plan.columns.clone()),
+                ..derived(db, alias, &columns, types)?
+            },
             rows: Rows::Query(Box::new(plan)),
         })
     }

@@ -5,6 +5,7 @@ use crate::bind::{bind, bind_condition};
 use crate::expr::node::{Expr, ExprKind, ExprType};
 use crate::plan::made::{made_column, made_of};
 use crate::plan::sarg::conjuncts;
+use crate::planner::bind_select::result_column;
 use crate::planner::logical::Merged;
 use crate::planner::logical::Resolved;
 use crate::planner::logical::{Around, Leaves, Tree};
@@ -17,7 +18,7 @@ use narwal_syntax::MAX_NESTING;
 use narwal_syntax::ast::{Select, SelectItem, TableRef};
 use narwal_types::errors;
 use narwal_types::errors::codes;
-use narwal_types::{SqlError, SqlResult};
+use narwal_types::{ResultColumn, SqlError, SqlResult};
 use std::cell::RefCell;
 use std::sync::Arc;
 
@@ -209,7 +210,16 @@ impl Resolver<'_> {
             ..made_column(name.clone(), t.ty, t.nullable)
         });
         let table = made_of(&def.db, &def.name, made.collect())?;
+        let under = columns.iter().map(|e| {
+            let at = e
+                .as_column()
+                .and_then(|(at, c)| Some((sources.get(at)?, c)));
+            result_column("", e, at.map(|(s, c)| (s, c - s.base)))
+        });
+        let under: Arc<[ResultColumn]> = under.collect();
         sources.push(Source {
+            made_of: Some(under),
+            merged: true,
             base: sources.last().map_or(0, |s| s.base + s.width()),
             types: Some(types.into()),
             view: Some(Arc::new(MergedView {

@@ -3,7 +3,6 @@
 
 use crate::bind::scope::{MergedView, Source};
 use crate::expr::node::Expr;
-use crate::plan::dml::DefaultValue;
 use crate::plan::dml::{NewValue, Target, WriteJoinPlan};
 use crate::plan::query::Rows;
 use crate::plan::query::{Digits, Out};
@@ -21,7 +20,6 @@ use narwal_syntax::ast::{
     Assignment, CastType, Expr as AstExpr, From, Select, SelectItem, SetValue, TableName,
     WriteJoin, WriteTargets,
 };
-use narwal_types::convert::implicit_default;
 use narwal_types::errors;
 use narwal_types::{SqlError, SqlResult};
 use std::sync::Arc;
@@ -200,12 +198,7 @@ impl Resolver<'_> {
             );
         }
         let value = match &a.value {
-            SetValue::Default => NewValue::Default(match self.default_value(table, column)? {
-                DefaultValue::Generate => {
-                    DefaultValue::Missing(implicit_default(&table.def.columns[column].ty))
-                }
-                d => d,
-            }),
+            SetValue::Default => NewValue::Default(self.default_in_update(table, column)?),
             SetValue::Ignore => return Err(SqlError::unsupported("IGNORE as a value here")),
             SetValue::Expr(e) => {
                 // Text goes into a binary column as the bytes of its character set.

@@ -14,8 +14,7 @@ pub(super) fn index(i: Index, sql_mode: SqlMode) -> SqlResult<IndexSpec> {
     }
     let primary = i.kind == IndexKind::Primary;
     let mut spec = IndexSpec {
-        // A primary key has one name.
-        name: i.name.or(i.constraint).filter(|_| !primary),
+        name: i.name.or(i.constraint),
         if_not_exists: i.if_not_exists,
         primary,
         unique: primary || i.kind == IndexKind::Unique,
