@@ -697,7 +697,7 @@ impl Binder<'_> {
             e.ty.ty.kind = TypeKind::VarChar(NO_LENGTH);
         }
         if let ExprKind::Literal(Value::Str(s)) = &mut e.kind
-            && let Some(t) = self.from_client(s)
+            && let Some(t) = self.text_of_client(s)
         {
             *s = t.into();
         }
@@ -705,7 +705,7 @@ impl Binder<'_> {
     }
 
     /// A literal's text where it is another one in the connection's character set than as the client has sent it.
-    fn from_client(&self, s: &str) -> Option<String> {
+    fn text_of_client(&self, s: &str) -> Option<String> {
         let set = self.scope.env.collation.charset();
         // Codes that are the client's own stand for other characters there. Few texts can have some.
         let client = match s.as_bytes().contains(&0xf4) {

@@ -143,8 +143,7 @@ pub(super) fn index_def(
     }
     let taken = |n: &str| others.iter().any(|i| i.name.same_name(n));
     let name = if spec.primary {
-        note_name_of_primary(spec, env);
-        "PRIMARY".to_string()
+        name_of_primary(spec, env)
     } else if let Some(n) = &spec.name {
         if n.eq_ignore_ascii_case("PRIMARY") || n.is_empty() || n.ends_with(' ') {
             return Err(errors::WRONG_NAME_FOR_INDEX.with([&n]));
@@ -190,13 +189,14 @@ pub(super) fn index_def(
 }
 
 /// A primary key is called PRIMARY, whatever the statement calls it.
-fn note_name_of_primary(spec: &IndexSpec, env: &StatementEnv) {
+fn name_of_primary(spec: &IndexSpec, env: &StatementEnv) -> String {
     if let Some(n) = &spec.name
         && !n.eq_ignore_ascii_case("PRIMARY")
     {
         let text = format!("Name '{n}' ignored for PRIMARY key.");
         env.warn(codes::WRONG_NAME_FOR_INDEX, text);
     }
+    "PRIMARY".to_string()
 }
 
 /// A note if an index says what another one says.
