@@ -18,6 +18,7 @@ mod tests {
     #[test]
     fn the_second_one_is_named_as_it_was_written() {
         assert_eq!(first_twice(["a", "b", "A", "B"]), Some("A"));
-        assert_eq!(first_twice(["a", "ä", "Ä"]), None);
+        assert_eq!(first_twice(["a", "ä", "b"]), None);
+        assert_eq!(first_twice(["a", "ä", "Ä"]), Some("Ä"));
     }
 }

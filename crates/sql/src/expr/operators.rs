@@ -151,7 +151,15 @@ pub(super) fn in_list<'a>(
     let mut found = Some(false);
     for e in list {
         let x = digits(e)?;
-        match order_of([value, e], [v.as_ref(), x.as_ref()], collation, ctx.env) {
+        let (l, r) = (v.as_ref(), x.as_ref());
+        let order = match all && matches!(l, ValueRef::Str(_) | ValueRef::Bytes(_)) {
+            // A text is read anew for each row beside several of other kinds.
+            true => naming([value, e], ctx.env, || {
+                compare_one(l, r, collation, ctx.env)
+            }),
+            false => order_of([value, e], [l, r], collation, ctx.env),
+        };
+        match order {
             Some(Ordering::Equal) => {
                 found = Some(true);
                 break;
