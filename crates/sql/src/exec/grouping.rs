@@ -211,8 +211,8 @@ fn finish(g: &GroupPlan, accs: &[Acc], ctx: &RunCtx<'_>) -> SqlResult<Vec<Value>
     let values = accs.iter().zip(&g.aggregates);
     let values = values.map(|(acc, a)| acc.finish(a, ctx.env));
     let mut values: Vec<Value> = values.collect::<SqlResult<_>>()?;
-    // As MariaDB, which puts groups without ROLLUP into a table, where a BIT has its bytes.
-    if g.keys.is_empty() || g.rollup {
+    // As MariaDB, which puts groups into a table, where a BIT has its bytes.
+    if g.keys.is_empty() {
         values.iter_mut().for_each(bits_as_number);
     }
     Ok(values)
