@@ -2,7 +2,7 @@
 //! these are; whoever reads or writes a MERGE table asks here.
 
 use crate::env::{StatementEnv, WarningLevel};
-use narwal_engine::{Catalog, IndexDef, MergeInsert, Table};
+use narwal_engine::{Catalog, IndexDef, Table};
 use narwal_types::{SqlError, SqlResult, errors};
 use std::sync::Arc;
 
@@ -59,16 +59,10 @@ pub(crate) fn may_alter(table: &Table, catalog: &Catalog, env: &StatementEnv) ->
 /// # Errors
 /// 1036 if there is none.
 pub fn table_for_inserts(table: &Table, behind: &[Arc<Table>]) -> SqlResult<usize> {
-    let insert = table
-        .def
-        .merge
-        .as_ref()
-        .map_or(MergeInsert::No, |m| m.insert);
-    match (insert, behind.len()) {
-        (MergeInsert::First, 1..) => Ok(0),
-        (MergeInsert::Last, n @ 1..) => Ok(n - 1),
-        _ => Err(read_only(&table.def.name)),
-    }
+    let merge = table.def.merge.as_ref();
+    merge
+        .and_then(|m| m.place_for_inserts(behind.len()))
+        .ok_or_else(|| read_only(&table.def.name))
 }
 
 /// Error 1036.

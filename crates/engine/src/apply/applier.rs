@@ -87,8 +87,8 @@ impl RowApplier {
     /// Takes a table map and matches it with the table of that name. `body`: the event's.
     ///
     /// # Errors
-    /// 1146 if there is no such table, 1168 if one behind a MERGE table is not there, 1677 if a column's type is not the table's (with both types named), 1235 for a
-    /// type that Narwal does not have.
+    /// 1146 if there is no such table, 1168 if one behind a MERGE table is not there, 1677 if a column's type is not the
+    /// table's (with both types named), 1235 for a type that Narwal does not have.
     pub fn table_map(&mut self, catalog: &Catalog, map: &TableMap<'_>, body: &[u8]) -> Result<()> {
         self.maps.add(catalog, map, body)
     }

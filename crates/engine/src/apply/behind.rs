@@ -3,7 +3,7 @@
 use super::change::RowsApplied;
 use super::error::bad_event;
 use super::map::Mapped;
-use crate::catalog::def::{MergeDef, MergeInsert};
+use crate::catalog::def::MergeDef;
 use crate::catalog::table::Table;
 use crate::{EngineError, Result};
 use narwal_binlog::{RowsEvent, RowsKind};
@@ -13,7 +13,8 @@ use narwal_types::errors::codes;
 /// Applies the rows of an event that names a MERGE table. `one` applies those of a table behind it.
 ///
 /// # Errors
-/// 1168 if there is no table behind it, 1036 for a row to insert where the table takes none, 1032 for a row that is in none of the tables, and those of `one`.
+/// 1168 if there is no table behind it, 1036 for a row to insert where the table takes none, 1032 for a row that is in none of
+/// the tables, and those of `one`.
 pub(super) fn apply(
     (table, merge): (&Table, &MergeDef),
     mapped: &Mapped,
@@ -27,12 +28,8 @@ pub(super) fn apply(
         return Err(EngineError::Sql(errors::WRONG_MRG_TABLE.plain()));
     }
     if event.kind == RowsKind::Write {
-        let of_inserts = match merge.insert {
-            MergeInsert::First => mapped.behind.first(),
-            MergeInsert::Last => mapped.behind.last(),
-            MergeInsert::No => None,
-        };
-        return match of_inserts {
+        let place = merge.place_for_inserts(mapped.behind.len());
+        return match place.and_then(|i| mapped.behind.get(i)) {
             Some(own) => one(own, event),
             None => Err(EngineError::Sql(
                 errors::OPEN_AS_READONLY.with([&table.def.name]),

@@ -393,6 +393,18 @@ pub struct MergeDef {
     pub insert: MergeInsert,
 }
 
+impl MergeDef {
+    /// Which of its tables gets new rows, by its place, where there are so many of them; `None` if none does.
+    #[must_use]
+    pub fn place_for_inserts(&self, tables: usize) -> Option<usize> {
+        match self.insert {
+            MergeInsert::First if tables > 0 => Some(0),
+            MergeInsert::Last => tables.checked_sub(1),
+            MergeInsert::First | MergeInsert::No => None,
+        }
+    }
+}
+
 /// Which table of a MERGE table gets new rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum MergeInsert {

@@ -48,11 +48,6 @@ impl Clause {
 /// A table by its database and its name.
 pub(super) type Named<'a> = (&'a str, &'a str);
 
-/// A name as names are compared.
-fn key(name: &str) -> String {
-    name.name_key()
-}
-
 /// Names the CHECK constraints of a statement; `taken` are those that the table has. `columns`: those with a
 /// CHECK of their own, which has their name.
 pub(super) fn checks<'c>(
@@ -63,11 +58,11 @@ pub(super) fn checks<'c>(
     set: Charset,
 ) -> SqlResult<Vec<CheckDef>> {
     let mut out: Vec<CheckDef> = Vec::with_capacity(specs.len());
-    let mut names: HashSet<String> = taken.iter().map(|c| key(&c.name)).collect();
+    let mut names: HashSet<String> = taken.iter().map(|c| c.name.name_key()).collect();
     let said: HashSet<String> = (specs.iter())
-        .filter_map(|s| s.name.as_deref().map(key))
+        .filter_map(|s| s.name.as_deref().map(Name::name_key))
         .collect();
-    let of_columns: HashSet<String> = columns.map(key).collect();
+    let of_columns: HashSet<String> = columns.map(Name::name_key).collect();
     // Those before it have a name each.
     let mut number = 1;
     for s in specs {
@@ -78,7 +73,7 @@ pub(super) fn checks<'c>(
                     true => format!("{}_chk_{number}", table.1),
                     false => format!("CONSTRAINT_{number}"),
                 };
-                let key = key(&given);
+                let key = given.name_key();
                 if ![&names, &said, &of_columns]
                     .iter()
                     .any(|s| s.contains(&key))
@@ -88,11 +83,11 @@ pub(super) fn checks<'c>(
                 number += 1;
             },
         };
-        let is_taken = !names.insert(key(&name));
+        let is_taken = !names.insert(name.name_key());
         if is_taken && narwal_types::face::is_mysql() {
             return Err(errors::CHECK_CONSTRAINT_DUP_NAME.with([&name]));
         }
-        if is_taken || of_columns.contains(&key(&name)) {
+        if is_taken || of_columns.contains(&name.name_key()) {
             return Err(errors::DUP_CONSTRAINT_NAME
                 .text(format!("Duplicate CHECK constraint name '{name}'")));
         }
@@ -257,10 +252,13 @@ pub(super) fn with_new_names(text: &str, renamed: &[(&str, String)]) -> String {
 
 /// Expressions name the columns as the table does, in whatever case they were written.
 fn as_the_table_names(def: &mut TableDef) {
-    let names = def.columns.iter().map(|c| (key(&c.name), c.name.clone()));
+    let names = def
+        .columns
+        .iter()
+        .map(|c| (c.name.name_key(), c.name.clone()));
     let names: HashMap<String, String> = names.collect();
     let rename = |text: &mut String| {
-        let named = with_names(text, |name| names.get(&key(name)).map(String::as_str));
+        let named = with_names(text, |name| names.get(&name.name_key()).map(String::as_str));
         *text = named;
     };
     for c in &mut def.columns {
