@@ -310,7 +310,9 @@ impl Fuzz {
         let most = rng.random_range(0..=file.len());
         let damage = *pick(&mut rng, &[0.05, 0.3, 0.7]);
         for sql in &file[most.saturating_sub(STATEMENTS)..most] {
-            let defines = sql.len() > 6 && sql[..6].eq_ignore_ascii_case("create");
+            // As bytes: what stands there may be half of a letter.
+            let first = sql.as_bytes().get(..6);
+            let defines = first.is_some_and(|word| word.eq_ignore_ascii_case(b"create"));
             if !defines && rng.random_bool(damage) {
                 let sql = mutated(&mut rng, sql, &self.corpus);
                 self.statement(&mut conn, &sql)?;
