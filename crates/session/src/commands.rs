@@ -177,7 +177,7 @@ impl ClientSession {
     /// COM_STATISTICS: one line.
     pub fn statistics(&mut self) -> String {
         self.process.counters.add(status::ADMIN_COMMANDS, 1);
-        crate::show::server::statistics(&self.instance)
+        crate::show::status::statistics(&self.instance)
     }
 
     /// COM_PROCESS_KILL: as KILL CONNECTION.

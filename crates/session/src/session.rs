@@ -117,6 +117,7 @@ impl ClientSession {
             crate::programs::SessionPrograms::new(instance.database().clone(), vars.clone());
         let programs = Arc::new(programs);
         let mut env = StatementEnv::new(vars.clone());
+        env.status_counts = process.counters.rows.clone();
         env.insert_id = vars.facts.insert_id.clone();
         env.rand_seeds = vars.facts.rand_seeds.clone();
         env.programs = Some(programs.clone());

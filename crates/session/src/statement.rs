@@ -31,13 +31,6 @@ impl ClientSession {
         narwal_types::work::watch(&self.process.interrupt);
         let c = &self.process.counters;
         c.add(status::QUESTIONS, 1);
-        // What the statement before put into temporary files.
-        let spilled = &self.env.spilled;
-        if spilled.files.get() > 0 {
-            c.add(status::TMP_FILES, spilled.files.take());
-            c.add(status::TMP_DISK_TABLES, spilled.tables.take());
-            c.add(status::SORT_MERGE_PASSES, spilled.passes.take());
-        }
         c.add(counter, 1);
         self.env.end_use();
         if self.in_program == 0 {
@@ -259,7 +252,9 @@ impl ClientSession {
     ) -> SqlResult<()> {
         self.env.row_count = -1;
         self.env.found_rows = found_rows;
-        self.process.counters.add(status::ROWS_SENT, rows);
+        let counters = &self.process.counters;
+        counters.add(status::ROWS_SENT, rows);
+        counters.add(status::EMPTY_QUERIES, u64::from(rows == 0));
         self.end_success();
         if self.track.due {
             self.track.sent_rows();
@@ -592,8 +587,13 @@ impl ClientSession {
             if let Err(e) = self.commit_transaction(open.txn) {
                 return self.fail(e);
             }
-        } else if only_reads && open.txn.renew() {
-            self.tx.reader = Some(open);
+        } else {
+            // A transaction of its own has come to its end, which nobody waits for.
+            let read = !tableless && plan.reads_tables();
+            self.process.counters.add(status::COMMITS, read.into());
+            if only_reads && open.txn.renew() {
+                self.tx.reader = Some(open);
+            }
         }
         self.leave_inherited(earlier);
         self.finish_plan(outcome, out, more)

@@ -1,5 +1,7 @@
 //! Status counters: one set for each session, written by its thread only, and the sum of all for the server.
 
+use narwal_sql::{StatusCount, StatusCounts};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Names of the counters, sorted.
@@ -162,8 +164,8 @@ pub(crate) const NAMES: &[&str] = &[
     "Com_xa_recover",
     "Com_xa_rollback",
     "Com_xa_start",
-    "Created_tmp_disk_tables",
-    "Created_tmp_files",
+    "Empty_queries",
+    "Executed_events",
     "Handler_commit",
     "Handler_rollback",
     "Handler_savepoint",
@@ -173,7 +175,6 @@ pub(crate) const NAMES: &[&str] = &[
     "Narwal_text_plan_cache_misses",
     "Questions",
     "Rows_sent",
-    "Sort_merge_passes",
 ];
 
 /// Position of the counter of a kind of statements; what has none of its own counts as an administrative command.
@@ -215,8 +216,8 @@ positions! {
     STMT_EXECUTE = "Com_stmt_execute",
     STMT_PREPARE = "Com_stmt_prepare",
     STMT_REPREPARE = "Com_stmt_reprepare",
-    TMP_DISK_TABLES = "Created_tmp_disk_tables",
-    TMP_FILES = "Created_tmp_files",
+    EMPTY_QUERIES = "Empty_queries",
+    EXECUTED_EVENTS = "Executed_events",
     COMMITS = "Handler_commit",
     ROLLBACKS = "Handler_rollback",
     SAVEPOINTS = "Handler_savepoint",
@@ -226,16 +227,22 @@ positions! {
     TEXT_PLAN_MISSES = "Narwal_text_plan_cache_misses",
     QUESTIONS = "Questions",
     ROWS_SENT = "Rows_sent",
-    SORT_MERGE_PASSES = "Sort_merge_passes",
 }
 
-/// A set of counters.
+/// A set of counters: those of [`NAMES`], and what statements do with rows.
 #[derive(Debug)]
-pub(crate) struct Counters(Box<[AtomicU64]>);
+pub(crate) struct Counters {
+    named: Box<[AtomicU64]>,
+    /// Statements count here by themselves.
+    pub(crate) rows: Arc<StatusCounts>,
+}
 
 impl Default for Counters {
     fn default() -> Self {
-        Counters(NAMES.iter().map(|_| AtomicU64::new(0)).collect())
+        Counters {
+            named: NAMES.iter().map(|_| AtomicU64::new(0)).collect(),
+            rows: Arc::default(),
+        }
     }
 }
 
@@ -243,33 +250,42 @@ impl Counters {
     /// Adds to a counter that only the calling thread writes: no locked instruction.
     #[inline]
     pub(crate) fn add(&self, i: usize, n: u64) {
-        let c = &self.0[i];
+        let c = &self.named[i];
         c.store(c.load(Ordering::Relaxed).wrapping_add(n), Ordering::Relaxed);
     }
 
     /// Adds to a counter that several threads write.
     pub(crate) fn add_shared(&self, i: usize, n: u64) {
-        self.0[i].fetch_add(n, Ordering::Relaxed);
+        self.named[i].fetch_add(n, Ordering::Relaxed);
     }
 
     pub(crate) fn get(&self, i: usize) -> u64 {
-        self.0[i].load(Ordering::Relaxed)
+        self.named[i].load(Ordering::Relaxed)
+    }
+
+    /// Names and values.
+    pub(crate) fn pairs(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        let named = NAMES.iter().enumerate().map(|(i, n)| (*n, self.get(i)));
+        let rows = StatusCount::ALL.iter();
+        named.chain(rows.map(|c| (c.name(), self.rows.get(*c))))
     }
 
     /// Adds all of these counters to others that several threads write.
     pub(crate) fn add_to(&self, sum: &Counters) {
-        for (i, c) in self.0.iter().enumerate() {
+        for (i, c) in self.named.iter().enumerate() {
             let n = c.load(Ordering::Relaxed);
             if n != 0 {
                 sum.add_shared(i, n);
             }
         }
+        self.rows.add_to(&sum.rows);
     }
 
     pub(crate) fn reset(&self) {
-        for c in &self.0 {
+        for c in &self.named {
             c.store(0, Ordering::Relaxed);
         }
+        self.rows.reset();
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::handlers::Handlers;
 use crate::privilege::ColumnUses;
 use crate::privilege::Needs;
+use crate::status_counts::StatusCounts;
 use crate::user_kind::{UserKind, as_kept};
 use crate::{ParamDefault, ParamType};
 use narwal_binlog::GtidSet;
@@ -322,17 +323,6 @@ pub struct MadeRows {
     pub fill: Box<FillTable>,
 }
 
-/// Counts of what statements put into temporary files.
-#[derive(Debug, Clone, Default)]
-pub struct SpillCounts {
-    /// Files: `Created_tmp_files`.
-    pub files: Cell<u64>,
-    /// Hash tables and made tables that did not fit into memory: `Created_tmp_disk_tables`.
-    pub tables: Cell<u64>,
-    /// Merges of sorts that did not fit: `Sort_merge_passes`.
-    pub passes: Cell<u64>,
-}
-
 /// What the session says of all its statements. Those of its stored programs share it, so beginning one copies none of
 /// this.
 #[derive(Clone)]
@@ -408,6 +398,8 @@ pub struct SessionEnv {
     pub temporary: Option<Arc<narwal_engine::TemporaryTables>>,
     /// What HANDLER has opened.
     pub handlers: Arc<Handlers>,
+    /// What its statements do with rows.
+    pub status_counts: Arc<StatusCounts>,
 }
 
 impl SessionEnv {
@@ -449,6 +441,7 @@ impl SessionEnv {
             programs: None,
             temporary: None,
             handlers: Arc::default(),
+            status_counts: Arc::default(),
         }
     }
 }
@@ -532,8 +525,6 @@ pub struct StatementEnv {
     pub locking_reads: bool,
     /// The statement comes out of a MySQL's log: what that server takes is taken.
     pub of_mysql: bool,
-    /// What went to temporary files. The session takes it over afterwards.
-    pub spilled: SpillCounts,
     /// The number that AUTO_INCREMENT gave last, until a statement has looked for it by `id IS NULL`.
     pub fresh_insert_id: FreshInsertId,
     /// Set by `LAST_INSERT_ID(expr)` while the statement runs: the session takes it over afterwards.
@@ -698,7 +689,6 @@ impl StatementEnv {
             found_rows: 0,
             locking_reads: false,
             of_mysql: false,
-            spilled: SpillCounts::default(),
             fresh_insert_id: FreshInsertId::default(),
             last_insert_id_set: Cell::new(None),
             rand_state: Cell::new(0x9E37_79B9_7F4A_7C15),

@@ -491,6 +491,7 @@ fn run_plan(
     sink: &mut dyn ResultSink,
 ) -> SqlResult<Outcome> {
     let env = ctx.env;
+    plan.count_reads(&env.status_counts);
     match plan {
         Plan::Select(s) if prepared.has_year => {
             let mut sink = YearText::new(sink, computes_at_once(plan));

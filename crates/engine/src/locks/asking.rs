@@ -248,7 +248,7 @@ impl LockTable {
         deadline: Option<Instant>,
     ) -> Result<()> {
         let owner = sleeper.owner;
-        self.waits.fetch_add(1, Ordering::Relaxed);
+        let _wait = self.waits.begin();
         let blockers = sleeper.blockers.iter().copied().collect();
         let cycle = self.graph.lock().add(owner, blockers, waiting);
         let outcome = loop {

@@ -7,6 +7,7 @@
 //! | `types.rs` | names of locks, modes, waits |
 //! | `table.rs` | the lock table, deadlock detection |
 //! | `ranges.rs`, `asking.rs` | ranges, and asking those who have them |
+//! | `waits.rs` | how many waits there were, and how long |
 //! | `spill.rs` | locks of huge transactions on disk |
 #![allow(dead_code)]
 
@@ -15,3 +16,4 @@ pub(crate) mod ranges;
 pub(crate) mod spill;
 pub(crate) mod table;
 pub(crate) mod types;
+pub(crate) mod waits;

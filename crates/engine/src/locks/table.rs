@@ -15,6 +15,7 @@
 use super::ranges;
 use crate::locks::spill::{OwnerSpill, SpillPlace};
 use crate::locks::types::{LockMode, LockName, LockOwner, LockWaiting, WaitPolicy};
+use crate::locks::waits::Waits;
 use crate::{EngineError, Result};
 use ahash::RandomState;
 use arc_swap::ArcSwap;
@@ -93,7 +94,7 @@ pub(crate) struct LockTable {
     /// Held while `spills` changes.
     spills_change: Mutex<()>,
     spill_place: OnceLock<SpillPlace>,
-    pub(crate) waits: AtomicU64,
+    pub(crate) waits: Waits,
     pub(crate) deadlocks: AtomicU64,
     pub(crate) timeouts: AtomicU64,
 }
@@ -116,7 +117,7 @@ impl LockTable {
             aside: AtomicBool::new(false),
             spills_change: Mutex::new(()),
             spill_place: OnceLock::new(),
-            waits: AtomicU64::new(0),
+            waits: Waits::default(),
             deadlocks: AtomicU64::new(0),
             timeouts: AtomicU64::new(0),
         }
@@ -230,7 +231,7 @@ impl LockTable {
         policy: &WaitPolicy<'_>,
     ) -> Result<()> {
         let (owner, name) = (waiter.owner, waiting.lock);
-        self.waits.fetch_add(1, Ordering::Relaxed);
+        let _wait = self.waits.begin();
         let deadlock = self.graph.lock().add(owner, blockers, waiting);
         if deadlock {
             self.graph.lock().remove(owner);

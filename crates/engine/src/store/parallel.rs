@@ -11,7 +11,7 @@ use crate::{EngineError, Result};
 use parking_lot::Mutex;
 use std::ops::Bound;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::thread;
 
 /// Takes a key and a row; false ends the scan.
@@ -62,6 +62,8 @@ pub(crate) struct Parallel<'p> {
     pub(crate) index: u32,
     pub(crate) end: Bound<&'p [u8]>,
     pub(crate) keep: &'p Keep<'p>,
+    /// Entries that a helper read and that were not handed on, since `keep` said no.
+    pub(crate) left_out: AtomicU64,
 }
 
 /// Which chunks are taken: those before the first number and from the second on.
@@ -89,6 +91,8 @@ impl Claims {
 /// Entries of one chunk that a helper kept: keys and values back to back, and where each ends.
 #[derive(Default)]
 struct Kept {
+    /// Entries of the chunk that are not among these.
+    left_out: u64,
     bytes: Vec<u8>,
     ends: Vec<(usize, usize)>,
 }
@@ -207,6 +211,7 @@ impl Parallel<'_> {
             for i in claims.0.lock().1..chunks {
                 match kept.pop_if(|(of, _)| *of == i) {
                     Some((_, rows)) => {
+                        self.left_out.fetch_add(rows.left_out, Ordering::Relaxed);
                         for (k, v) in rows.iter() {
                             if !f(k, v)? {
                                 return Ok(false);
@@ -243,6 +248,8 @@ impl Parallel<'_> {
                     kept.push(k, v);
                     rows += 1;
                     bytes += k.len() + v.len() + 16;
+                } else {
+                    kept.left_out += 1;
                 }
                 let much = || bytes > KEPT_BYTES || rows * ONE_OF > read;
                 Ok(read % STEP != 0 || !stop.load(Ordering::Relaxed) && !much())

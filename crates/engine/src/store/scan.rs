@@ -76,6 +76,8 @@ pub struct Scan<'t> {
     clustered_id: u32,
     keys_only: bool,
     fetched: Option<Row>,
+    /// Rows that were read and not handed on, because [`Scan::each_kept`]'s `keep` said no.
+    pub left_out: u64,
     /// It ends once so many deleted entries were passed.
     pub(crate) patience: usize,
 }
@@ -147,6 +149,7 @@ impl<'t> Scan<'t> {
             keys_only,
             current: Current::None,
             fetched: None,
+            left_out: 0,
             patience: usize::MAX,
         };
         scan.advance_own();
@@ -410,13 +413,18 @@ impl<'t> Scan<'t> {
         let base = self.state.base.clone();
         let mut f = |k: &[u8], v: &[u8]| f(base_item(index, keys_only, k, v)?);
         match keep {
-            Some(keep) => Parallel {
-                base: &base,
-                index: self.sought.index,
-                end,
-                keep,
+            Some(keep) => {
+                let walk = Parallel {
+                    base: &base,
+                    index: self.sought.index,
+                    end,
+                    keep,
+                    left_out: 0.into(),
+                };
+                let more = walk.walk(&last, &mut f);
+                self.left_out += walk.left_out.into_inner();
+                more
             }
-            .walk(&last, &mut f),
             None => base.walk(self.sought.index, Bound::Excluded(&last), end, reverse, f),
         }
     }

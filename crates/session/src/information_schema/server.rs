@@ -4,6 +4,7 @@ use super::rows::Rows;
 use crate::key_caches::Shown;
 use crate::privileges::PrivilegeSet;
 use crate::show::server as show;
+use crate::show::status;
 use crate::variables::Effect;
 use crate::variables::{Kind, Scope, VARIABLES, VarValue};
 use crate::view::View;
@@ -275,14 +276,14 @@ pub(super) fn system_variables(view: &View, _: &StatementEnv, _: &Wanted) -> Sql
 
 /// Status variables with their names as SHOW STATUS writes them.
 pub(super) fn status_as_shown(view: &View, global: bool) -> SqlResult<Rows> {
-    let pairs = show::status_pairs(view, global, &crate::admin::Filter::None)?;
+    let pairs = status::status_pairs(view, global, &crate::admin::Filter::None)?;
     let row = |(n, v): (String, String)| vec![Value::str(n), Value::str(v)];
     Ok(pairs.into_iter().map(row).collect())
 }
 
 fn status(view: &View, global: bool) -> SqlResult<Rows> {
     Ok(
-        show::status_pairs(view, global, &crate::admin::Filter::None)?
+        status::status_pairs(view, global, &crate::admin::Filter::None)?
             .into_iter()
             .map(|(n, v)| vec![Value::str(n.to_ascii_uppercase()), Value::str(v)])
             .collect(),

@@ -6,8 +6,8 @@ use super::nested::Nested;
 use narwal_engine::{CatalogChange, Table, Transaction};
 use narwal_program::{ParameterCode, Program};
 use narwal_sql::{
-    FunctionParameter, GroupRows, ProgramEnv, Programs, RowEvent, StatementEnv, StoredFunction,
-    TriggerRow,
+    FunctionParameter, GroupRows, ProgramEnv, Programs, RowEvent, StatementEnv, StatusCount,
+    StoredFunction, TriggerRow,
 };
 use narwal_syntax::ast::program::ParameterMode;
 use narwal_types::errors;
@@ -259,6 +259,7 @@ impl Programs for SessionPrograms {
             .iter()
             .filter(|(b, e, _)| *b == row.before && *e == row.event);
         for (_, _, unit) in wanted {
+            env.status_counts.add(StatusCount::ExecutedTriggers, 1);
             let mut args = Vec::with_capacity(unit.program.row.len());
             for r in &unit.program.row {
                 let changed = set.iter().find(|(c, _)| r.new && *c == r.column);

@@ -5,6 +5,7 @@ mod condition;
 pub(crate) mod events;
 pub(crate) mod filter;
 pub(crate) mod server;
+pub(crate) mod status;
 mod tables;
 
 use crate::admin::{Filter, Show, UserName};

@@ -7,9 +7,8 @@ use crate::process::Process;
 use crate::rows::Grid;
 use crate::rows::opt;
 use crate::session::ClientSession;
-use crate::status::{self, Counters, NAMES};
+use crate::show::status::status_pairs;
 use crate::variables::{VARIABLES, index};
-use crate::view::View;
 use narwal_sql::virtual_tables::PERFORMANCE_SCHEMA;
 use narwal_sql::{VariableScope, WarningLevel, engine_name};
 use narwal_types::face::is_mysql;
@@ -29,40 +28,6 @@ fn name_value(
     filter.apply(&mut g)?;
     Ok(g)
 }
-
-/// Sum of all sessions' counters.
-fn totals(instance: &Instance) -> Counters {
-    let sum = Counters::default();
-    instance.retired.add_to(&sum);
-    for p in instance.processes.all() {
-        p.counters.add_to(&sum);
-    }
-    sum
-}
-
-/// COM_STATISTICS.
-pub(crate) fn statistics(instance: &Instance) -> String {
-    let up = instance.processes.uptime_seconds();
-    let questions = totals(instance).get(status::QUESTIONS);
-    let tables: usize = {
-        let c = instance.database().catalog();
-        c.databases().map(|d| c.tables(&d.name).count()).sum()
-    };
-    format!(
-        "Uptime: {up}  Threads: {}  Questions: {questions}  Slow queries: 0  Opens: 0  Open tables: {tables}  Queries per second avg: {:.3}",
-        instance.processes.len(),
-        questions as f64 / up.max(1) as f64
-    )
-}
-
-/// Names that tools read of InnoDB, and the store's counters that mean the same.
-const INNODB_NAMES: [(&str, &str); 5] = [
-    ("Innodb_os_log_written", "Narwal_log_bytes_written"),
-    ("Innodb_os_log_fsyncs", "Narwal_log_syncs"),
-    ("Innodb_row_lock_waits", "Narwal_row_lock_waits"),
-    ("Innodb_deadlocks", "Narwal_deadlocks"),
-    ("Innodb_buffer_pool_bytes_data", "Narwal_memory_used"),
-];
 
 /// The sections of InnoDB's monitor that mean something here.
 fn monitor_output(instance: &Instance) -> String {
@@ -213,92 +178,6 @@ impl ClientSession {
         }
         g
     }
-}
-
-/// SHOW STATUS: names and values in order. `filter` may leave out what it does not want.
-pub(crate) fn status_pairs(
-    view: &View,
-    global: bool,
-    filter: &Filter,
-) -> SqlResult<Vec<(String, String)>> {
-    let inst = &view.instance;
-    let mut pairs: Vec<(String, String)> = Vec::new();
-    {
-        let sum;
-        let counters = if global {
-            sum = totals(inst);
-            &sum
-        } else {
-            &view.process.counters
-        };
-        for (i, n) in NAMES.iter().enumerate() {
-            pairs.push(((*n).to_string(), counters.get(i).to_string()));
-        }
-    }
-    let mut put = |n: &str, v: u64| pairs.push((n.to_string(), v.to_string()));
-    let load = |a: &std::sync::atomic::AtomicU64| a.load(Ordering::Relaxed);
-    let running = inst
-        .processes
-        .all()
-        .iter()
-        .filter(|p| p.is_running())
-        .count();
-    let up = inst.processes.uptime_seconds();
-    put("Aborted_clients", load(&inst.aborted_clients));
-    put("Aborted_connects", load(&inst.aborted_connects));
-    put("Connections", load(&inst.connections));
-    let memory = match global {
-        true => narwal_memory::total(),
-        false => view.process.memory.used(),
-    };
-    put("Max_used_connections", inst.processes.max());
-    put("Memory_used", memory.max(0) as u64);
-    put("Prepared_stmt_count", load(&inst.prepared_statements));
-    put("Queries", totals(inst).get(status::QUESTIONS));
-    put("Threads_cached", 0);
-    put("Threads_connected", inst.processes.len() as u64);
-    put("Threads_created", load(&inst.connections));
-    put("Threads_running", running as u64);
-    put("Uptime", up);
-    put(
-        "Uptime_since_flush_status",
-        up.saturating_sub(load(&inst.status_since)),
-    );
-    put("Slow_queries", 0);
-    put("Acl_users", inst.acl().accounts().len() as u64);
-    let stats = inst.database().stats();
-    for (n, v) in &stats.values {
-        put(n, *v);
-    }
-    for (theirs, ours) in INNODB_NAMES {
-        if let Some((_, v)) = stats.values.iter().find(|(n, _)| *n == ours)
-            && !stats.values.iter().any(|(n, _)| *n == theirs)
-        {
-            put(theirs, *v);
-        }
-    }
-    super::binlog::binlog_status(view, filter, &mut pairs)?;
-    super::binlog::semi_sync_status(view, &mut pairs);
-    crate::replica::replica_status(view, &mut pairs);
-    if let Some(archive) = inst.archive_control() {
-        for (name, value) in archive.status() {
-            pairs.push((format!("Narwal_archive_{name}"), value));
-        }
-    }
-    pairs.extend(inst.audit.status());
-    let delayed = load(&inst.logins.delayed);
-    pairs.push((
-        "Connection_control_delay_generated".into(),
-        delayed.to_string(),
-    ));
-    pairs.push(("Ssl_cipher".into(), view.tls.1.clone()));
-    pairs.push(("Ssl_version".into(), view.tls.0.clone()));
-    let compressed = if view.compressed { "ON" } else { "OFF" };
-    pairs.push(("Compression".into(), compressed.into()));
-    pairs.sort();
-    pairs.dedup_by(|a, b| a.0 == b.0);
-    pairs.retain(|(n, _)| filter.may_match(n));
-    Ok(pairs)
 }
 
 /// SHOW ENGINES.

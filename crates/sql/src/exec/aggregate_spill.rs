@@ -9,6 +9,7 @@ use crate::exec::context::RunCtx;
 use crate::exec::groups::Groups;
 use crate::exec::groups::{OnGroup, ValueStore};
 use crate::expr::node::{AggFunc, Aggregate};
+use crate::status_counts::StatusCount;
 use narwal_types::{SqlResult, Value};
 
 /// Bytes of a record's key that name the group and the aggregate, and those of its number at the end.
@@ -109,7 +110,7 @@ impl Groups<'_> {
         let store = match &mut self.values {
             Some(s) => s,
             none => {
-                env.spilled.tables.set(env.spilled.tables.get() + 1);
+                env.status_counts.add(StatusCount::CreatedTmpDiskTables, 1);
                 none.insert(ValueStore::new(self.room / 4))
             }
         };

@@ -5,6 +5,7 @@ use super::order::Spilled;
 use super::partition::{Part, Partitions};
 use super::value_bytes::take_u64;
 use crate::env::StatementEnv;
+use crate::status_counts::StatusCount;
 use narwal_types::SqlResult;
 
 /// The keys that were met. When memory is full the table stays as it is: rows with other keys are set aside in temporary
@@ -31,7 +32,7 @@ impl Distinct {
                 return Ok(false);
             }
             if self.seen.memory() > env.table_room() {
-                env.spilled.tables.set(env.spilled.tables.get() + 1);
+                env.status_counts.add(StatusCount::CreatedTmpDiskTables, 1);
                 self.aside = Some(Partitions::new());
             }
             return Ok(true);

@@ -1,6 +1,7 @@
 //! GROUP BY and DISTINCT along an index: groups come one behind the other, rows are not read but for what the index has not.
 
 use super::group_spill::PutOut;
+use super::rows::is_all;
 use super::select::Output;
 use crate::exec::context::RunCtx;
 use crate::exec::groups::Groups;
@@ -47,13 +48,13 @@ struct Gathering<'p, 'c, 'r> {
     last: Vec<u8>,
     /// Its entries.
     in_group: u32,
-    steps: u32,
+    steps: u64,
 }
 
 impl Gathering<'_, '_, '_> {
     /// Takes an entry in: how many the current group has now, `None` for the entry of one group too many.
     fn take(&mut self, key: &[u8], pk: &[u8]) -> SqlResult<Option<u32>> {
-        self.steps = self.steps.wrapping_add(1);
+        self.steps += 1;
         if self.steps & 0xff == 0 {
             self.ctx.env.check_interrupt()?;
         }
@@ -188,10 +189,14 @@ impl SelectPlan {
             steps: 0,
         };
         for range in ranges {
-            match by.skip_behind.filter(|_| !check) {
-                Some(behind) => gathering.seek(range, behind, txn)?,
-                None if gathering.read(range, txn)? => {}
-                None => break,
+            let (all, before) = (is_all(&range), gathering.steps);
+            let more = match by.skip_behind.filter(|_| !check) {
+                Some(behind) => gathering.seek(range, behind, txn).map(|()| true)?,
+                None => gathering.read(range, txn)?,
+            };
+            t.count_range(all, gathering.steps - before, more, ctx);
+            if !more {
+                break;
             }
         }
         let Gathering {

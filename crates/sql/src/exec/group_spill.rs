@@ -17,6 +17,7 @@ use crate::exec::rows::row_of;
 use crate::expr::node::ImageRow;
 use crate::plan::query::TablePlan;
 use crate::plan::query::{GroupPlan, SelectPlan};
+use crate::status_counts::StatusCount;
 use narwal_engine::Transaction;
 use narwal_types::{RowLayout, SqlResult, Value, ValueRef};
 use smallvec::SmallVec;
@@ -25,7 +26,7 @@ impl Aside {
     /// No rows yet. `first`: it is not a part of others.
     pub(super) fn new(plan: &GroupPlan, first: bool, env: &StatementEnv) -> Self {
         if first {
-            env.spilled.tables.set(env.spilled.tables.get() + 1);
+            env.status_counts.add(StatusCount::CreatedTmpDiskTables, 1);
         }
         let mut columns = plan.row_columns.clone();
         for e in plan.aggregates.iter().flat_map(|a| &a.args) {
@@ -155,7 +156,9 @@ impl PutOut {
         ctx: &RunCtx<'_>,
     ) -> SqlResult<()> {
         if self.count == 0 {
-            ctx.env.spilled.tables.set(ctx.env.spilled.tables.get() + 1);
+            ctx.env
+                .status_counts
+                .add(StatusCount::CreatedTmpDiskTables, 1);
         }
         self.add(groups, None, pks, ctx)?;
         groups.clear();

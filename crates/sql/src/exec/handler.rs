@@ -8,6 +8,7 @@ use crate::handlers::{At, Place};
 use crate::plan::dml::{store_mode, store_target};
 use crate::plan::handler::{HandlerPlan, KeyComparison, KeyValue, Step};
 use crate::plan::query::Out;
+use crate::status_counts::StatusCount;
 use crate::zone::seen;
 use narwal_engine::{KeyRange, ReadView, Transaction};
 use narwal_types::convert::{NoWarnings, implicit_default, store};
@@ -68,6 +69,11 @@ impl HandlerPlan {
                 rows += 1;
                 left -= 1;
             }
+            let step = match backwards {
+                true => StatusCount::HandlerReadPrev,
+                false => StatusCount::HandlerReadNext,
+            };
+            ctx.env.status_counts.add(step, looked_at.into());
             // Without a limit it went behind its last row.
             let at = match on {
                 Some(key) if left == 0 || matches!(way.nothing, At::Before(_)) => At::Entry(key),

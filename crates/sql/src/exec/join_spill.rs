@@ -11,6 +11,7 @@ use crate::env::StatementEnv;
 use crate::exec::join_run::{Build, Grace, Overflow};
 use crate::exec::join_run::{Cache, Next, Run, row_key_of};
 use crate::plan::query::{Kept, Node};
+use crate::status_counts::StatusCount;
 use narwal_engine::Transaction;
 use narwal_types::{RowLayout, SqlResult};
 use std::rc::Rc;
@@ -25,7 +26,7 @@ impl Overflow {
     ) -> SqlResult<Self> {
         let mut to = match &kept.hash {
             Some(_) => {
-                env.spilled.tables.set(env.spilled.tables.get() + 1);
+                env.status_counts.add(StatusCount::CreatedTmpDiskTables, 1);
                 Overflow::Parts(Partitions::new())
             }
             None => Overflow::Listed(Box::default()),

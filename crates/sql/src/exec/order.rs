@@ -5,6 +5,7 @@ use crate::env::StatementEnv;
 use crate::expr::node::EvalCtx;
 use crate::expr::node::RowAccess;
 use crate::plan::query::SortKey;
+use crate::status_counts::StatusCount;
 use narwal_types::{Collation, Decimal, RowLayout, SqlResult, ValueRef};
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -362,7 +363,7 @@ impl Eq for Head {}
 impl Spilled {
     /// No runs yet.
     pub(super) fn new(env: &StatementEnv) -> SqlResult<Spilled> {
-        env.spilled.files.set(env.spilled.files.get() + 1);
+        env.status_counts.add(StatusCount::CreatedTmpFiles, 1);
         Ok(Spilled {
             file: SpillFile::new(&env.tmp_dir)?,
             runs: Vec::new(),
@@ -458,7 +459,7 @@ impl Spilled {
 
     /// Makes one run of all, in a new file.
     fn merge_all(&mut self, env: &StatementEnv) -> SqlResult<()> {
-        env.spilled.passes.set(env.spilled.passes.get() + 1);
+        env.status_counts.add(StatusCount::SortMergePasses, 1);
         let mut to = Spilled::new(env)?;
         let mut n = 0u32;
         Spilled::merge(&self.file, &self.runs, &mut |c| {
@@ -600,7 +601,7 @@ impl<'p> SortBuffer<'p> {
         let mut to = match self.spilled.take() {
             Some(s) => s,
             None => {
-                env.spilled.passes.set(env.spilled.passes.get() + 1);
+                env.status_counts.add(StatusCount::SortMergePasses, 1);
                 Spilled::new(env)?
             }
         };

@@ -2,6 +2,7 @@
 
 use super::spill::{SpillFile, SpillReader};
 use crate::env::StatementEnv;
+use crate::status_counts::StatusCount;
 use narwal_types::SqlResult;
 
 /// Number of files.
@@ -53,7 +54,7 @@ impl Partitions {
         let file = match &mut self.files[at] {
             Some(f) => f,
             none => {
-                env.spilled.files.set(env.spilled.files.get() + 1);
+                env.status_counts.add(StatusCount::CreatedTmpFiles, 1);
                 none.insert(SpillFile::with_buffer(&env.tmp_dir, BUFFER)?)
             }
         };

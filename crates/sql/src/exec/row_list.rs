@@ -2,6 +2,7 @@
 
 use super::spill::{SpillFile, SpillReader};
 use crate::env::StatementEnv;
+use crate::status_counts::StatusCount;
 use narwal_types::SqlResult;
 
 /// Bytes of rows that stand together: a list that grows takes no more than this beyond what it holds.
@@ -60,8 +61,8 @@ impl RowList {
         // What does not fit its length goes to a file, whose records have longer ones.
         let short = u32::try_from(row.len()).ok();
         if self.file.is_none() && (short.is_none() || self.bytes + len as u64 > room) {
-            env.spilled.files.set(env.spilled.files.get() + 1);
-            env.spilled.tables.set(env.spilled.tables.get() + 1);
+            env.status_counts.add(StatusCount::CreatedTmpFiles, 1);
+            env.status_counts.add(StatusCount::CreatedTmpDiskTables, 1);
             self.file = Some(SpillFile::new(&env.tmp_dir)?);
         }
         if let Some(f) = &mut self.file {

@@ -13,6 +13,7 @@ use crate::plan::index_rows::IndexRows;
 use crate::plan::made::encode_made;
 use crate::plan::query::{LockSpec, Rows, TablePlan};
 use crate::plan::sarg::conjuncts;
+use crate::status_counts::StatusCount;
 use crate::virtual_tables::Wanted;
 use narwal_engine::{
     EngineError, Keep, KeyRange, LockMode, LockWait, RangeMark, ReadView, Row, Transaction,
@@ -167,7 +168,11 @@ impl TablePlan {
         };
         let check = self.filter.is_some() && !self.access.covers_filter;
         self.begins(ctx);
-        Ok(Some(match txn.get(&self.table, &key)? {
+        ctx.env.status_counts.add(StatusCount::HandlerReadKey, 1);
+        let found = txn.get(&self.table, &key)?;
+        let rows = u64::from(found.is_some());
+        ctx.env.status_counts.add(StatusCount::RowsRead, rows);
+        Ok(Some(match found {
             Some(row) if self.met(check, &row, ctx)? => Some(row),
             Some(_) => None,
             None => {
@@ -183,6 +188,56 @@ impl TablePlan {
             (Keys::Ranges(ranges), check) => (ranges, check),
             (Keys::Points(_), _) => (vec![KeyRange::all()], self.filter.is_some()),
         })
+    }
+
+    /// Counts a read of a range of the index (`all`: of the whole) that has met so many rows, and its end or not. Where all
+    /// rows are wanted, what is not the whole goes on with it.
+    pub(super) fn count_range(&self, all: bool, rows: u64, ended: bool, ctx: &RunCtx<'_>) {
+        let counts = &ctx.env.status_counts;
+        counts.add(StatusCount::RowsRead, rows);
+        let a = &self.access;
+        let steps = rows + u64::from(ended);
+        let by_index = a.index != 0 || a.reverse || (a.ordered && !self.table.hidden_pk);
+        let whole = all || matches!(a.lookup, Lookup::Full);
+        if whole && !by_index {
+            counts.add(StatusCount::HandlerReadRndNext, steps);
+            return;
+        }
+        let goes_on = whole && !all;
+        let start = match (all, a.reverse) {
+            (false, _) => StatusCount::HandlerReadKey,
+            (true, false) => StatusCount::HandlerReadFirst,
+            (true, true) => StatusCount::HandlerReadLast,
+        };
+        counts.add(start, u64::from(!goes_on));
+        if matches!(a.lookup, Lookup::Point(_)) {
+            return;
+        }
+        let step = match a.reverse {
+            false => StatusCount::HandlerReadNext,
+            true => StatusCount::HandlerReadPrev,
+        };
+        counts.add(step, steps.saturating_sub(u64::from(!goes_on)));
+    }
+
+    /// Counts a sort of so many of its rows, of which at most `keep` matter.
+    pub(super) fn count_sort(&self, rows: u64, keep: usize, ctx: &RunCtx<'_>) {
+        let counts = &ctx.env.status_counts;
+        let range = match self.reads_range() {
+            true => StatusCount::SortRange,
+            false => StatusCount::SortScan,
+        };
+        counts.add(range, 1);
+        counts.add(StatusCount::SortRows, rows.min(keep as u64));
+        let first = u64::from(keep < usize::MAX / 16);
+        counts.add(StatusCount::SortPriorityQueueSorts, first);
+    }
+
+    /// Counts a read by whole keys, which has found so many rows.
+    fn count_points(points: &[Vec<u8>], rows: u64, ctx: &RunCtx<'_>) {
+        let counts = &ctx.env.status_counts;
+        counts.add(StatusCount::HandlerReadKey, points.len() as u64);
+        counts.add(StatusCount::RowsRead, rows);
     }
 
     /// What rules rows out before the condition is evaluated; the rows are images of the table.
@@ -390,14 +445,17 @@ impl TablePlan {
         let (keys, check) = self.keys(ctx)?;
         match keys {
             Keys::Points(points) => {
+                let mut found = 0;
                 for k in &points {
-                    if let Some(row) = txn.get(&self.table, k)?
-                        && self.met_freely(check, &row, ctx)?
-                        && !f(ctx, &row)?
-                    {
-                        return Ok(());
+                    let Some(row) = txn.get(&self.table, k)? else {
+                        continue;
+                    };
+                    found += 1;
+                    if self.met_freely(check, &row, ctx)? && !f(ctx, &row)? {
+                        break;
                     }
                 }
+                Self::count_points(&points, found, ctx);
             }
             Keys::Ranges(ranges) => {
                 let keys_only = keys_only && !check;
@@ -406,8 +464,9 @@ impl TablePlan {
                 let keep = first.as_ref().map(|p| |row: &[u8]| p.keeps(row));
                 let keep = keep.as_ref().map(|k| k as &Keep<'_>);
                 let mut image = Vec::new();
-                let mut n = 0u32;
                 for r in ranges {
+                    let all = is_all(&r);
+                    let mut n = 0u64;
                     let mut scan = txn.scan(
                         &self.table,
                         self.access.index,
@@ -418,7 +477,7 @@ impl TablePlan {
                     )?;
                     let mut more = true;
                     scan.each_kept(keep, |item| -> SqlResult<bool> {
-                        n = n.wrapping_add(1);
+                        n += 1;
                         if n & 0xff == 0 {
                             ctx.env.check_interrupt()?;
                         }
@@ -435,6 +494,7 @@ impl TablePlan {
                         more = !self.met(check, row, ctx)? || f(ctx, row)?;
                         Ok(more)
                     })?;
+                    self.count_range(all, n + scan.left_out, more, ctx);
                     if !more {
                         return Ok(());
                     }
@@ -458,17 +518,21 @@ impl TablePlan {
         let (keys, check) = self.keys(ctx)?;
         let ranges = match keys {
             Keys::Points(points) => {
+                let mut found = 0;
                 for k in &points {
-                    if let Some(row) = txn.get(&self.table, k)?
-                        && self.met(check, &row, ctx)?
-                    {
+                    let Some(row) = txn.get(&self.table, k)? else {
+                        continue;
+                    };
+                    found += 1;
+                    if self.met(check, &row, ctx)? {
                         match f(&row)? {
                             Flow::More => {}
                             Flow::Pause => pause(txn)?,
-                            Flow::Enough => return Ok(()),
+                            Flow::Enough => break,
                         }
                     }
                 }
+                Self::count_points(&points, found, ctx);
                 return Ok(());
             }
             Keys::Ranges(ranges) => ranges,
@@ -478,8 +542,9 @@ impl TablePlan {
         let keep = first.as_ref().map(|p| |row: &[u8]| p.keeps(row));
         let keep = keep.as_ref().map(|k| k as &Keep<'_>);
         let mut image = Vec::new();
-        let mut n = 0u32;
         for mut r in ranges {
+            let all = is_all(&r);
+            let mut n = 0u64;
             loop {
                 let mut scan = txn.scan(
                     &self.table,
@@ -492,7 +557,7 @@ impl TablePlan {
                 let mut flow = Flow::More;
                 let mut last = Vec::new();
                 scan.each_kept(keep, |item| -> SqlResult<bool> {
-                    n = n.wrapping_add(1);
+                    n += 1;
                     if n & 0xff == 0 {
                         ctx.env.check_interrupt()?;
                     }
@@ -514,7 +579,11 @@ impl TablePlan {
                     }
                     Ok(flow == Flow::More)
                 })?;
+                n += scan.left_out;
                 drop(scan);
+                if flow != Flow::Pause {
+                    self.count_range(all, n, flow == Flow::More, ctx);
+                }
                 match flow {
                     Flow::More => {
                         end_of_read(ctx)?;
@@ -718,14 +787,17 @@ impl TablePlan {
         let mut how = Locking::new(txn, spec, check, once);
         match keys {
             Keys::Points(points) => {
+                let mut found = 0;
                 for k in &points {
-                    if let Some(row) = txn.lock_row(&self.table, k, spec.mode, spec.wait)?
-                        && self.matches(check, &row, ctx)?
-                        && !f(txn, k, &row)?
-                    {
-                        return Ok(());
+                    let Some(row) = txn.lock_row(&self.table, k, spec.mode, spec.wait)? else {
+                        continue;
+                    };
+                    found += 1;
+                    if self.matches(check, &row, ctx)? && !f(txn, k, &row)? {
+                        break;
                     }
                 }
+                Self::count_points(&points, found, ctx);
                 Ok(())
             }
             // The consumer may move rows within the index: it must not meet them again.
@@ -733,6 +805,7 @@ impl TablePlan {
                 self.lock_ranges(txn, spec, reach, &ranges)?;
                 let all = self.find_all(txn, ctx, &ranges, check && !once)?;
                 all.each(ctx.env, &mut |pk| {
+                    ctx.env.status_counts.add(StatusCount::HandlerReadRnd, 1);
                     self.lock_candidate(txn, ctx, &mut how, pk, f)
                 })
             }
@@ -965,6 +1038,7 @@ impl TablePlan {
         check: bool,
         f: &mut OnRecord<'_>,
     ) -> SqlResult<Option<Vec<u8>>> {
+        let all = is_all(&range);
         let mut scan = txn.scan(
             &self.table,
             self.access.index,
@@ -973,17 +1047,20 @@ impl TablePlan {
             view,
             !check,
         )?;
-        let mut n = 0u32;
+        let mut n = 0u64;
+        let mut last = None;
         while let Some(item) = scan.next()? {
-            n = n.wrapping_add(1);
+            n += 1;
             if n & 0xff == 0 {
                 ctx.env.check_interrupt()?;
             }
             if self.matches_in(view, check, item.row, ctx)? && !f(item.key, item.pk)? {
-                return Ok(Some(item.key.to_vec()));
+                last = Some(item.key.to_vec());
+                break;
             }
         }
-        Ok(None)
+        self.count_range(all, n, last.is_none(), ctx);
+        Ok(last)
     }
 
     /// Where `f` said enough.
@@ -1069,6 +1146,7 @@ impl TablePlan {
             .iter()
             .flat_map(|v| ranges.iter().map(move |r| (*v, r.clone())))
         {
+            let all = is_all(&r);
             let mut scan = txn.scan(
                 &self.table,
                 self.access.index,
@@ -1077,9 +1155,9 @@ impl TablePlan {
                 view,
                 false,
             )?;
-            let mut n = 0u32;
+            let mut n = 0u64;
             while let Some(item) = scan.next()? {
-                n = n.wrapping_add(1);
+                n += 1;
                 if n & 0xff == 0 {
                     ctx.env.check_interrupt()?;
                 }
@@ -1101,6 +1179,7 @@ impl TablePlan {
                     buf.push(pk, &[], &ImageRow { layout, row }, ctx)?;
                 }
             }
+            self.count_range(all, n, true, ctx);
         }
         if let Some(seen) = seen {
             seen.finish(ctx.env, &mut |mut row| {
@@ -1118,10 +1197,20 @@ impl TablePlan {
                 false => Ok(true),
             }
         };
+        self.count_sort(buf.pushed(), usize::MAX, ctx);
         buf.drain(ctx, &mut |pk, _, _| {
+            ctx.env.status_counts.add(StatusCount::HandlerReadRnd, 1);
             self.lock_candidate(txn, ctx, &mut how, pk, f)
         })
     }
+}
+
+/// The whole index.
+pub(super) fn is_all(range: &KeyRange) -> bool {
+    matches!(
+        (&range.start, &range.end),
+        (Bound::Unbounded, Bound::Unbounded)
+    )
 }
 
 /// A range, or a lookup, has no further row: LIMIT ROWS EXAMINED counts that.

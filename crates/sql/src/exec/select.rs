@@ -358,6 +358,9 @@ impl SelectPlan {
         })
         .map_err(|e| sort_aborted(e, ctx))?;
         let total = buf.pushed();
+        if let Some(t) = &self.table {
+            t.count_sort(total, keep, ctx);
+        }
         self.evaluating(txn, ctx, |ctx| {
             buf.drain(ctx, &mut |_, row, same| {
                 if same && self.distinct_by_sort {

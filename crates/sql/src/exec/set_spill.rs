@@ -8,6 +8,7 @@ use super::row_list::RowList;
 use super::spill::{SpillFile, SpillReader};
 use super::value_bytes::{put_bytes, take_bytes, take_u64};
 use crate::env::StatementEnv;
+use crate::status_counts::StatusCount;
 use narwal_syntax::ast::{SetKind, SetOp};
 use narwal_types::SqlResult;
 
@@ -242,7 +243,7 @@ impl StepKeys {
         if self.seen.insert(key).1 {
             out.push(image, env.table_room(), env)?;
             if self.seen.memory() > env.table_room() {
-                env.spilled.tables.set(env.spilled.tables.get() + 1);
+                env.status_counts.add(StatusCount::CreatedTmpDiskTables, 1);
                 let step = Partitions::new();
                 self.files = Some(KeyFiles {
                     hasher: step.hasher(),
@@ -289,7 +290,7 @@ fn new_rows(
         let known = match &mut *known {
             Some(f) => f,
             none => {
-                env.spilled.files.set(env.spilled.files.get() + 1);
+                env.status_counts.add(StatusCount::CreatedTmpFiles, 1);
                 none.insert(SpillFile::new(&env.tmp_dir)?)
             }
         };

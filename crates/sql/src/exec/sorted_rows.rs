@@ -3,6 +3,7 @@
 use super::byte_sorter::ByteSorter;
 use super::spill::{SpillFile, SpillReader};
 use crate::env::StatementEnv;
+use crate::status_counts::StatusCount;
 use narwal_types::SqlResult;
 use std::cmp::Ordering;
 
@@ -19,7 +20,7 @@ pub(crate) struct SortedRows {
 impl SortedRows {
     /// Writes the rows of a sorter; with `once` only the first of equal keys.
     pub(super) fn of(sorter: ByteSorter, once: bool, env: &StatementEnv) -> SqlResult<SortedRows> {
-        env.spilled.files.set(env.spilled.files.get() + 1);
+        env.status_counts.add(StatusCount::CreatedTmpFiles, 1);
         let mut out = SortedRows {
             file: SpillFile::new(&env.tmp_dir)?,
             blocks: Vec::new(),

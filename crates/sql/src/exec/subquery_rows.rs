@@ -8,6 +8,7 @@ use crate::env::StatementEnv;
 use crate::exec::value_list::row_memory;
 use crate::expr::compare::compare;
 use crate::expr::node::{CmpOp, SubqueryUse};
+use crate::status_counts::StatusCount;
 use ahash::AHashSet;
 use narwal_types::{Collation, SqlResult, Value, ValueRef};
 use std::cmp::Ordering;
@@ -147,7 +148,7 @@ impl<'p> SubqueryTaker<'p> {
 
     /// What is in memory goes to files.
     fn spill(&mut self, width: usize, keyed: bool, env: &StatementEnv) -> SqlResult<()> {
-        env.spilled.tables.set(env.spilled.tables.get() + 1);
+        env.status_counts.add(StatusCount::CreatedTmpDiskTables, 1);
         let out = &mut self.out;
         let mut files = Files::default();
         if keyed {

@@ -3,6 +3,7 @@
 
 use crate::env::StatementEnv;
 use crate::env::{RowEvent, TriggerRow};
+use crate::status_counts::StatusCount;
 use narwal_engine::{EngineError, Row, Table, Transaction};
 use narwal_types::SqlResult;
 use std::sync::Arc;
@@ -33,6 +34,7 @@ pub fn insert_row(
     image: Vec<u8>,
     env: &StatementEnv,
 ) -> SqlResult<Option<Taken>> {
+    env.status_counts.add(StatusCount::HandlerWrite, 1);
     let Some(p) = env.triggers(table, false, RowEvent::Insert) else {
         return taken(txn.insert(table, image));
     };
@@ -54,6 +56,7 @@ pub fn change_row(
     new: Vec<u8>,
     env: &StatementEnv,
 ) -> SqlResult<Option<Taken>> {
+    env.status_counts.add(StatusCount::HandlerUpdate, 1);
     let Some(p) = env.triggers(table, false, RowEvent::Update) else {
         // A BEFORE trigger may have undone the change.
         return match new[..] == old[..] {
@@ -86,6 +89,7 @@ pub fn change_row_and(
     env: &StatementEnv,
     between: Between<'_>,
 ) -> SqlResult<Option<Taken>> {
+    env.status_counts.add(StatusCount::HandlerUpdate, 1);
     let image = new.clone();
     if new[..] != old[..]
         && let Some(taken) = taken(txn.update(table, pk, old, new))?
@@ -108,6 +112,7 @@ pub fn replace_by_piece(
     new: Vec<u8>,
     env: &StatementEnv,
 ) -> SqlResult<Option<Taken>> {
+    env.status_counts.add(StatusCount::HandlerUpdate, 1);
     let inserted = env.triggers(table, false, RowEvent::Insert);
     let image = inserted.is_some().then(|| new.clone());
     let done = match new[..] == old[..] {
@@ -140,6 +145,7 @@ pub fn delete_row_and(
         };
         p.fire(&row, txn, env)?;
     }
+    env.status_counts.add(StatusCount::HandlerDelete, 1);
     delete(txn)?;
     if let Some(p) = env.triggers(table, false, RowEvent::Delete) {
         p.fire(&after(table, RowEvent::Delete, Some(old), None), txn, env)?;

@@ -17,6 +17,7 @@
 //! | `print.rs` | plans as text, for tests |
 //! | `explain.rs`, `json.rs` | plans as EXPLAIN and ANALYZE print them |
 //! | `counts.rs` | what a running statement has read |
+//! | `reads.rs` | what the status counters say of a plan |
 
 pub mod access;
 pub mod counts;
@@ -30,6 +31,7 @@ mod json;
 pub mod made;
 mod print;
 pub mod query;
+mod reads;
 pub mod sarg;
 pub mod statement;
 pub mod view_check;

@@ -9,6 +9,7 @@ use crate::programs::definition::{self, Definition, EventStatus, Stored};
 use crate::programs::rights;
 use crate::read_lock::Patience;
 use crate::session::ClientSession;
+use crate::status;
 use crate::system_thread::{SystemTask, SystemThread};
 use ahash::AHashMap;
 use narwal_engine::{CatalogChange, Ddl, TxnOptions};
@@ -189,6 +190,7 @@ impl Instance {
             if !self.events.begins(&process) {
                 return Ok(());
             }
+            process.counters.add(status::EXECUTED_EVENTS, 1);
             let done = session.run_event(def.clone());
             session.tell_warnings(&who);
             drop(session);
