@@ -176,6 +176,99 @@ def test_tables_of_mysql(source, replica, strict):
         assert a.rows("SELECT @@gtid_binlog_pos") == b.rows("SELECT @@gtid_binlog_pos")
 
 
+def test_rows_of_accounts_and_programs(source, replica):
+    """Tables of `mysql` that Narwal makes of its accounts and programs: rows that someone writes there on the source change those."""
+    primary = source("mariadb", "--log-slave-updates=ON")
+    follower = replica()
+    follower.follow(primary.port)
+    with Client(primary) as c:
+        c.ok("SET SESSION binlog_format = ROW")
+        c.ok("CREATE DATABASE d")
+        c.ok("CREATE TABLE d.t (a INT, b INT)")
+        for name in ("u", "v", "w"):
+            c.ok(f"CREATE USER {name}@'127.%' IDENTIFIED BY 'secret'")
+        c.ok("GRANT SELECT ON d.* TO u@'127.%'")
+        c.ok("GRANT SELECT (a), INSERT (b) ON d.t TO v@'127.%'")
+        c.ok("USE mysql")
+        # Of one row, of several rows, without a database in front.
+        c.ok("INSERT INTO mysql.db (Host, Db, User, Insert_priv) VALUES ('127.%', 'other', 'u', 'Y')")
+        c.ok("UPDATE db SET Update_priv = 'Y', Delete_priv = 'Y' WHERE User = 'u'")
+        c.ok("DELETE FROM columns_priv WHERE User = 'v' AND Column_name = 'b'")
+        c.ok("UPDATE tables_priv SET Table_priv = 'Delete,Drop', Column_priv = 'Select' WHERE User = 'v'")
+        c.ok("INSERT INTO tables_priv (Host, Db, User, Table_name, Table_priv) VALUES ('127.%', 'd', 'w', 't', 'Select'), ('127.%', 'd', 'w', 'later', 'Insert')")
+        c.ok("""UPDATE global_priv SET Priv = JSON_SET(Priv, '$.account_locked', true) WHERE User = 'w'""")
+        c.ok("CREATE PROCEDURE d.p(x INT) COMMENT 'first' SELECT x + 1")
+        c.ok("CREATE FUNCTION d.f() RETURNS INT DETERMINISTIC RETURN 1")
+        c.ok("UPDATE proc SET comment = 'second', definer = 'u@127.%' WHERE db = 'd' AND name = 'p'")
+        c.ok("DELETE FROM proc WHERE db = 'd' AND name = 'f'")
+        # Nothing of it stays.
+        c.ok("INSERT INTO mysql.db (Host, Db, User, Drop_priv) VALUES ('127.%', 'gone', 'u', 'Y')")
+        c.ok("DELETE FROM mysql.db WHERE Db = 'gone'")
+        c.ok("UPDATE mysql.db SET Update_priv = 'Y' WHERE Db = 'nowhere'")
+        c.ok("FLUSH PRIVILEGES")
+        c.ok("INSERT INTO d.t VALUES (1, 2)")
+    follower.catch_up(primary.port, 20)
+    asked = ["SHOW GRANTS FOR u@'127.%'", "SHOW GRANTS FOR v@'127.%'", "SHOW GRANTS FOR w@'127.%'", "SHOW CREATE USER w@'127.%'", "SELECT * FROM d.t",
+             "SELECT routine_name, definer, routine_comment FROM information_schema.routines WHERE routine_schema = 'd'"]  # fmt: skip
+    with Client(primary) as a, Client(follower) as b:
+        for sql in asked:
+            assert sorted(a.rows(sql)) == sorted(b.rows(sql)), sql
+        b.ok("SET ROLE NONE")
+        assert a.rows("SELECT @@gtid_binlog_pos") == b.rows("SELECT @@gtid_binlog_pos")
+    # It is in the log here, and survives.
+    follower.kill()
+    follower.start()
+    behind = replica()
+    behind.follow(follower.port)
+    behind.catch_up(follower.port, 20)
+    with Client(primary) as a, Client(follower) as b, Client(behind) as c:
+        for sql in asked:
+            assert sorted(a.rows(sql)) == sorted(b.rows(sql)) == sorted(c.rows(sql)), sql
+
+
+def test_rows_of_accounts_that_have_no_place_in_the_log(source, replica):
+    primary = source("mariadb", "--binlog-annotate-row-events=OFF")
+    follower = replica()
+    follower.follow(primary.port)
+    with Client(primary) as c:
+        c.ok("SET SESSION binlog_format = ROW")
+        c.ok("CREATE USER u@'127.%'")
+        c.ok("SET SESSION binlog_annotate_row_events = OFF")
+        c.ok("INSERT INTO mysql.db (Host, Db, User, Insert_priv) VALUES ('127.%', 'd', 'u', 'Y')")
+    state(follower, "Yes", "No")
+    error = shown(follower, "Last_SQL_Error")[0]
+    assert "binlog_annotate_row_events=ON on the source" in error, error
+
+
+@pytest.mark.parametrize("kind", SOURCES)
+def test_moments_in_definitions(source, replica, lab, own, kind):
+    """The constants of TIMESTAMP columns, and the times of events, are moments in the zone of the session that gives them."""
+    primary = source(kind)
+    with Client(primary) as c:
+        c.ok("CREATE DATABASE d")
+        c.ok("SET time_zone = '+03:00'")
+        c.ok("CREATE TABLE d.t (id INT, a TIMESTAMP NOT NULL DEFAULT '2003-01-01 00:00:00')")
+        c.ok("ALTER TABLE d.t ADD b TIMESTAMP NULL DEFAULT '2004-01-01 00:00:00'")
+        c.ok("SET time_zone = '-05:00'")
+        c.ok("CREATE TABLE d.u LIKE d.t")
+        c.ok("ALTER TABLE d.t ALTER b SET DEFAULT '2005-01-01 00:00:00', MODIFY a TIMESTAMP NOT NULL DEFAULT '2006-01-01 00:00:00'")
+        c.ok("CREATE TABLE d.v (s TIMESTAMP NOT NULL DEFAULT '2007-01-01 00:00:00') SELECT 1 AS id")
+        c.ok("CREATE EVENT d.e ON SCHEDULE AT '2037-01-01 00:00:00' DO SELECT 1")
+    followers = [replica()]
+    if kind == "narwal":
+        followers.append(own(lab.replica()))
+    asked = [f"SHOW CREATE TABLE d.{t}" for t in "tuv"] + ["SELECT * FROM d.v", "SELECT execute_at FROM information_schema.events"]
+    for follower in followers:
+        follower.follow(primary.port)
+        follower.catch_up(primary.port, 20)
+        with Client(primary) as a, Client(follower) as b:
+            for c in (a, b):
+                c.ok("SET time_zone = '+00:00'")
+            for sql in asked:
+                assert a.rows(sql) == b.rows(sql), sql
+            assert "'2006-01-01 05:00:00'" in str(b.rows("SHOW CREATE TABLE d.t"))
+
+
 @pytest.mark.parametrize("kind", SOURCES)
 def test_large_tables_of_selects_and_without_keys(source, replica, kind):
     """CREATE TABLE ... SELECT with more rows than a replica keeps back; and many rows that only a search finds."""

@@ -51,8 +51,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 mod change;
+mod copied;
 mod said;
 
+use copied::CopiedRows;
 use said::Said;
 
 /// Event types that an applier refuses or passes over, beyond those that [`Event`] tells apart.
@@ -134,6 +136,8 @@ struct Group {
     made: Option<Box<Made>>,
     /// What events said of the statement that follows them.
     said: Said,
+    /// Its rows are of a table that is made of accounts or programs.
+    copied: Option<Box<CopiedRows>>,
 }
 
 impl Group {
@@ -298,6 +302,7 @@ impl Applier {
             about: XaContext::default(),
             made: None,
             said: Said::default(),
+            copied: None,
         });
         Ok(())
     }
@@ -525,6 +530,9 @@ impl Applier {
                     txn.end_statement();
                     group.statement_open = false;
                     group.annotate = None;
+                    if let Some(copied) = &mut group.copied {
+                        copied.ended = true;
+                    }
                     self.rows.clear();
                 }
                 Ok(None)
@@ -614,6 +622,9 @@ impl Applier {
             self.rows.skip_table(map);
             return Ok(None);
         }
+        if map.db == MYSQL && self.copy_for(map, body)? {
+            return Ok(None);
+        }
         if map.db == MYSQL {
             let options = TxnOptions {
                 interrupt: Some(self.interrupt.clone()),
@@ -670,6 +681,9 @@ impl Applier {
         }
         let group = self.group.insert(group);
         let Some(txn) = &mut group.txn else { return };
+        if let Some(copied) = &group.copied {
+            txn.set_temporary(copied.tables());
+        }
         if !group.statement_open {
             txn.begin_statement(header.timestamp, group.annotate.as_deref());
             group.statement_open = true;
@@ -682,6 +696,9 @@ impl Applier {
             return Err(ApplyError::new("a commit outside of a group"));
         };
         self.rows.clear();
+        if group.copied.is_some() {
+            return self.take_copied(group);
+        }
         Ok(Executed::Ready(Ready {
             gtid: group.gtid,
             origin: group.origin,
@@ -740,6 +757,7 @@ impl Applier {
             ["ROLLBACK", rest @ ..] if !rest.iter().any(|w| w.starts_with("TO")) => {
                 // What could not be rolled back on the source stands in groups of its own.
                 group.txn = None;
+                group.copied = None;
                 group.rows = 0;
                 return self.finish(None).map(Some);
             }
@@ -790,8 +808,7 @@ impl Applier {
         match words.first().copied().unwrap_or_default() {
             "LOAD" | "CALL" | "SELECT" => return Err(statement_format().of(sql)),
             _ if changes_rows(sql, vars.sql_mode) == Some(true) => {
-                self.change(header, q, sql, &vars)?;
-                return self.finish(None).map(Some);
+                return self.change_alone(header, q, sql, &vars).map(Some);
             }
             _ => {}
         }
@@ -862,12 +879,12 @@ impl Applier {
     /// The session for statements, with an event's settings.
     fn fit_session(
         &mut self,
-        header: &EventHeader,
+        timestamp: u32,
         db: &str,
         vars: &StatusVars,
     ) -> SqlResult<&mut ClientSession> {
         let s = self.session()?;
-        let micros = i64::from(header.timestamp) * 1_000_000 + i64::from(vars.micros);
+        let micros = i64::from(timestamp) * 1_000_000 + i64::from(vars.micros);
         s.vars.facts.fixed_micros.store(micros, Ordering::Relaxed);
         let known = (1u64 << narwal_sql::sql_mode::SQL_MODE_NAMES.len()) - 1;
         let mode = SqlMode(vars.sql_mode.unwrap_or(SqlMode::DEFAULT.0) & known);
@@ -958,7 +975,7 @@ impl Applier {
             || !self.options.ignore_databases.is_empty()
             || !self.options.ignore_tables.is_empty();
         let filter = self.options.filter.clone();
-        let s = self.fit_session(header, db, vars)?;
+        let s = self.fit_session(header.timestamp, db, vars)?;
         group.said.tell(s)?;
         if filters && !xa && !wanted_statement(s, &filter, db, sql) {
             return without_effect(self);

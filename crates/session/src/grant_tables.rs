@@ -1,6 +1,7 @@
 //! INSERT, UPDATE, DELETE and LOAD DATA of the grant tables in the schema `mysql`, as older tools write them, and of `proc`
-//! and `event`. What is stored are the accounts (`acl.rs`) and the programs' definitions; these tables are made of them. So a statement runs on a copy of its table, and what it has changed
-//! there is then changed in those, in one commit. It holds at once, without FLUSH PRIVILEGES.
+//! and `event`; and row events of a source for them. What is stored are the accounts (`acl.rs`) and the programs'
+//! definitions; these tables are made of them. So a statement, or a row event, works on a copy of its table, and what it
+//! has changed there is then changed in those, in one commit. It holds at once, without FLUSH PRIVILEGES.
 
 use crate::acl::{Account, Lifetime, RoutineKind, TlsNeed};
 use crate::drafts::Drafts;
@@ -33,6 +34,16 @@ const GRANT_TABLES: [&str; 8] = [
 
 /// The name of the copy.
 const COPY: &str = "#grants";
+
+/// A table of accounts or programs, copied for the row events of a source.
+pub(crate) struct Copied {
+    table: &'static Arc<Table>,
+    before: Texts,
+    /// Where the rows go.
+    pub(crate) copy: Arc<Table>,
+    /// What a transaction needs to write there.
+    pub(crate) tables: Arc<TemporaryTables>,
+}
 
 /// What a statement writes to, with the privilege that this needs.
 fn target(stmt: &Stmt) -> Option<(&TableName, Privilege)> {
@@ -254,10 +265,15 @@ impl ClientSession {
         if db != MYSQL {
             return None;
         }
-        let table = system_table(&name.name)?;
-        let writable = match home(&name.name) {
-            Home::Shown => GRANT_TABLES.contains(&name.name.as_str()),
-            Home::Programs => fault(&self.instance.database().catalog(), &name.name).is_none(),
+        self.made_table(&name.name)
+    }
+
+    /// The table of accounts or programs that row events of a source name.
+    pub(crate) fn made_table(&self, name: &str) -> Option<&'static Arc<Table>> {
+        let table = system_table(name)?;
+        let writable = match home(name) {
+            Home::Shown => GRANT_TABLES.contains(&name),
+            Home::Programs => fault(&self.instance.database().catalog(), name).is_none(),
             Home::Stored => false,
         };
         writable.then_some(table)
@@ -348,23 +364,35 @@ impl ClientSession {
         self.plan_generation += 1;
         let (before, after, outcome) = done?;
         dropped?;
-        let changes = match home(&table.def.name) {
-            Home::Programs => {
-                let catalog = instance.database().catalog();
-                written::changes(&catalog, table, &before, &after)?
-            }
-            _ => {
-                let mut drafts = Drafts::new(instance.acl());
-                follow(&mut drafts, table, &before, &after)?;
-                drafts.changes()
-            }
-        };
-        self.store(self.with_values(text), changes)?;
-        instance.events.ring();
+        self.follow_copy(table, (&before, &after), self.with_values(text))?;
         match outcome {
             Outcome::Done { affected, info, .. } => Ok((affected, info)),
             _ => Err(SqlError::unsupported("RETURNING of grant tables")),
         }
+    }
+
+    /// What has become of a table's rows, `before` and `after`, becomes so. `text`: what replicas of this server run.
+    fn follow_copy(
+        &mut self,
+        table: &'static Arc<Table>,
+        (before, after): (&Texts, &Texts),
+        text: String,
+    ) -> SqlResult<()> {
+        let instance = self.instance.clone();
+        let changes = match home(&table.def.name) {
+            Home::Programs => {
+                let catalog = instance.database().catalog();
+                written::changes(&catalog, table, before, after)?
+            }
+            _ => {
+                let mut drafts = Drafts::new(instance.acl());
+                follow(&mut drafts, table, before, after)?;
+                drafts.changes()
+            }
+        };
+        self.store(text, changes)?;
+        instance.events.ring();
+        Ok(())
     }
 
     /// Makes the copy and runs the statement on it: the rows before and after it, and what it answers.
@@ -375,6 +403,19 @@ impl ClientSession {
         tables: &Arc<TemporaryTables>,
         options: &TxnOptions,
     ) -> SqlResult<(Texts, Texts, Outcome)> {
+        let before = self.make_copy(table, tables, options)?;
+        let outcome = self.run_on_copy(&on_copy(stmt), options, &mut Texts::default())?;
+        let after = self.rows_of_copy(options)?;
+        Ok((before, after, outcome))
+    }
+
+    /// Makes the copy; its rows.
+    fn make_copy(
+        &mut self,
+        table: &Table,
+        tables: &Arc<TemporaryTables>,
+        options: &TxnOptions,
+    ) -> SqlResult<Texts> {
         let mut def = table.def.clone();
         def.name = COPY.into();
         let make = vec![CatalogChange::CreateTable(def)];
@@ -386,13 +427,57 @@ impl ClientSession {
             self.as_stored(|s| s.run_on_copy(&fill, options, &mut Texts::default()))?;
             self.env.clear_conditions();
         }
+        self.rows_of_copy(options)
+    }
+
+    fn rows_of_copy(&mut self, options: &TxnOptions) -> SqlResult<Texts> {
         let all = format!("SELECT * FROM `{MYSQL}`.`{COPY}`");
         let all = narwal_sql::parse_statement(&all, &self.parse_options())?;
-        let (mut before, mut after) = (Texts::default(), Texts::default());
-        self.as_stored(|s| s.run_on_copy(&all, options, &mut before))?;
-        let outcome = self.run_on_copy(&on_copy(stmt), options, &mut Texts::default())?;
-        self.as_stored(|s| s.run_on_copy(&all, options, &mut after))?;
-        Ok((before, after, outcome))
+        let mut rows = Texts::default();
+        self.as_stored(|s| s.run_on_copy(&all, options, &mut rows))?;
+        Ok(rows)
+    }
+
+    /// Runs with these temporary tables in place of the session's own.
+    fn with_temporary<T>(
+        &mut self,
+        tables: &Arc<TemporaryTables>,
+        run: impl FnOnce(&mut Self, &TxnOptions) -> T,
+    ) -> T {
+        let kept = self.env.temporary.replace(tables.clone());
+        let options = TxnOptions {
+            temporary: Some(tables.clone()),
+            ..TxnOptions::default()
+        };
+        let done = run(self, &options);
+        self.env.temporary = kept;
+        self.plan_generation += 1;
+        done
+    }
+
+    /// A copy of a table of accounts or programs for the row events of a source.
+    pub(crate) fn copy_for_rows(&mut self, table: &'static Arc<Table>) -> SqlResult<Copied> {
+        let tables: Arc<TemporaryTables> = Arc::default();
+        self.with_temporary(&tables, |s, options| {
+            let before = s.make_copy(table, &tables, options)?;
+            let copy = s.env.temporary_table(MYSQL, COPY);
+            let copy = copy.ok_or_else(|| SqlError::unknown("a copy that is not there"))?;
+            Ok(Copied {
+                table,
+                copy,
+                before,
+                tables: tables.clone(),
+            })
+        })
+    }
+
+    /// What row events have made of a copy becomes so. `text`: what replicas of this server run.
+    pub(crate) fn take_copy(&mut self, copied: &Copied, text: String) -> SqlResult<()> {
+        let after = self.with_temporary(&copied.tables, |s, options| s.rows_of_copy(options))?;
+        let instance = self.instance.clone();
+        let _one_writer = instance.acl_writer.lock();
+        let _events = instance.events.writer();
+        self.follow_copy(copied.table, (&copied.before, &after), text)
     }
 
     /// Runs what reads or writes rows of a system table as they are: some have no date, and their times are in UTC.

@@ -355,6 +355,9 @@ impl ClientSession {
 
     /// USE.
     pub(crate) fn use_db(&mut self, db: &str) -> SqlResult<()> {
+        if db.is_empty() {
+            return Err(errors::NO_DB_ERROR.plain());
+        }
         if is_virtual(db) {
             self.set_db(Some(db.to_ascii_lowercase().into()));
             return Ok(());

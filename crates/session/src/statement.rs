@@ -10,7 +10,7 @@ use crate::process::{Command, Stage};
 use crate::session::{ClientSession, is_virtual};
 use crate::status;
 use narwal_engine::Isolation;
-use narwal_sql::ast::{AlterAction, DdlStmt, ExplainForm};
+use narwal_sql::ast::{AlterAction, DdlStmt, ExplainForm, TableElements};
 use narwal_sql::{
     Condition, Needs, Outcome, ParseOptions, Prepared, Privilege, Stmt, VariableSource,
     WarningLevel, view,
@@ -862,8 +862,7 @@ impl ClientSession {
             false => self.bring_out(ddl, &needs)?,
         };
         let mut options = self.txn_options(self.settings.isolation, false);
-        if self.changes_timestamps(ddl) {
-            // What becomes of them depends on it.
+        if self.says_moments(ddl) {
             options.time_zone = Some(self.session_text("time_zone").into());
         }
         self.env.locking_reads =
@@ -901,23 +900,29 @@ impl ClientSession {
 }
 
 impl ClientSession {
-    /// ALTER TABLE that gives a TIMESTAMP another type, or another column that one.
-    fn changes_timestamps(&self, ddl: &DdlStmt) -> bool {
-        let DdlStmt::AlterTable { table, actions, .. } = ddl else {
-            return false;
+    /// What a definition says of moments depends on the time zone: the constants that are a TIMESTAMP's DEFAULT, and the rows of
+    /// an ALTER TABLE that gives a TIMESTAMP another type, or another column that one.
+    fn says_moments(&self, ddl: &DdlStmt) -> bool {
+        let is = |kind: TypeKind| matches!(kind, TypeKind::Timestamp(_));
+        let any = |e: &TableElements| e.columns.iter().any(|c| is(c.def.ty.kind));
+        let (table, actions) = match ddl {
+            DdlStmt::CreateTable(c) => return any(&c.elements),
+            DdlStmt::AlterTable { table, actions, .. } => (table, actions),
+            _ => return false,
         };
         let catalog = self.instance.database().catalog();
         let db = table.db.as_deref().or(self.env.db.as_deref());
         let old = db.and_then(|db| catalog.table(db, &table.name));
-        let is = |kind: TypeKind| matches!(kind, TypeKind::Timestamp(_));
+        let was = |column: &str| {
+            let column = old.and_then(|t| Some(&t.columns()[t.column(column)?]));
+            column.is_some_and(|c| is(c.ty.kind))
+        };
         actions.iter().any(|a| match a {
+            AlterAction::Add { elements, .. } => any(elements),
             AlterAction::Change {
                 column, elements, ..
-            } => {
-                let was = old.and_then(|t| Some(&t.columns()[t.column(column)?]));
-                was.is_some_and(|c| is(c.ty.kind))
-                    || elements.columns.iter().any(|c| is(c.def.ty.kind))
-            }
+            } => was(column) || any(elements),
+            AlterAction::SetDefault { column, .. } => was(column),
             _ => false,
         })
     }

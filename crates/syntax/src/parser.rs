@@ -513,8 +513,16 @@ impl<'a> Parser<'a> {
     /// The name of a database that is looked at: error 1102 if none can have it.
     pub(crate) fn known_db(&mut self) -> SqlResult<String> {
         let db = self.db_ident()?;
-        let outside = db.starts_with(MYSQL50) && db.contains(['.', '/', '\\']);
-        match bad_name(&db) || outside {
+        match is_no_db(&db) {
+            true => Err(errors::WRONG_DB_NAME.with([&db])),
+            false => Ok(db),
+        }
+    }
+
+    /// The database of USE: no name at all is none that is selected.
+    pub(crate) fn used_db(&mut self) -> SqlResult<String> {
+        let db = self.db_ident()?;
+        match !db.is_empty() && is_no_db(&db) {
             true => Err(errors::WRONG_DB_NAME.with([&db])),
             false => Ok(db),
         }
@@ -737,6 +745,11 @@ pub(crate) fn reserve_for<T>(list: &Vec<T>) -> SqlResult<()> {
 /// True for a name that nothing kept may have.
 fn bad_name(name: &str) -> bool {
     name.is_empty() || name.ends_with(' ') || is_of_old(name)
+}
+
+/// True for a name that no database has.
+fn is_no_db(name: &str) -> bool {
+    bad_name(name) || name.starts_with(MYSQL50) && name.contains(['.', '/', '\\'])
 }
 
 /// The prefix of names of files that are named as MySQL before 5.1 did.

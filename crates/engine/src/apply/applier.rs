@@ -93,6 +93,20 @@ impl RowApplier {
         self.maps.add(catalog, map, body)
     }
 
+    /// Takes a table map whose rows go to a table of the caller's, whatever the map calls it. A row to change that is not
+    /// there is passed over.
+    ///
+    /// # Errors
+    /// As [`RowApplier::table_map`], for the columns.
+    pub fn table_map_to(
+        &mut self,
+        table: &Arc<Table>,
+        map: &TableMap<'_>,
+        body: &[u8],
+    ) -> Result<()> {
+        self.maps.add_to(table, map, body)
+    }
+
     /// What of rows the event's images have, as far as it shows; `None` if it does not.
     #[must_use]
     pub fn row_image(&self, event: &RowsEvent<'_>) -> Option<RowImage> {
@@ -126,13 +140,21 @@ impl RowApplier {
         } else {
             ForeignKeyMode::Off
         });
+        let manner = match mapped.apart {
+            true => Manner {
+                idempotent: true,
+                compare: false,
+                ..self.manner
+            },
+            false => self.manner,
+        };
         let mut apply = |mapped: &Mapped, event: &RowsEvent<'_>| {
             change::apply(
                 mapped,
                 txn,
                 event,
                 timestamp,
-                self.manner,
+                manner,
                 &mut self.scratch,
                 &mut self.place,
             )

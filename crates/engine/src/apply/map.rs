@@ -43,6 +43,8 @@ pub(crate) struct Mapped {
     said: usize,
     /// Full images of the source are rows of ours.
     plain: bool,
+    /// The rows go to a table of the caller's ([`Maps::add_to`]).
+    pub(super) apart: bool,
     /// The same of each table behind a MERGE table.
     pub(super) behind: Vec<Mapped>,
 }
@@ -105,6 +107,7 @@ impl Maps {
             own: Vec::new(),
             said: 0,
             plain: false,
+            apart: false,
             behind: Vec::new(),
         });
     }
@@ -121,6 +124,19 @@ impl Maps {
                 .ok_or_else(|| EngineError::Sql(errors::WRONG_MRG_TABLE.plain()))?;
             mapped.behind.push(self.matched(own.clone(), map, &[])?);
         }
+        self.put(mapped);
+        Ok(())
+    }
+
+    /// Takes a table map whose rows go to a table that no catalog has.
+    pub(super) fn add_to(
+        &mut self,
+        table: &Arc<Table>,
+        map: &TableMap<'_>,
+        body: &[u8],
+    ) -> Result<()> {
+        let mut mapped = self.matched(table.clone(), map, body)?;
+        mapped.apart = true;
         self.put(mapped);
         Ok(())
     }
@@ -160,6 +176,7 @@ impl Maps {
             own,
             said,
             plain,
+            apart: false,
             behind: Vec::new(),
         })
     }

@@ -3,7 +3,7 @@
 //!
 //! What a source adds in events of its own (`said.rs`) is told to the session before; seeds and files are refused where they come.
 
-use super::{Applier, Discard, StatusVars};
+use super::{Applied, Applier, Discard, Executed, Group, StatusVars};
 use crate::apply_error::ApplyError;
 use crate::applying::Applying;
 use crate::open_transaction::{NextTransaction, Open};
@@ -11,6 +11,31 @@ use narwal_binlog::{EventHeader, QueryEvent};
 use narwal_engine::Isolation;
 
 impl Applier {
+    /// Runs a statement that is a group of its own.
+    pub(super) fn change_alone(
+        &mut self,
+        header: &EventHeader,
+        q: &QueryEvent<'_>,
+        sql: &str,
+        vars: &StatusVars,
+    ) -> Result<Executed, ApplyError> {
+        self.change(header, q, sql, vars)?;
+        let wrote = |g: &Group| g.txn.as_ref().is_some_and(|t| !t.is_read_only());
+        if let Some(group) = self.group.take_if(|g| !wrote(g)) {
+            // Of the tables of accounts and programs: those are in the log by then.
+            if self.is_logged(&group) {
+                return Ok(Executed::Done(Applied {
+                    gtid: group.gtid,
+                    rows: group.rows,
+                    statement: true,
+                    nothing: false,
+                }));
+            }
+            self.group = Some(group);
+        }
+        self.finish(None)
+    }
+
     /// Runs a statement inside of the group that is under way.
     pub(super) fn change(
         &mut self,
@@ -37,7 +62,7 @@ impl Applier {
             }
         };
         let said = std::mem::take(&mut group.said);
-        let session = self.fit_session(header, &db, vars)?;
+        let session = self.fit_session(header.timestamp, &db, vars)?;
         said.tell(session)?;
         session.applying = Some(Applying {
             gtid: choice,

@@ -158,7 +158,7 @@ impl Parser<'_> {
 
     fn use_db(&mut self) -> SqlResult<Admin> {
         self.bump();
-        Ok(Admin::Use(self.db_ident()?))
+        Ok(Admin::Use(self.used_db()?))
     }
 
     fn prepare(&mut self) -> SqlResult<Admin> {

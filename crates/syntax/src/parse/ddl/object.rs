@@ -328,7 +328,7 @@ impl Parser<'_> {
             }
             Kw::DATABASE | Kw::SCHEMA => Ddl::DropDatabase(DropObject {
                 if_exists: self.may_miss()?,
-                name: self.db_ident()?,
+                name: self.known_db()?,
             }),
             Kw::INDEX => return self.drop_index(),
             Kw::SERVER => Ddl::DropServer(DropObject {
