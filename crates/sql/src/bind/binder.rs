@@ -58,7 +58,27 @@ pub(super) struct Binder<'a> {
 
 /// An operand of which counts whether it is true.
 fn as_truth(e: Expr) -> Expr {
-    bits::as_number(json::as_truth(e))
+    variable_as_number(bits::as_number(json::as_truth(e)))
+}
+
+/// The text of a user variable, where a number is wanted.
+fn variable_as_number(e: Expr) -> Expr {
+    let is_variable = matches!(
+        e.kind,
+        ExprKind::UserVariable(_) | ExprKind::SetUserVariable(..)
+    );
+    if !is_variable || !e.ty.is_string() {
+        return e;
+    }
+    let ty = e.ty;
+    let func = &functions::control::NUMBER_OF;
+    make(
+        ExprKind::Func {
+            func,
+            args: vec![e],
+        },
+        ty,
+    )
 }
 
 /// Note 1287.
@@ -1487,7 +1507,7 @@ impl Binder<'_> {
         }
         let number = |w: &(Expr, Expr)| w.0.ty.ty.is_numeric() && !w.0.ty.null;
         if whens.iter().any(number) {
-            operand = operand.map(bits::as_number);
+            operand = operand.map(|o| variable_as_number(bits::as_number(o)));
         }
         // A CASE may be NULL where what it looks at may be, whatever its results are.
         let asks = whens.iter().map(|(w, _)| w).chain(&operand);
@@ -1737,7 +1757,7 @@ impl Binder<'_> {
     }
 
     fn date_add(&self, d: Expr, amount: &Ast, u: ast::Unit, negated: bool) -> SqlResult<Expr> {
-        let amount = bits::as_number(self.expr(amount)?);
+        let amount = variable_as_number(bits::as_number(self.expr(amount)?));
         self.date_add_unit(d, amount, unit(u)?, negated)
     }
 
@@ -2289,7 +2309,7 @@ fn results(args: Vec<Expr>, r: Results, ty: &ExprType) -> Vec<Expr> {
 
 /// An operand in a numeric place: a hexadecimal literal is a big-endian number, JSON_EXTRACT gives a value.
 pub(super) fn as_operand(e: Expr) -> Expr {
-    let e = bits::as_number(e);
+    let e = variable_as_number(bits::as_number(e));
     match &e.kind {
         ExprKind::DateAdd { .. } if e.ty.is_string() => {
             let digits = (e.ty.chars().saturating_sub(20)).min(6) as u32;
@@ -2410,7 +2430,7 @@ fn bits_beside_numbers(func: &Function, args: Vec<Expr>) -> Vec<Expr> {
     }
     let one = |(i, e): (usize, Expr)| match i < kept {
         true => e,
-        false => bits::as_number(e),
+        false => variable_as_number(bits::as_number(e)),
     };
     args.into_iter().enumerate().map(one).collect()
 }

@@ -6,7 +6,7 @@ use crate::expr::node::Call;
 use crate::expr::node::Function;
 use crate::expr::node::{EvalCtx, Expr, ExprKind, RowAccess};
 use crate::expr::node::{Nulls, Operands, Run};
-use crate::expr::value::{Val, Warn, date_rules, with_text};
+use crate::expr::value::{Told, Val, Warn, date_rules, with_text};
 use crate::literal::bits_number;
 use crate::seeded::Seeded;
 use narwal_types::collation::{char_count, char_prefix};
@@ -145,12 +145,24 @@ impl<'a> Call<'a, '_> {
         }
     }
 
+    /// Who is told what is wrong with a text that should be a number: nobody if it is that of a user variable.
+    pub(crate) fn told(&self, i: usize) -> Told<'_> {
+        let variable = |e: &Expr| {
+            matches!(
+                e.kind,
+                ExprKind::UserVariable(_) | ExprKind::SetUserVariable(..)
+            )
+        };
+        let silent = self.exprs().get(i).is_some_and(variable);
+        Told((!silent).then_some(Warn(self.ctx.env)))
+    }
+
     pub(crate) fn int(&self, i: usize) -> i64 {
-        to_i64(self.number(i), &mut Warn(self.ctx.env))
+        to_i64(self.number(i), &mut self.told(i))
     }
 
     pub(crate) fn f64(&self, i: usize) -> f64 {
-        to_f64(self.number(i), &mut Warn(self.ctx.env))
+        to_f64(self.number(i), &mut self.told(i))
     }
 
     pub(crate) fn text(&self, i: usize) -> String {
@@ -515,7 +527,7 @@ impl<'a> Call<'a, '_> {
     }
 
     pub(crate) fn bits(&self, i: usize) -> u64 {
-        to_integer(self.number(i), &mut Warn(self.ctx.env)) as u64
+        to_integer(self.number(i), &mut self.told(i)) as u64
     }
 
     /// The next number of the series that `rand_seed1` and `rand_seed2` begin, if they were set.

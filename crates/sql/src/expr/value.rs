@@ -70,6 +70,17 @@ pub(crate) fn truth(v: ValueRef<'_>, env: &StatementEnv) -> Option<bool> {
 /// Puts warnings of conversions into the diagnostics area.
 pub(crate) struct Warn<'a>(pub &'a StatementEnv);
 
+/// The same, or nobody.
+pub(crate) struct Told<'a>(pub Option<Warn<'a>>);
+
+impl Warnings for Told<'_> {
+    fn push(&mut self, w: SqlWarning) {
+        if let Some(warn) = &mut self.0 {
+            warn.push(w);
+        }
+    }
+}
+
 /// Puts a warning of a conversion into the diagnostics area.
 pub fn push_warning(env: &StatementEnv, w: SqlWarning) {
     Warn(env).push(w);

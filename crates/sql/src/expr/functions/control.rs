@@ -9,7 +9,7 @@ use crate::expr::node::{Call, Expr, ExprKind, ExprType, Function, Typing};
 use crate::expr::value::Val;
 use crate::expr::{fixed, types};
 use crate::literal::bits_number;
-use narwal_types::convert::{NoWarnings, store};
+use narwal_types::convert::{NoWarnings, parse_f64_prefix, store};
 use narwal_types::temporal_parse::{DateRules, parse_datetime, parse_time};
 use narwal_types::{Collation, DateTime, SqlResult};
 use narwal_types::{ColumnType, StoreMode, StoreTarget, TypeKind, Value, ValueRef};
@@ -75,6 +75,29 @@ pub(crate) static YEAR_OF: Function = Function::new(
     |t| Ok(t.arg(0)),
     |c| Ok(year_of(c.v(0)).map_or_else(|| c.args[0].clone(), Val::int)),
 );
+
+/// The text of a user variable where a number is wanted: the number that it begins with. As in MariaDB nobody is told of the
+/// rest.
+pub(crate) static NUMBER_OF: Function = Function::new(
+    " number_of",
+    "variable",
+    "The number that a text begins with.",
+    |t| Ok(t.arg(0)),
+    |c| match c.v(0) {
+        ValueRef::Str(s) => Ok(Val::text(
+            String::from_utf8_lossy(leading_number(s)).into_owned(),
+        )),
+        _ => Ok(c.args[0].clone()),
+    },
+);
+
+/// The number that a text begins with, 0 if there is none.
+fn leading_number(s: &[u8]) -> &[u8] {
+    match &s[..parse_f64_prefix(s).1] {
+        [] => b"0",
+        number => number,
+    }
+}
 
 /// The number that the two digits of a YEAR(2) are; what is no year stays as it is.
 pub(crate) static TWO_DIGITS: Function = Function::new(
@@ -169,6 +192,7 @@ pub(super) static FUNCTIONS: &[&Function] = &[
     .results(|i, _| i > 0)
     .takes_null(),
     &YEAR_OF,
+    &NUMBER_OF,
     &TWO_DIGITS,
 ];
 
@@ -349,6 +373,11 @@ pub(crate) fn year_of(v: ValueRef<'_>) -> Option<i64> {
     let mode = StoreMode {
         strict: true,
         ..StoreMode::default()
+    };
+    // What stands behind a number is left.
+    let v = match v {
+        ValueRef::Str(s) => ValueRef::Str(&s[..parse_f64_prefix(s).1]),
+        v => v,
     };
     match store(v, &target, 1, &mode, &mut NoWarnings) {
         Ok(Value::Int(year)) => Some(year),

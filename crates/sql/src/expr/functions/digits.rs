@@ -92,7 +92,7 @@ pub(super) fn hex_text(bytes: &[u8], upper: bool) -> String {
 
 /// The bytes of an argument's number without zeros in front.
 fn bytes_of(c: &Call<'_, '_>, i: usize) -> Vec<u8> {
-    let n = to_integer(c.v(i), &mut Warn(c.ctx.env)) as u32;
+    let n = to_integer(c.v(i), &mut c.told(i)) as u32;
     let skip = (n.leading_zeros() as usize / 8).min(3);
     n.to_be_bytes()[skip..].to_vec()
 }

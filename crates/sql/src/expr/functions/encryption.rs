@@ -545,7 +545,7 @@ fn random_type(t: &Typing<'_>) -> SqlResult<ExprType> {
 
 /// Bytes that can't be guessed: the system's.
 fn random_bytes<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
-    let n = to_integer(c.number(0), &mut crate::expr::value::Warn(c.ctx.env));
+    let n = to_integer(c.number(0), &mut c.told(0));
     if n == 0 {
         return Ok(Val::Owned(Value::bytes(Vec::new())));
     }

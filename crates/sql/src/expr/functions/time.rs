@@ -5,7 +5,6 @@ use crate::env::StatementEnv;
 use crate::expr::cast::note_digits;
 use crate::expr::node::{Call, ExprType, Function, Typing};
 use crate::expr::value::Val;
-use crate::expr::value::Warn;
 use crate::expr::value::rounds;
 use narwal_types::convert::{no_moment, number_parts, to_decimal, with_sign};
 use narwal_types::errors::{abridged, codes};
@@ -292,14 +291,14 @@ fn seconds_type(t: &Typing<'_>, seconds: usize) -> SqlResult<ExprType> {
 }
 
 fn sec_to_time<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
-    let d = to_decimal(c.number(0), &mut Warn(c.ctx.env));
+    let d = to_decimal(c.number(0), &mut c.told(0));
     let most = if d.is_negative() { i64::MIN } else { i64::MAX };
     clipped_time(c, micros_of(&d, c.ctx.env).unwrap_or(most))
 }
 
 fn maketime<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     let (h, m) = (c.int(0), c.int(1));
-    let seconds = to_decimal(c.number(2), &mut Warn(c.ctx.env));
+    let seconds = to_decimal(c.number(2), &mut c.told(2));
     let us = micros_of(&seconds, c.ctx.env).unwrap_or(-1);
     if !(0..60).contains(&m) || !(0..60 * SECOND).contains(&us) {
         return Ok(Val::NULL);
