@@ -97,6 +97,12 @@ impl ValueStore {
     }
 }
 
+/// What a sort of values may hold in memory, where groups have `room`: as much as other sorts. A part of a small `room`
+/// would make thousands of runs.
+fn sort_room(room: u64, env: &StatementEnv) -> u64 {
+    (room / 4).max(env.sort_memory.min(env.max_memory))
+}
+
 /// The group and the aggregate of a record.
 fn owner(key: &[u8]) -> (usize, usize) {
     let group = key.first_chunk().map_or(0, |b| u32::from_be_bytes(*b));
@@ -111,7 +117,7 @@ impl Groups<'_> {
             Some(s) => s,
             none => {
                 env.status_counts.add(StatusCount::CreatedTmpDiskTables, 1);
-                none.insert(ValueStore::new(self.room / 4))
+                none.insert(ValueStore::new(sort_room(self.room, env)))
             }
         };
         let each = self.plan.aggregates.len();
@@ -203,7 +209,7 @@ fn first_of_equal(
     room: u64,
     env: &StatementEnv,
 ) -> SqlResult<ByteSorter> {
-    let mut to = ByteSorter::new(room / 4);
+    let mut to = ByteSorter::new(sort_room(room, env));
     let mut last: Vec<u8> = Vec::new();
     let mut key = Vec::new();
     sorter.drain(env, &mut |record, mut payload| {
