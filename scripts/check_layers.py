@@ -28,7 +28,7 @@ ORDER: dict[str, list[str]] = {
     ],
     "sql": [
         "quote", "engine_name", "seeded", "user_kind", "like", "zone", "star", "twice", "year_text", "text", "file_format", "xml_file", "privilege", "charset_words", "ast", "param_type", "handlers",
-        "env", "merge_table", "numbers", "programs", "virtual_tables", "literal", "lower", "expr", "shape", "bind", "kept_expression", "query_walk", "literal_rows",
+        "status_counts", "env", "merge_table", "numbers", "programs", "virtual_tables", "literal", "lower", "expr", "shape", "bind", "kept_expression", "query_walk", "literal_rows",
         "view_def", "plan",
         "planner", "exec", "prepared", "show", "view", "ddl",
     ],

@@ -52,9 +52,10 @@ use std::time::{Duration, Instant};
 
 mod change;
 mod copied;
+mod copied_rows;
 mod said;
 
-use copied::CopiedRows;
+use copied_rows::CopiedRows;
 use said::Said;
 
 /// Event types that an applier refuses or passes over, beyond those that [`Event`] tells apart.

@@ -588,15 +588,20 @@ impl ClientSession {
                 return self.fail(e);
             }
         } else {
-            // A transaction of its own has come to its end, which nobody waits for.
-            let read = !tableless && plan.reads_tables();
-            self.process.counters.add(status::COMMITS, read.into());
-            if only_reads && open.txn.renew() {
-                self.tx.reader = Some(open);
-            }
+            self.has_read(open, only_reads, !tableless && plan.reads_tables());
         }
         self.leave_inherited(earlier);
         self.finish_plan(outcome, out, more)
+    }
+
+    /// A transaction of its own that has only read comes to its end, which nobody waits for. `again`: the next statement may have
+    /// it. `tables`: it has read some.
+    #[inline]
+    fn has_read(&mut self, mut open: Box<Open>, again: bool, tables: bool) {
+        self.process.counters.add(status::COMMITS, tables.into());
+        if again && open.txn.renew() {
+            self.tx.reader = Some(open);
+        }
     }
 
     /// What keeps a planned statement from running: read-only servers and transactions, LOCK TABLES, an XA branch behind

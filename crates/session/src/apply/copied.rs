@@ -1,32 +1,13 @@
 //! Row events of tables of the schema `mysql` that are made of accounts and programs: they change a copy, and what they have
 //! made of it is changed in those at the group's end. The log here gets the statement that the source has told beside its rows.
 
+use super::copied_rows::CopiedRows;
 use super::{Applied, Applier, Executed, Group, StatusVars};
 use crate::apply_error::ApplyError;
 use crate::applying::{Applying, EMPTY_TRANSACTION};
-use crate::grant_tables::Copied;
 use crate::system_schemas::MYSQL;
 use narwal_binlog::TableMap;
-use narwal_engine::TemporaryTables;
 use narwal_sql::SqlMode;
-use std::sync::Arc;
-
-/// The copy that a group's rows change.
-pub(super) struct CopiedRows {
-    copied: Copied,
-    /// The table's name.
-    name: String,
-    /// The statement, as the source has told it.
-    text: String,
-    /// The statement is over.
-    pub(super) ended: bool,
-}
-
-impl CopiedRows {
-    pub(super) fn tables(&self) -> &Arc<TemporaryTables> {
-        &self.copied.tables
-    }
-}
 
 fn refused(why: &str) -> ApplyError {
     ApplyError::unsupported(format!(
