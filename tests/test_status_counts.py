@@ -30,6 +30,10 @@ ASKED = """
 SELECT * FROM t WHERE a = 5
 SELECT * FROM t WHERE a = 500
 SELECT * FROM t WHERE a IN (1, 2, 3)
+SET @five = 5, @text = '5'
+SELECT * FROM t WHERE a = @five
+SELECT * FROM t WHERE b = @text
+UPDATE t SET d = 'w' WHERE a = @five + 1
 SELECT * FROM t WHERE b = 3
 SELECT * FROM t WHERE c = 3
 SELECT * FROM t

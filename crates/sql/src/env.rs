@@ -535,6 +535,10 @@ pub struct StatementEnv {
     pub(crate) user_kinds: RefCell<Vec<(Box<str>, UserKind)>>,
     /// Collations of the texts that the statement that is being planned assigns to user variables.
     pub(crate) user_texts: RefCell<Vec<(Box<str>, Collation)>>,
+    /// User variables that the statement that is being planned assigns values to.
+    pub(crate) user_assigned: RefCell<Vec<Box<str>>>,
+    /// User variables that it reads may change while it runs.
+    pub(crate) variables_change: Cell<bool>,
     /// The statement that is being planned asks for numbers of rows: ROWNUM().
     pub(crate) numbers_rows: Cell<bool>,
     /// The statement that is being planned was prepared: what was wrong with it would have been told then.
@@ -694,6 +698,8 @@ impl StatementEnv {
             rand_state: Cell::new(0x9E37_79B9_7F4A_7C15),
             user_kinds: RefCell::default(),
             user_texts: RefCell::default(),
+            user_assigned: RefCell::default(),
+            variables_change: Cell::new(false),
             numbers_rows: Cell::new(false),
             was_prepared: Cell::new(false),
             seeded: RefCell::default(),

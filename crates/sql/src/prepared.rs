@@ -26,6 +26,7 @@ use narwal_engine::{
     Catalog, Database, ForeignKeyMode, KeyRange, LockMode, LockWait, ReadView, Table, Transaction,
 };
 use narwal_syntax::ast::{Expr as AstExpr, TableRef};
+use narwal_types::Name;
 use narwal_types::errors;
 use narwal_types::errors::codes;
 use narwal_types::{
@@ -86,13 +87,14 @@ impl Prepared {
         virtual_tables: Option<&dyn VirtualTables>,
     ) -> SqlResult<Prepared> {
         let mut r = Resolver::new(db, catalog, env, virtual_tables);
-        env.params_typed.set(false);
-        env.numbers_rows.set(false);
-        env.user_kinds.borrow_mut().clear();
-        env.unrepeatable.set(None);
-        env.sequences_used.borrow_mut().clear();
-        let planned = plan(stmt, &mut r);
-        env.user_texts.borrow_mut().clear();
+        let mut planned = plan_anew(stmt, &mut r, env);
+        if reads_what_it_assigns(env) {
+            env.variables_change.set(true);
+            r = Resolver::new(db, catalog, env, virtual_tables);
+            // What there is to be told was told by the first plan.
+            planned = env.quietly(|| plan_anew(stmt, &mut r, env));
+            env.variables_change.set(false);
+        }
         let (plan, params) = planned.map_err(|e| unknown_sequence(stmt, e, env))?;
         for used in env.sequences_used.borrow_mut().drain(..) {
             let mut needs = r.needs.borrow_mut();
@@ -337,6 +339,26 @@ impl Prepared {
         })
         .map(drop)
     }
+}
+
+/// Plans a statement of which nothing has been noted so far.
+fn plan_anew(stmt: &Stmt, r: &mut Resolver<'_>, env: &StatementEnv) -> SqlResult<(Plan, usize)> {
+    env.params_typed.set(false);
+    env.numbers_rows.set(false);
+    env.user_kinds.borrow_mut().clear();
+    env.user_assigned.borrow_mut().clear();
+    env.unrepeatable.set(None);
+    env.sequences_used.borrow_mut().clear();
+    let planned = plan(stmt, r);
+    env.user_texts.borrow_mut().clear();
+    planned
+}
+
+/// Some user variable that the statement reads gets a value by it: it can't be looked up by its first value.
+fn reads_what_it_assigns(env: &StatementEnv) -> bool {
+    let assigned = env.user_assigned.borrow();
+    let kinds = env.user_kinds.borrow();
+    (assigned.iter()).any(|a| kinds.iter().any(|(read, _)| a.same_name(read)))
 }
 
 fn plan(stmt: &Stmt, r: &mut Resolver<'_>) -> SqlResult<(Plan, usize)> {

@@ -65,7 +65,7 @@ fn as_truth(e: Expr) -> Expr {
 fn variable_as_number(e: Expr) -> Expr {
     let is_variable = matches!(
         e.kind,
-        ExprKind::UserVariable(_) | ExprKind::SetUserVariable(..)
+        ExprKind::UserVariable(..) | ExprKind::SetUserVariable(..)
     );
     if !is_variable || !e.ty.is_string() {
         return e;
@@ -521,6 +521,8 @@ impl Binder<'_> {
         let e = self.expr(value)?;
         let ty = user_variable::type_of_assignment(&e.ty);
         user_variable::note_text(name, &ty, self.scope.env);
+        let assigned = &self.scope.env.user_assigned;
+        assigned.borrow_mut().push(name.into());
         let kind = ExprKind::SetUserVariable(name.into(), boxed(e));
         Ok(make(kind, ty))
     }
@@ -1085,7 +1087,8 @@ impl Binder<'_> {
     fn user_variable(&self, name: &str) -> Expr {
         self.differs_elsewhere("user variables");
         let ty = user_variable::type_now(name, self.scope.env);
-        make(ExprKind::UserVariable(name.into()), ty)
+        let stays = !self.scope.env.variables_change.get();
+        make(ExprKind::UserVariable(name.into(), stays), ty)
     }
 
     /// An operand beside another: a constant string next to a temporal column is read as a temporal value once.

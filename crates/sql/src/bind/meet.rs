@@ -262,7 +262,7 @@ fn computed_bytes(e: Expr, c: Collation) -> Expr {
 }
 
 fn has_variable(e: &Expr) -> bool {
-    e.any(&|e| matches!(e.kind, ExprKind::UserVariable(_)))
+    e.any(&|e| matches!(e.kind, ExprKind::UserVariable(..)))
 }
 
 fn has_slot(e: &Expr) -> bool {

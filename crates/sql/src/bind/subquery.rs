@@ -15,7 +15,7 @@ use narwal_types::{Collation, SqlError, SqlResult, Value};
 /// Values of the two types are equal exactly if their keys are.
 pub(crate) fn keys_compare(a: &Expr, b: &ExprType) -> bool {
     use narwal_types::TypeKind as K;
-    if a.ty.null || b.null || matches!(a.kind, ExprKind::Param(_) | ExprKind::UserVariable(_)) {
+    if a.ty.null || b.null || matches!(a.kind, ExprKind::Param(_) | ExprKind::UserVariable(..)) {
         return false;
     }
     let (x, y) = (&a.ty.ty, &b.ty);

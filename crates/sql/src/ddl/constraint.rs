@@ -788,7 +788,7 @@ fn find(e: &Expr, session: bool, found: &mut Option<String>) {
         return;
     }
     *found = match &e.kind {
-        ExprKind::UserVariable(n) if !session => Some(format!("@{n}")),
+        ExprKind::UserVariable(n, _) if !session => Some(format!("@{n}")),
         ExprKind::SetUserVariable(n, _) => Some(format!("@{n}")),
         ExprKind::InsertValue(_) => Some("value()".to_string()),
         ExprKind::Func { func, .. } if func.name() == "name_const" => {

@@ -150,7 +150,7 @@ impl<'a> Call<'a, '_> {
         let variable = |e: &Expr| {
             matches!(
                 e.kind,
-                ExprKind::UserVariable(_) | ExprKind::SetUserVariable(..)
+                ExprKind::UserVariable(..) | ExprKind::SetUserVariable(..)
             )
         };
         let silent = self.exprs().get(i).is_some_and(variable);

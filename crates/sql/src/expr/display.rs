@@ -191,7 +191,7 @@ impl fmt::Display for Expr {
             ExprKind::Func { func, args } if **func == SCALAR => write!(f, "{}", args[0]),
             ExprKind::Func { func, args } => write!(f, "{}({})", func.name(), List(args, ",")),
             ExprKind::SystemVariable { name, .. } => write!(f, "@@{name}"),
-            ExprKind::UserVariable(name) => write!(f, "@{name}"),
+            ExprKind::UserVariable(name, _) => write!(f, "@{name}"),
             ExprKind::Stored(c) => {
                 let (db, name) = (&c.function.db, &c.function.name);
                 write!(f, "`{db}`.`{name}`({})", List(&c.args, ","))

@@ -135,7 +135,7 @@ impl Expr {
             ExprKind::SystemVariable { scope, name } => {
                 Ok(Val::Owned(ctx.env.system_variable(*scope, name)?))
             }
-            ExprKind::UserVariable(name) => user_variable(name, &self.ty, ctx),
+            ExprKind::UserVariable(name, _) => user_variable(name, &self.ty, ctx),
             ExprKind::SetUserVariable(name, e) => {
                 // With all digits that a quotient has.
                 let v = e.eval_unrounded(ctx, row)?.into_value();

@@ -297,8 +297,8 @@ pub enum ExprKind {
         /// Name.
         name: Box<str>,
     },
-    /// `@x`.
-    UserVariable(Box<str>),
+    /// `@x`; true: the statement gives it no value, so it stays what it is.
+    UserVariable(Box<str>, bool),
     /// `@x := expr`.
     SetUserVariable(Box<str>, Box<Expr>),
     /// A call of a stored function.
@@ -721,7 +721,7 @@ macro_rules! operands {
             | ExprKind::InsertValue(_)
             | ExprKind::SystemVariable { .. }
             | ExprKind::Outer(_)
-            | ExprKind::UserVariable(_) => {}
+            | ExprKind::UserVariable(..) => {}
             ExprKind::And(v) | ExprKind::Or(v) => v.$iter().for_each($f),
             ExprKind::Func { args, .. } => args.$iter().for_each($f),
             ExprKind::Stored(c) => c.args.$iter().for_each($f),
@@ -872,18 +872,27 @@ impl Expr {
 
     /// True if the value is the same for all rows of one execution: no columns, aggregates, RAND() and such.
     pub fn is_const(&self) -> bool {
-        !self.any(&|e| match &e.kind {
+        !self.any(&|e| e.varies() || matches!(e.kind, ExprKind::UserVariable(..)))
+    }
+
+    /// The same of what an index is asked for: a user variable that the statement gives no value is such a value, too.
+    pub fn is_looked_up(&self) -> bool {
+        !self.any(&|e| e.varies() || matches!(e.kind, ExprKind::UserVariable(_, false)))
+    }
+
+    /// It may have another value for each row, whatever its operands are.
+    fn varies(&self) -> bool {
+        match &self.kind {
             ExprKind::Column { .. }
             | ExprKind::Aggregate(..)
             | ExprKind::Window(_)
             | ExprKind::InsertValue(_)
-            | ExprKind::UserVariable(_)
             | ExprKind::Stored(_)
             | ExprKind::SetUserVariable(..) => true,
             ExprKind::Func { func, .. } => func.is_volatile(),
             ExprKind::Subquery(s) => s.each_row,
             _ => false,
-        })
+        }
     }
 
     /// True if an aggregate is inside.

@@ -98,7 +98,7 @@ fn order_of(
     }
     let before = env.told();
     let found = order();
-    let constant = text.is_const() || matches!(text.kind, ExprKind::UserVariable(_));
+    let constant = text.is_const() || matches!(text.kind, ExprKind::UserVariable(..));
     if env.told() != before && constant {
         env.tells_of(place);
     }

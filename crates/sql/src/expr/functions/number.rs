@@ -562,7 +562,7 @@ fn seeded_random<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
         false => c.int(0) as u32,
     };
     let of_row = |e: &Expr| match &e.kind {
-        ExprKind::UserVariable(_) => false,
+        ExprKind::UserVariable(..) => false,
         ExprKind::Func { func, .. } => func.is_volatile(),
         kind => matches!(
             kind,

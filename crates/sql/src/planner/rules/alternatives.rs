@@ -48,7 +48,7 @@ fn of_all(list: Vec<Expr>, sources: &[Source]) -> Vec<Expr> {
     for e in list {
         // What has to be evaluated as often as it is written is neither moved nor doubled.
         let steady = !e.any(&|e| {
-            e.changes() || matches!(e.kind, ExprKind::UserVariable(_) | ExprKind::Subquery(_))
+            e.changes() || matches!(e.kind, ExprKind::UserVariable(..) | ExprKind::Subquery(_))
         });
         match e.kind {
             ExprKind::Or(branches) if steady && small(&branches) => {
