@@ -875,9 +875,15 @@ impl Expr {
         !self.any(&|e| e.varies() || matches!(e.kind, ExprKind::UserVariable(..)))
     }
 
-    /// The same of what an index is asked for: a user variable that the statement gives no value is such a value, too.
+    /// The same of what an index is asked for: what the statement does not change is such a value, too.
     pub fn is_looked_up(&self) -> bool {
-        !self.any(&|e| e.varies() || matches!(e.kind, ExprKind::UserVariable(_, false)))
+        !self.any(&|e| match &e.kind {
+            ExprKind::UserVariable(_, stays) => !stays,
+            // That of the statement before.
+            ExprKind::Func { func, args } if func.name() == "last_insert_id" => !args.is_empty(),
+            ExprKind::Stored(c) => !c.function.deterministic || c.function.statements,
+            _ => e.varies(),
+        })
     }
 
     /// It may have another value for each row, whatever its operands are.
