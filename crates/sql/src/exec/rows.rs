@@ -464,9 +464,9 @@ impl TablePlan {
                 let keep = first.as_ref().map(|p| |row: &[u8]| p.keeps(row));
                 let keep = keep.as_ref().map(|k| k as &Keep<'_>);
                 let mut image = Vec::new();
+                let mut n = 0u64;
                 for r in ranges {
-                    let all = is_all(&r);
-                    let mut n = 0u64;
+                    let (all, before) = (is_all(&r), n);
                     let mut scan = txn.scan(
                         &self.table,
                         self.access.index,
@@ -494,7 +494,7 @@ impl TablePlan {
                         more = !self.met(check, row, ctx)? || f(ctx, row)?;
                         Ok(more)
                     })?;
-                    self.count_range(all, n + scan.left_out, more, ctx);
+                    self.count_range(all, n - before + scan.left_out, more, ctx);
                     if !more {
                         return Ok(());
                     }
@@ -542,9 +542,9 @@ impl TablePlan {
         let keep = first.as_ref().map(|p| |row: &[u8]| p.keeps(row));
         let keep = keep.as_ref().map(|k| k as &Keep<'_>);
         let mut image = Vec::new();
+        let mut n = 0u64;
         for mut r in ranges {
-            let all = is_all(&r);
-            let mut n = 0u64;
+            let (all, before, mut left_out) = (is_all(&r), n, 0);
             loop {
                 let mut scan = txn.scan(
                     &self.table,
@@ -579,10 +579,11 @@ impl TablePlan {
                     }
                     Ok(flow == Flow::More)
                 })?;
-                n += scan.left_out;
+                left_out += scan.left_out;
                 drop(scan);
                 if flow != Flow::Pause {
-                    self.count_range(all, n, flow == Flow::More, ctx);
+                    let rows = n - before + left_out;
+                    self.count_range(all, rows, flow == Flow::More, ctx);
                 }
                 match flow {
                     Flow::More => {

@@ -876,7 +876,7 @@ impl Expr {
     }
 
     /// The same of what an index is asked for: what the statement does not change is such a value, too.
-    pub fn is_looked_up(&self) -> bool {
+    pub fn is_steady(&self) -> bool {
         !self.any(&|e| match &e.kind {
             ExprKind::UserVariable(_, stays) => !stays,
             // That of the statement before.

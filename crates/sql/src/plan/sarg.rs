@@ -179,8 +179,8 @@ pub fn extract(e: &Expr, table: &Table) -> Option<(usize, ColCond)> {
             collation,
         } => {
             let (c, op, k) = match (column(left), column(right)) {
-                (Some(c), None) if right.is_looked_up() => (c, *op, right),
-                (None, Some(c)) if left.is_looked_up() => (c, op.flip(), left),
+                (Some(c), None) if right.is_steady() => (c, *op, right),
+                (None, Some(c)) if left.is_steady() => (c, op.flip(), left),
                 _ => return None,
             };
             let ty = &table.columns()[c].ty;
@@ -202,8 +202,8 @@ pub fn extract(e: &Expr, table: &Table) -> Option<(usize, ColCond)> {
             collation,
         } => {
             let c = column(expr)?;
-            if !low.is_looked_up()
-                || !high.is_looked_up()
+            if !low.is_steady()
+                || !high.is_steady()
                 || table.columns()[c].ty.is_member()
                 || !order_fits(&table.columns()[c].ty, *collation)
             {
@@ -220,9 +220,7 @@ pub fn extract(e: &Expr, table: &Table) -> Option<(usize, ColCond)> {
             let c = column(expr)?;
             let ty = &table.columns()[c].ty;
             if !order_fits(ty, *collation)
-                || !list
-                    .iter()
-                    .all(|e| e.is_looked_up() && lookable(e, ty, false))
+                || !list.iter().all(|e| e.is_steady() && lookable(e, ty, false))
             {
                 return None;
             }
@@ -252,7 +250,7 @@ pub fn extract(e: &Expr, table: &Table) -> Option<(usize, ColCond)> {
         } => {
             let c = column(expr)?;
             let ty = &table.columns()[c].ty;
-            if !ty.is_character() || !pattern.is_looked_up() || ty.collation != *collation {
+            if !ty.is_character() || !pattern.is_steady() || ty.collation != *collation {
                 return None;
             }
             Some((c, ColCond::LikePrefix((**pattern).clone(), *escape)))
