@@ -59,6 +59,7 @@ USE `a `;
 USE `#mysql50#nodb`;
 USE `#mysql50#no-db`;
 USE `#mysql50#a.b`;
+USE `#mysql50#a@b`;
 DROP DATABASE IF EXISTS `#mysql50#no-db`;
 DROP DATABASE `#mysql50#no-db`;
 DROP DATABASE `#mysql50#nodb`;

@@ -522,7 +522,8 @@ impl<'a> Parser<'a> {
     /// The database of USE: no name at all is none that is selected.
     pub(crate) fn used_db(&mut self) -> SqlResult<String> {
         let db = self.db_ident()?;
-        match !db.is_empty() && is_no_db(&db) {
+        // An `@` stands for no letter there: that is a name which might be one.
+        match !db.is_empty() && !db.contains('@') && is_no_db(&db) {
             true => Err(errors::WRONG_DB_NAME.with([&db])),
             false => Ok(db),
         }
