@@ -50,7 +50,12 @@ fn innodb(inst: &Instance, store: &[(&'static str, u64)], put: &mut dyn FnMut(&s
     let dirty = of("Narwal_memtable_bytes").div_ceil(PAGE);
     put("Innodb_buffer_pool_pages_dirty", dirty);
     put("Innodb_page_size", PAGE);
-    let waits = of("Innodb_row_lock_waits") - of("Innodb_row_lock_current_waits");
+    // Read one after the other: a wait may have begun in between.
+    let (all, now) = (
+        of("Innodb_row_lock_waits"),
+        of("Innodb_row_lock_current_waits"),
+    );
+    let waits = all.saturating_sub(now);
     let average = of("Innodb_row_lock_time").checked_div(waits);
     put("Innodb_row_lock_time_avg", average.unwrap_or(0));
 }
