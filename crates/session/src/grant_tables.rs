@@ -347,23 +347,19 @@ impl ClientSession {
         if let Some(o) = &mut self.tx.open {
             o.txn.lend_temporary();
         }
-        let kept = self.env.temporary.clone();
-        let tables = kept.clone().unwrap_or_default();
-        self.env.temporary = Some(tables.clone());
-        let options = TxnOptions {
-            temporary: Some(tables.clone()),
-            ..TxnOptions::default()
-        };
-        let done = self.change_copy(table, stmt, &tables, &options);
-        let gone = CatalogChange::DropTable {
-            db: MYSQL.into(),
-            name: COPY.into(),
-        };
-        let dropped = tables.ddl(instance.database(), vec![gone], &options, None);
-        self.env.temporary = kept;
-        self.plan_generation += 1;
-        let (before, after, outcome) = done?;
-        dropped?;
+        // The statement may read the session's own.
+        let tables = self.env.temporary.clone().unwrap_or_default();
+        let (before, after, outcome) = self.with_temporary(&tables, |s, options| {
+            let done = s.change_copy(table, stmt, &tables, options);
+            let gone = CatalogChange::DropTable {
+                db: MYSQL.into(),
+                name: COPY.into(),
+            };
+            let dropped = tables.ddl(instance.database(), vec![gone], options, None);
+            let done = done?;
+            dropped?;
+            Ok::<_, SqlError>(done)
+        })?;
         self.follow_copy(table, (&before, &after), self.with_values(text))?;
         match outcome {
             Outcome::Done { affected, info, .. } => Ok((affected, info)),
@@ -438,7 +434,7 @@ impl ClientSession {
         Ok(rows)
     }
 
-    /// Runs with these temporary tables in place of the session's own.
+    /// Runs with these temporary tables as the session's.
     fn with_temporary<T>(
         &mut self,
         tables: &Arc<TemporaryTables>,

@@ -63,11 +63,7 @@ fn as_truth(e: Expr) -> Expr {
 
 /// The text of a user variable, where a number is wanted.
 fn variable_as_number(e: Expr) -> Expr {
-    let is_variable = matches!(
-        e.kind,
-        ExprKind::UserVariable(..) | ExprKind::SetUserVariable(..)
-    );
-    if !is_variable || !e.ty.is_string() {
+    if !e.is_user_variable() || !e.ty.is_string() {
         return e;
     }
     let ty = e.ty;

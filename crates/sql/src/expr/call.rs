@@ -147,13 +147,7 @@ impl<'a> Call<'a, '_> {
 
     /// Who is told what is wrong with a text that should be a number: nobody if it is that of a user variable.
     pub(crate) fn told(&self, i: usize) -> Told<'_> {
-        let variable = |e: &Expr| {
-            matches!(
-                e.kind,
-                ExprKind::UserVariable(..) | ExprKind::SetUserVariable(..)
-            )
-        };
-        let silent = self.exprs().get(i).is_some_and(variable);
+        let silent = self.exprs().get(i).is_some_and(Expr::is_user_variable);
         Told((!silent).then_some(Warn(self.ctx.env)))
     }
 

@@ -886,6 +886,14 @@ impl Expr {
         })
     }
 
+    /// `@x`, or an assignment to it.
+    pub(crate) fn is_user_variable(&self) -> bool {
+        matches!(
+            self.kind,
+            ExprKind::UserVariable(..) | ExprKind::SetUserVariable(..)
+        )
+    }
+
     /// It may have another value for each row, whatever its operands are.
     fn varies(&self) -> bool {
         match &self.kind {
