@@ -9,9 +9,11 @@ And the same where the kernel refuses memory long before the accountant would: a
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import resource
+import subprocess
 import sys
 import threading
 import time
@@ -70,17 +72,25 @@ class Process:
         self.started = self._started()
 
     def _started(self) -> str:
-        return (self.folder / "stat").read_text().rsplit(")", 1)[1].split()[19]
+        return self._stat()[19]
+
+    def _stat(self) -> list[str]:
+        return (self.folder / "stat").read_text().rsplit(")", 1)[1].split()
 
     def is_the_same(self) -> bool:
+        """False of one that has ended and waits for its parent, too."""
         try:
-            return self._started() == self.started
+            return self._started() == self.started and self._stat()[0] not in "ZX"
         except OSError:
             return False
 
     def peak(self) -> int:
-        lines = (self.folder / "status").read_text().splitlines()
-        return next(int(line.split()[1]) << 10 for line in lines if line.startswith("VmHWM"))
+        """0 of a process that has ended."""
+        try:
+            lines = (self.folder / "status").read_text().splitlines()
+        except OSError:
+            return 0
+        return next((int(line.split()[1]) << 10 for line in lines if line.startswith("VmHWM")), 0)
 
     def forget_peak(self) -> None:
         (self.folder / "clear_refs").write_text("5")
@@ -108,11 +118,15 @@ def server(tmp_path):
 def short_server(tmp_path):
     """One that believes in 64 GiB, and whose process can map some hundred MiB more."""
     s = serve(tmp_path / "narwal", 64 << 30)
-    text = Path(f"/proc/{s.process.pid}/status").read_text()
-    mapped = next(int(line.split()[1]) << 10 for line in text.splitlines() if line.startswith("VmSize"))
-    resource.prlimit(s.process.pid, resource.RLIMIT_AS, (mapped + (700 << 20),) * 2)
+    shorten(s)
     yield s
     s.kill()
+
+
+def shorten(server: Narwal) -> None:
+    text = Path(f"/proc/{server.process.pid}/status").read_text()
+    mapped = next(int(line.split()[1]) << 10 for line in text.splitlines() if line.startswith("VmSize"))
+    resource.prlimit(server.process.pid, resource.RLIMIT_AS, (mapped + (700 << 20),) * 2)
 
 
 def run(port: int, name: str, session: list) -> str:
@@ -137,6 +151,13 @@ def run(port: int, name: str, session: list) -> str:
     except SqlError as e:
         outcome = str(e)[:110]
     return outcome
+
+
+def ended(server: Narwal) -> str:
+    """How a server's process ended, with the end of its log."""
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        server.process.wait(10)
+    return f"exit status {server.process.returncode}\n{server.log_tail(15)}"
 
 
 def chosen() -> list:
@@ -170,6 +191,7 @@ def test_each_alone(server):
         began = time.monotonic()
         outcome = run(server.port, name, session)
         if not process.is_the_same():
+            print(ended(server), flush=True)
             server.start()
             process = Process(server.process.pid)
             faults.append((name, "the server ended"))
@@ -187,11 +209,18 @@ def test_each_alone(server):
 
 def test_the_kernel_refuses(short_server):
     process = Process(short_server.process.pid)
+    faults = []
     for name, session in chosen():
         began = time.monotonic()
         outcome = run(short_server.port, name, session)
-        told(name, process.peak() if process.is_the_same() else 0, time.monotonic() - began, outcome)
-        assert process.is_the_same(), name
+        told(name, process.peak(), time.monotonic() - began, outcome)
+        if not process.is_the_same():
+            print(ended(short_server), flush=True)
+            faults.append(name)
+            short_server.start()
+            shorten(short_server)
+            process = Process(short_server.process.pid)
+    assert not faults
     assert serves(short_server.port)
 
 
@@ -224,7 +253,7 @@ def test_sixteen_at_once(server):
         t.start()
     for t in threads:
         t.join()
-    assert process.is_the_same(), "the server ended"
+    assert process.is_the_same(), ended(server)
     print("outcomes", outcomes)
     assert serves(server.port)
     assert not lost

@@ -16,8 +16,6 @@ from ring import Ring, peers  # noqa: E402
 def test_three_kinds_of_servers_in_a_ring(tmp_path):
     seed = random.SystemRandom().randrange(1 << 31)
     ring = Ring(tmp_path, 500, seed, rest=1.0)
-    try:
-        ring.run()
-    except AssertionError as e:
-        raise AssertionError(f"seed {seed}: {e}") from e
+    print(f"seed {seed}")
+    ring.run()
     print(ring.report())

@@ -189,7 +189,11 @@ class Ring:
         try:
             with c.cursor() as cursor:
                 for text in texts:
-                    cursor.execute(text)
+                    try:
+                        cursor.execute(text)
+                    except pymysql.err.OperationalError as e:
+                        e.add_note(f"{where}, asked for {text[:200]}")
+                        raise
                 return list(cursor.fetchall())
         finally:
             c.close()
@@ -210,6 +214,9 @@ class Ring:
             if faults := [w.fault for w in self.writers if w.fault]:
                 raise AssertionError("\n".join(faults))
             self._end()
+        except (pymysql.err.OperationalError, AssertionError) as e:
+            e.add_note(self._busy())
+            raise
         finally:
             self.left = 0
             for server in self.servers.values():
@@ -238,6 +245,19 @@ class Ring:
         for where in ("mariadb", "mysql"):
             self._until(lambda where=where: self.ask(where, "SELECT COUNT(*) FROM information_schema.tables WHERE table_name = 't3'") == [(3,)],
                         f"{where} has the tables")  # fmt: skip
+
+    def _busy(self) -> str:
+        """What the sessions of all servers do, for one who looks for what hangs."""
+        told = []
+        for where, server in self.servers.items():
+            try:
+                c = pymysql.connect(host="127.0.0.1", port=server.port, user="root", connect_timeout=5, read_timeout=5)
+                with contextlib.closing(c), c.cursor() as cursor:
+                    cursor.execute("SHOW FULL PROCESSLIST")
+                    told += [f"{where}: {row}" for row in cursor.fetchall() if "Sleep" not in row]
+            except (pymysql.err.MySQLError, OSError) as e:
+                told.append(f"{where}: {e}, exit status {server.process and server.process.poll()}\n{server.log_tail(15)}")
+        return "\n".join(told)
 
     # -- kills -------------------------------------------------------------------------------------------------------
     def _one_kill(self) -> None:

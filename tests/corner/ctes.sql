@@ -82,3 +82,9 @@ DELETE FROM seq WHERE n IN (WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT 
 SELECT COUNT(*) FROM seq;
 UPDATE seq SET s = (WITH x AS (SELECT MAX(id) m FROM t) SELECT m FROM x) WHERE n = 200;
 SELECT s FROM seq WHERE n = 200;
+-- A table of WITH that nothing reads must be right, too; its own name is not the one that it defines.
+WITH x AS (WITH x AS (SELECT a FROM x AS t) SELECT 1 AS b) SELECT b FROM x;
+SELECT (WITH x AS (WITH x AS (SELECT a FROM x AS t) SELECT 1 AS b) SELECT b FROM x AS r) AS c;
+WITH p AS (SELECT a FROM q), q AS (SELECT nosuch FROM (SELECT 1 AS a) d) SELECT 1;
+WITH q AS (SELECT 1 AS a), q2 AS (SELECT a FROM q) SELECT 2;
+WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM r WHERE n < 3) SELECT 5;

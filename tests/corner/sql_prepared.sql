@@ -148,3 +148,16 @@ SELECT ? FROM;
 SELECT FROM t WHERE a = ?;
 SELECT '?' AS question, 1 /* ? */ AS `?`;
 SET @a = ?;
+-- What may not run in a READ ONLY transaction can't be prepared in one.
+CREATE TABLE kept (a INT);
+CREATE TEMPORARY TABLE own (a INT);
+START TRANSACTION READ ONLY;
+PREPARE s FROM 'DELETE FROM kept';
+PREPARE s FROM 'INSERT INTO kept VALUES (1)';
+PREPARE s FROM 'UPDATE kept SET a = 1';
+PREPARE s FROM 'INSERT INTO own VALUES (1)';
+EXECUTE s;
+PREPARE s FROM 'SELECT * FROM kept';
+COMMIT;
+PREPARE s FROM 'DELETE FROM kept';
+EXECUTE s;

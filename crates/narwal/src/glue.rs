@@ -36,6 +36,11 @@ pub fn open(o: &Serve) -> Result<Instance, Failure> {
     // Defaults depend on it.
     face::set_of_process(o.face);
     let mut startup = settings(o)?;
+    let files = crate::open_files::allow(startup.get("open_files_limit").as_u64());
+    startup.fact(
+        "open_files_limit",
+        VarValue::UInt(files.min(u32::MAX.into())),
+    );
     let folder = crate::folder::open_disk(
         &o.datadir,
         o.key_file.as_deref(),

@@ -16,6 +16,7 @@ mod help;
 mod init_file;
 mod local;
 mod machine;
+mod open_files;
 mod options;
 mod page_pool;
 mod promote;

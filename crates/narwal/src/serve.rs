@@ -19,7 +19,6 @@ pub fn run(o: Serve) -> Result<(), Failure> {
     start_logging(o.log_level.as_deref())?;
     // Before anything else, so that no signal finds the default action.
     let mut signals = Signals::new([SIGTERM, SIGINT]).map_err(|e| Failure::run("signals", e))?;
-    raise_file_limit();
     allow_core_dumps(wants_core(&o.settings));
     make_datadir(&o.datadir)?;
     let instance = glue::open(&o)?;
@@ -185,23 +184,5 @@ fn allow_core_dumps(allow: bool) {
             allow,
             "can't decide about core dumps: they are as the system has them"
         );
-    }
-}
-
-/// Lets the server open as many files as it may: each connection takes one.
-fn raise_file_limit() {
-    let mut limit = libc::rlimit {
-        rlim_cur: 0,
-        rlim_max: 0,
-    };
-    // SAFETY: both calls get a pointer to an initialised rlimit that lives across the call, and nothing else.
-    let raised = unsafe {
-        libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) == 0 && {
-            limit.rlim_cur = limit.rlim_max;
-            libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit) == 0
-        }
-    };
-    if !raised {
-        tracing::debug!("the limit on open files stays as it is");
     }
 }

@@ -304,18 +304,28 @@ impl ClientSession {
 
     /// Errors 1792 and 1290.
     pub(crate) fn check_writable(&mut self) -> SqlResult<()> {
+        self.refuse_in_read_only_transaction()?;
+        self.refuse_under_read_only()
+    }
+
+    /// Error 1792 in a READ ONLY transaction, or before one.
+    pub(crate) fn refuse_in_read_only_transaction(&self) -> SqlResult<()> {
         let read_only = match &self.tx.open {
             Some(o) => o.read_only,
             None => self.tx.next.read_only.unwrap_or(self.settings.read_only),
         };
-        self.refuse_write(read_only)
+        match read_only {
+            true => Err(read_only_transaction()),
+            false => Ok(()),
+        }
     }
 
     /// The same for statements that commit first: an open READ ONLY transaction, or one that SET TRANSACTION announced,
     /// is over then; only the session's own setting counts.
     pub(crate) fn check_ddl_writable(&mut self) -> SqlResult<()> {
         self.tx.next = NextTransaction::default();
-        self.refuse_write(self.settings.read_only)
+        self.refuse_in_read_only_session()?;
+        self.refuse_under_read_only()
     }
 
     /// Error 1792 in a session whose transactions are READ ONLY.
@@ -332,13 +342,6 @@ impl ClientSession {
             true => self.refuse_in_read_only_session(),
             false => Ok(()),
         }
-    }
-
-    pub(crate) fn refuse_write(&mut self, read_only: bool) -> SqlResult<()> {
-        if read_only {
-            return Err(read_only_transaction());
-        }
-        self.refuse_under_read_only()
     }
 
     /// Error 1290: `read_only` is on, and the account is not above it; or `super_read_only`, which none is above but

@@ -10,6 +10,9 @@ use std::collections::HashMap;
 /// A table: its database and name.
 pub(crate) type Name = (String, String);
 
+/// About what a name of common length takes in the list of uses, whose growth holds it twice for a moment.
+const NAME_BYTES: usize = 300;
+
 /// The backup locks of all sessions.
 #[derive(Debug, Default)]
 pub(crate) struct BackupLocks {
@@ -119,6 +122,7 @@ impl BackupLocks {
         names: Vec<Name>,
         patience: &Patience<'_>,
     ) -> SqlResult<Changing<'_>> {
+        narwal_memory::reserve((names.len() * NAME_BYTES) as u64)?;
         let mut state = self.wait_until(patience, |s| !s.is_locked(&names))?;
         for name in &names {
             state.tables.entry(name.clone()).or_default().changes += 1;

@@ -121,6 +121,11 @@ impl Instance {
             startup.fact_of(face, "version", VarValue::text(version.to_string()));
         }
         startup.fact("innodb_version", VarValue::text(NARWAL_VERSION));
+        let crypt = narwal_sql::expr::functions::crypt::is_there();
+        startup.fact(
+            "have_crypt",
+            VarValue::text(if crypt { "YES" } else { "NO" }),
+        );
         startup.fact(
             "version_compile_machine",
             VarValue::text(std::env::consts::ARCH),

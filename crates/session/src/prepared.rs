@@ -135,6 +135,9 @@ impl ClientSession {
             }
             plan => plan?,
         };
+        if plan.writes_stored() {
+            self.refuse_in_read_only_transaction()?;
+        }
         let mut types = Vec::new();
         if plan.depends_on_param_types() {
             // What is told of it now is what it would be with NULLs.

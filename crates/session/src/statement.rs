@@ -12,8 +12,8 @@ use crate::status;
 use narwal_engine::Isolation;
 use narwal_sql::ast::{AlterAction, DdlStmt, ExplainForm, TableElements};
 use narwal_sql::{
-    Condition, Needs, Outcome, ParseOptions, Prepared, Privilege, Stmt, VariableSource,
-    WarningLevel, view,
+    Condition, Needs, Outcome, ParseOptions, Prepared, Privilege, StatementEnv, Stmt,
+    VariableSource, WarningLevel, view,
 };
 use narwal_syntax::Statement;
 use narwal_syntax::ast::Select;
@@ -855,10 +855,14 @@ impl ClientSession {
                 matches!(ddl, DdlStmt::AlterTable { .. })
                     && matches!(n.privilege, Privilege::Create | Privilege::Insert)
             };
-            let old: Vec<Needs> = needs.iter().filter(|n| !of_new_name(n)).cloned().collect();
+            let old = match needs.iter().any(of_new_name) {
+                true => Cow::Owned(needs.iter().filter(|n| !of_new_name(n)).cloned().collect()),
+                false => Cow::Borrowed(&needs[..]),
+            };
             self.check_table_locks(&old)?;
             self.refuse_under_read_lock()?;
-            let defining = self.enter_definition(&instance, changed_names(&needs))?;
+            let changed = changed_names(&needs, &self.env)?;
+            let defining = self.enter_definition(&instance, changed)?;
             Some((defining, instance.read_lock.enter(true, &self.patience())?))
         };
         self.process.stage(Stage::Ddl);
@@ -951,9 +955,16 @@ impl ClientSession {
 }
 
 /// The tables whose definitions a DDL statement changes; a database has no table's name.
-fn changed_names(needs: &[Needs]) -> Vec<(String, String)> {
-    let changed = needs.iter().filter(|n| n.privilege != Privilege::Select);
-    changed.map(|n| (n.db.clone(), n.table.clone())).collect()
+fn changed_names(needs: &[Needs], env: &StatementEnv) -> SqlResult<Vec<(String, String)>> {
+    let mut names: Vec<(String, String)> = Vec::new();
+    for n in needs.iter().filter(|n| n.privilege != Privilege::Select) {
+        // What is needed on one table mostly stands together.
+        if (names.last()).is_none_or(|(db, table)| (db, table) != (&n.db, &n.table)) {
+            env.check_interrupt()?;
+            names.push((n.db.clone(), n.table.clone()));
+        }
+    }
+    Ok(names)
 }
 
 /// Where a plan comes from, to make it anew.

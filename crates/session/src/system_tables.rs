@@ -21,6 +21,7 @@ use narwal_sql::ast::{AlterAction, DdlStmt};
 use narwal_sql::{Needs, Prepared, SqlMode};
 use narwal_types::errors::codes;
 use narwal_types::{SqlError, SqlResult, Value, Zone};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// What is wrong with a table that somebody has defined, if anything is.
@@ -147,9 +148,9 @@ fn made_by(ddl: &DdlStmt) -> Vec<&str> {
     match ddl {
         DdlStmt::CreateTable(c) if !c.if_not_exists => vec![c.table.name.as_str()],
         DdlStmt::RenameTable { pairs, .. } => {
-            let from = |name: &str| pairs.iter().any(|(from, _)| from.name == name);
+            let from: HashSet<&str> = pairs.iter().map(|(from, _)| from.name.as_str()).collect();
             let to = pairs.iter().map(|(_, to)| to.name.as_str());
-            to.filter(|name| !from(name)).collect()
+            to.filter(|name| !from.contains(name)).collect()
         }
         DdlStmt::AlterTable { actions, .. } => (actions.iter())
             .filter_map(|a| match a {

@@ -20,6 +20,7 @@ use narwal_sql::{Needs, Prepared, Privilege};
 use narwal_types::errors;
 use narwal_types::errors::codes;
 use narwal_types::{SqlError, SqlResult};
+use std::collections::HashSet;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
@@ -531,10 +532,9 @@ impl ClientSession {
         let written =
             |p: Privilege| matches!(p, Privilege::Insert | Privilege::Update | Privilege::Delete);
         // CREATE TABLE ... SELECT writes to a table that is not there yet.
-        let made = |n: &Needs| {
-            let same = |m: &Needs| m.table == n.table && m.db == n.db;
-            (needs.iter()).any(|m| m.privilege == Privilege::Create && same(m))
-        };
+        let created = needs.iter().filter(|n| n.privilege == Privilege::Create);
+        let made: HashSet<(&str, &str)> = created.map(|n| (&*n.db, &*n.table)).collect();
+        let made = |n: &Needs| made.contains(&(&*n.db, &*n.table));
         let catalog = self.instance.database().catalog();
         for n in needs.iter().filter(|n| written(n.privilege) && !made(n)) {
             if let Some(t) = catalog.table(&n.db, &n.table) {

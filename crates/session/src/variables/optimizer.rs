@@ -213,7 +213,7 @@ pub(super) static ROWS: &[VariableDef] = &[
         UInt(0, 4_294_967_295, 1),
         "0",
         Startup,
-        "Files that the server may open.",
+        "Files that the server may open; 0: as many as the system lets it.",
     ),
     inert(
         "optimizer_prune_level",

@@ -56,6 +56,8 @@ pub use sequence::{not_a_sequence, sequence_row, show_create_sequence, unknown_s
 pub use temporary::is_temporary_ddl;
 
 fn on_table(t: &TableName, privilege: Privilege, env: &StatementEnv) -> SqlResult<Needs> {
+    // A statement may name hundreds of thousands of tables.
+    env.check_interrupt()?;
     Ok(Needs {
         db: db_of(t, env)?.to_string(),
         table: t.name.clone(),

@@ -12,7 +12,7 @@ use crate::plan::query::SetPlan;
 use crate::planner::logical::Resolved;
 use crate::planner::resolve::Known;
 use crate::planner::resolve::Resolver;
-use crate::planner::with_order::{Named, in_order};
+use crate::planner::with_order::{in_order, used_later};
 use crate::view_def::loses_order;
 use narwal_syntax::ast::{Cte, From, Select, SetOp, TableRef, With};
 use narwal_types::errors;
@@ -35,11 +35,10 @@ impl Resolver<'_> {
             self.ctes.most.set(MAX_USES + with.ctes.len());
         }
         // Those that are not used must be right, too.
-        let mut used = Named::default();
-        with.ctes.iter().for_each(|c| used.select(&c.query));
+        let used = used_later(with);
         let mut r = Ok(());
         for (i, (cte, group)) in in_order(with).into_iter().enumerate() {
-            let unused = group.is_some() || !used.has(&cte.name);
+            let unused = group.is_some() || !used.contains(&Arc::as_ptr(&cte));
             self.ctes.known.borrow_mut().push(Known {
                 cte: cte.clone(),
                 group,

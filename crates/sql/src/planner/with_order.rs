@@ -40,6 +40,22 @@ pub(super) fn in_order(with: &With) -> Vec<(Arc<Cte>, Option<Group>)> {
     out
 }
 
+/// The tables that others of the WITH name. Without RECURSIVE a name means a table before it, or one outside of this WITH.
+pub(super) fn used_later(with: &With) -> HashSet<*const Cte> {
+    let mut named = Named::default();
+    if with.recursive {
+        with.ctes.iter().for_each(|c| named.select(&c.query));
+    }
+    let mut used = HashSet::new();
+    for c in with.ctes.iter().rev() {
+        if named.has(&c.name) {
+            used.insert(Arc::as_ptr(c));
+        }
+        named.select(&c.query);
+    }
+    used
+}
+
 /// Finds the circles of a graph by one walk (Tarjan's algorithm), without a call for each step: a WITH may be long.
 struct Circles<'a> {
     arrows: &'a [Vec<usize>],

@@ -18,7 +18,7 @@
 //! | `json/` | JSON |
 //! | `dynamic/`, `xml/` | dynamic columns; XML |
 //! | `regexp.rs`, `regexp_search.rs` | REGEXP and REGEXP_*(); searches that can be ended |
-//! | `encryption.rs`, `des.rs` | checksums, encodings, encryption, compression; DES |
+//! | `encryption.rs`, `des.rs`, `crypt.rs` | checksums, encodings, encryption, compression; DES; the system's crypt(3) |
 //! | `network.rs` | internet addresses |
 //! | `mysql.rs` | what only MySQL has |
 //! | `info.rs` | the session, its user and its database; what values are |
@@ -30,6 +30,7 @@
 
 pub mod aggregate;
 pub(crate) mod control;
+pub mod crypt;
 pub(crate) mod date;
 mod des;
 mod digits;
@@ -98,6 +99,7 @@ static SUBJECTS: &[Subject] = &[
         encryption::FUNCTIONS,
     ),
     ("DES", des::FUNCTIONS),
+    ("crypt", crypt::FUNCTIONS),
     ("Internet addresses", network::FUNCTIONS),
     ("Of MySQL alone", mysql::FUNCTIONS),
     ("The session, and what values are", info::FUNCTIONS),
