@@ -104,6 +104,26 @@ def test_rows(pair, table):
     assert cut(ours.rows) == cut(theirs.rows)
 
 
+# What is another variable here: it can't be changed, has other ends, or knows other words.
+OTHER_VARIABLES = {
+    "BINLOG_COMMIT_WAIT_COUNT", "BINLOG_COMMIT_WAIT_USEC", "BINLOG_ROW_IMAGE", "EVENT_SCHEDULER", "INNODB_BUFFER_POOL_SIZE",
+    "INNODB_LOG_BUFFER_SIZE", "INNODB_LOG_FILE_SIZE", "INNODB_LOG_WRITE_AHEAD_SIZE", "INNODB_OPEN_FILES", "INNODB_WRITE_IO_THREADS",
+    "PROTOCOL_VERSION", "QUERY_CACHE_MIN_RES_UNIT", "REPORT_PORT", "SQL_LOG_BIN", "TIMESTAMP", "TLS_VERSION", "TMP_TABLE_SIZE",
+}  # fmt: skip
+
+
+def test_what_variables_are(pair):
+    """Types, ends, steps, members, scopes and options of MariaDB's variables."""
+    statement = (
+        "SELECT variable_name, variable_scope, variable_type, numeric_min_value, numeric_max_value, numeric_block_size, enum_value_list,"
+        " read_only, command_line_argument FROM information_schema.system_variables"
+    )
+    ours, theirs = ({row[0]: row[1:] for row in client.ok(statement).rows} for client in pair)
+    assert theirs.keys() <= ours.keys()
+    differ = {name: (ours[name], theirs[name]) for name in theirs.keys() - OTHER_VARIABLES if ours[name] != theirs[name]}
+    assert differ == {}
+
+
 SYSTEM_SCHEMAS = [
     "SELECT * FROM information_schema.schemata WHERE schema_name IN ('mysql', 'performance_schema') ORDER BY schema_name",
     "SHOW DATABASES LIKE 'mys%'",

@@ -33,3 +33,39 @@ B SELECT * FROM {db}.t
 def test_who_writes_waits_for_read_locks(narwal, mariadb):
     ours, theirs = play(narwal, "read_locks", STEPS), play(mariadb, "read_locks", STEPS)
     assert ours == theirs
+
+
+SHARED = """
+A LOCK TABLES {db}.t WRITE CONCURRENT
+A INSERT INTO {db}.t VALUES (1, 1)
+B SELECT * FROM {db}.t
+B INSERT INTO {db}.t VALUES (2, 1)
+B UPDATE {db}.t SET b = 5 WHERE a = 2
+B LOCK TABLES {db}.t WRITE CONCURRENT
+B DELETE FROM {db}.t WHERE a = 2
+A INSERT INTO {db}.t VALUES (3, 1)
+A ALTER TABLE {db}.t ADD c INT
+A TRUNCATE TABLE {db}.t
+A DROP TABLE {db}.t
+A SELECT * FROM {db}.u
+B UNLOCK TABLES
+B LOCK TABLES {db}.t WRITE
+B ALTER TABLE {db}.t ADD c INT
+B DROP TABLE {db}.t
+A UNLOCK TABLES
+B LOCK TABLES {db}.t WRITE
+A LOCK TABLES {db}.t WRITE CONCURRENT
+B UNLOCK TABLES
+A LOCK TABLES {db}.t WRITE CONCURRENT, {db}.t AS x WRITE
+B SELECT * FROM {db}.t
+A UNLOCK TABLES
+A LOCK TABLES {db}.t WRITE CONCURRENT
+A UNLOCK TABLES
+B ALTER TABLE {db}.t ADD c INT
+B SELECT * FROM {db}.t
+"""
+
+
+def test_write_concurrent_keeps_definitions_and_lets_others_write(narwal, mariadb):
+    ours, theirs = play(narwal, "shared_locks", SHARED), play(mariadb, "shared_locks", SHARED)
+    assert ours == theirs

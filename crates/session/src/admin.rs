@@ -128,6 +128,8 @@ pub(crate) struct TableLock {
     pub alias: Option<String>,
     /// WRITE, not READ.
     pub write: bool,
+    /// WRITE CONCURRENT: others may read and write, too.
+    pub shared: bool,
 }
 
 /// SHOW BINLOG EVENTS [IN file] [FROM position] [LIMIT ...].

@@ -95,10 +95,13 @@ pub(crate) struct Locked {
     pub(crate) views: Vec<(String, String, bool)>,
     /// What statements may call a table: database, name, alias, and whether for writing.
     pub(crate) aliases: Vec<(String, String, String, bool)>,
-    /// Ids of those for writing.
+    /// Ids of those that this session alone may write.
     pub held: Arc<[u64]>,
+    /// Ids of those that others may write, too: nobody may change their definitions.
+    pub(crate) shared: Vec<u64>,
     /// Ids of all: locks of rows that this session's statements take do not wait for its own table locks.
     pub(crate) all: Arc<[u64]>,
     pub(crate) _write: Option<TableLocks>,
+    pub(crate) _shared: Option<TableLocks>,
     pub(crate) _read: Vec<Arc<TableLocks>>,
 }

@@ -17,8 +17,12 @@ pub(crate) fn allowed_file(
 ) -> SqlResult<PathBuf> {
     let mut path = PathBuf::from(name);
     if path.is_relative() {
-        let base = instance.global_value("datadir").show();
-        path = Path::new(&base).join(db).join(path);
+        let base = PathBuf::from(instance.global_value("datadir").show());
+        // A database has no folder of its own: what is beside it is in the data folder.
+        path = match path.strip_prefix("..") {
+            Ok(beside) => base.join(beside),
+            Err(_) => base.join(db).join(path),
+        };
     }
     let allowed = instance.global_value("secure_file_priv").show();
     if !allowed.is_empty() {
@@ -35,6 +39,18 @@ pub(crate) fn allowed_file(
         if !inside {
             return Err(errors::OPTION_PREVENTS_STATEMENT.with([&"--secure-file-priv"]));
         }
+    }
+    // MariaDB looks whether the folder is the allowed one even if all are, and has this number for one that is not there.
+    let folder = path.parent().unwrap_or(&path);
+    let named = Path::new(name).parent();
+    if named.is_some_and(|p| !p.as_os_str().is_empty()) && !folder.is_dir() {
+        let said = errors::OPTION_PREVENTS_STATEMENT.with([&"--secure-file-priv"]);
+        let told = format!(
+            "{}: there is no folder '{}'",
+            said.message,
+            folder.display()
+        );
+        return Err(errors::OPTION_PREVENTS_STATEMENT.text(told));
     }
     Ok(path)
 }

@@ -40,6 +40,7 @@ impl ClientSession {
                             alias: None,
                             table: t.clone(),
                             write: false,
+                            shared: false,
                         })
                         .collect();
                     self.lock_tables(&locks)?;

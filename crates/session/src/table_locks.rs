@@ -166,6 +166,7 @@ impl ClientSession {
         let mut views = Vec::new();
         let mut aliases = Vec::new();
         let mut of_system = 0;
+        let mut shared = SharedNames::default();
         for t in tables {
             self.env.check_interrupt()?;
             let db = t.table.db.as_deref().or(self.env.db.as_deref());
@@ -193,26 +194,16 @@ impl ClientSession {
             if let Some(v) = catalog.view(&db, &name) {
                 self.check_definers(v, &catalog)?;
                 for (db, name) in narwal_sql::view::base_tables(v, &catalog) {
-                    match names.iter_mut().find(|(d, n, _)| *d == db && *n == name) {
-                        Some(known) => known.2 |= t.write,
-                        None => names.push((db, name, t.write)),
-                    }
+                    note(&mut names, &db, &name, t.write);
                 }
                 views.push((db, name, t.write));
                 continue;
             }
-            match names.iter_mut().find(|(d, n, _)| *d == db && *n == name) {
-                // Under two aliases: once is enough, with the stronger of both.
-                Some(known) => known.2 |= t.write,
-                None => names.push((db.clone(), name.clone(), t.write)),
-            }
+            note(&mut names, &db, &name, t.write);
+            shared.note(t, &db, &name);
             if let Some(merge) = catalog.table(&db, &name).filter(|t| t.def.merge.is_some()) {
                 for behind in tables_behind(merge, &catalog, &self.env)? {
-                    let (db, name) = (behind.def.db.clone(), behind.def.name.clone());
-                    match names.iter_mut().find(|(d, n, _)| *d == db && *n == name) {
-                        Some(known) => known.2 |= t.write,
-                        None => names.push((db, name, t.write)),
-                    }
+                    note(&mut names, &behind.def.db, &behind.def.name, t.write);
                 }
             }
         }
@@ -221,7 +212,7 @@ impl ClientSession {
         }
         loop {
             let ids = self.ids_of(&names)?;
-            let mut locked = self.lock_ids(ids, until)?;
+            let mut locked = self.lock_ids(ids, &shared, until)?;
             // A table may have been dropped and made anew while this waited.
             let now = self.ids_of(&names)?;
             let same = now.len() == locked.tables.len()
@@ -321,6 +312,7 @@ impl ClientSession {
     fn lock_ids(
         &self,
         tables: Vec<(String, String, u64, bool)>,
+        shared: &SharedNames,
         until: Instant,
     ) -> SqlResult<Locked> {
         let options = |timeout: Duration| TxnOptions {
@@ -333,21 +325,28 @@ impl ClientSession {
             read.push(self.read_lock(t.2, until)?);
         }
         let all: Arc<[u64]> = tables.iter().map(|t| t.2).collect();
-        let held: Arc<[u64]> = tables.iter().filter(|t| t.3).map(|t| t.2).collect();
+        let written = tables.iter().filter(|t| t.3);
+        let (common, alone): (Vec<_>, Vec<_>) = written.partition(|t| shared.has(&t.0, &t.1));
+        let held: Arc<[u64]> = alone.iter().map(|t| t.2).collect();
+        let shared: Vec<u64> = common.iter().map(|t| t.2).collect();
+        let left = || options(until.saturating_duration_since(Instant::now()));
         let write = match held.is_empty() {
             true => None,
-            false => {
-                let left = until.saturating_duration_since(Instant::now());
-                Some(db.lock_tables(&held, &options(left))?)
-            }
+            false => Some(db.lock_tables(&held, &left())?),
+        };
+        let common = match shared.is_empty() {
+            true => None,
+            false => Some(db.share_tables(&shared, &left())?),
         };
         Ok(Locked {
             views: Vec::new(),
             aliases: Vec::new(),
             tables,
             held,
+            shared,
             all,
             _write: write,
+            _shared: common,
             _read: read,
         })
     }
@@ -497,6 +496,9 @@ impl ClientSession {
                     Some((.., false)) if n.privilege != Privilege::Select => {
                         return Err(errors::TABLE_NOT_LOCKED_FOR_WRITE.with([&n.table]));
                     }
+                    Some(_) if is_of_definition(n.privilege) && locked.shares(n) => {
+                        return Err(errors::TABLE_NOT_LOCKED_FOR_WRITE.with([&n.table]));
+                    }
                     Some(_) => {}
                 }
             }
@@ -564,6 +566,13 @@ impl Locked {
         self._read.len()
     }
 
+    /// True if it holds WRITE CONCURRENT on a table.
+    fn shares(&self, n: &Needs) -> bool {
+        let same = |t: &&(String, String, u64, bool)| t.0 == n.db && t.1 == n.table;
+        let found = self.tables.iter().find(same);
+        found.is_some_and(|t| self.shared.contains(&t.2))
+    }
+
     /// Errors 1100 and 1099: a statement may call a table only as LOCK TABLES did, and do only that.
     fn check_alias(&self, n: &Needs, alias: &str) -> SqlResult<()> {
         let called = |l: &&(String, String, String, bool)| {
@@ -583,4 +592,41 @@ impl Locked {
 /// Error 1192.
 fn active_locks() -> SqlError {
     errors::LOCK_OR_ACTIVE_TRANSACTION.plain()
+}
+
+/// Adds a table that is to be locked. Under two aliases, once is enough, with the stronger of both.
+fn note(names: &mut Vec<(String, String, bool)>, db: &str, name: &str, write: bool) {
+    match names.iter_mut().find(|(d, n, _)| d == db && n == name) {
+        Some(known) => known.2 |= write,
+        None => names.push((db.to_string(), name.to_string(), write)),
+    }
+}
+
+/// The tables that a LOCK TABLES names with WRITE CONCURRENT and nowhere with WRITE.
+#[derive(Default)]
+struct SharedNames {
+    shared: HashSet<(String, String)>,
+    alone: HashSet<(String, String)>,
+}
+
+impl SharedNames {
+    fn note(&mut self, t: &TableLock, db: &str, name: &str) {
+        let name = (db.to_string(), name.to_string());
+        match (t.write, t.shared) {
+            (true, true) => self.shared.insert(name),
+            (true, false) => self.alone.insert(name),
+            (false, _) => return,
+        };
+    }
+
+    fn has(&self, db: &str, name: &str) -> bool {
+        let name = (db.to_string(), name.to_string());
+        self.shared.contains(&name) && !self.alone.contains(&name)
+    }
+}
+
+/// What a change of rows does not need.
+fn is_of_definition(p: Privilege) -> bool {
+    use Privilege as P;
+    !matches!(p, P::Select | P::Insert | P::Update | P::Delete)
 }

@@ -96,7 +96,7 @@ fn attempt(
     options: &TxnOptions,
     filler: Option<&mut Filler<'_>>,
 ) -> Result<Option<CommitInfo>> {
-    let mut locks = TableLocks::new(db);
+    let mut locks = TableLocks::new(db, crate::locks::types::LockMode::Exclusive);
     let ids = touched(&db.catalogs.current.load(), &ddl.changes);
     for id in ids.iter().filter(|id| !options.holds(**id)) {
         let policy = WaitPolicy {

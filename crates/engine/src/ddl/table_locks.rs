@@ -6,11 +6,12 @@ use crate::parts::Parts;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// Exclusive locks on tables' definitions: nobody else writes or changes these tables. Reading goes on, in snapshots.
-/// Released when dropped.
+/// Locks on tables' definitions. Exclusive ones: nobody else writes or changes these tables. Shared ones: nobody changes them, and
+/// all may write. Reading goes on, in snapshots. Released when dropped.
 pub struct TableLocks {
     pub(crate) db: Arc<Parts>,
     owner: u64,
+    mode: LockMode,
     names: Vec<LockName>,
 }
 
@@ -22,10 +23,11 @@ impl Drop for TableLocks {
 
 impl TableLocks {
     /// Locks nothing yet.
-    pub(crate) fn new(db: &Arc<Parts>) -> Self {
+    pub(crate) fn new(db: &Arc<Parts>, mode: LockMode) -> Self {
         TableLocks {
             db: db.clone(),
             owner: db.next_txn.fetch_add(1, Ordering::Relaxed),
+            mode,
             names: Vec::new(),
         }
     }
@@ -36,7 +38,7 @@ impl TableLocks {
         if self
             .db
             .locks
-            .acquire(self.owner, name, LockMode::Exclusive, Some(policy))?
+            .acquire(self.owner, name, self.mode, Some(policy))?
         {
             self.names.push(name);
         }

@@ -17,6 +17,7 @@
 //! | `sys.rs`, `sys_rows.rs`, `sys_mariadb.sql`, `sys_mysql.sql` | the schema `sys` |
 //! | `mysql_performance.rs`, `mysql_performance.sql` | `performance_schema` under MySQL's face |
 //! | `words.rs` | KEYWORDS, SQL_FUNCTIONS, USER_VARIABLES |
+//! | `variable_facts.rs` | SYSTEM_VARIABLES |
 //! | `readers.rs` | NARWAL_BINLOG_READERS |
 //! | `innodb_columns.rs`, `innodb.rs` | INNODB_TRX, INNODB_LOCKS, INNODB_LOCK_WAITS, INNODB_SYS_* and the other INNODB tables |
 //!
@@ -40,6 +41,7 @@ mod sys_rows;
 mod system;
 pub(crate) mod tables;
 mod uncounted_columns;
+mod variable_facts;
 mod views;
 mod words;
 use crate::privileges::PrivilegeSet;
@@ -95,7 +97,7 @@ fn maker(name: &str) -> Maker {
         "USER_VARIABLES" => words::user_variables,
         "GLOBAL_VARIABLES" => server::global_variables,
         "SESSION_VARIABLES" => server::session_variables,
-        "SYSTEM_VARIABLES" => server::system_variables,
+        "SYSTEM_VARIABLES" => variable_facts::system_variables,
         "GLOBAL_STATUS" => server::global_status,
         "SESSION_STATUS" => server::session_status,
         "USER_PRIVILEGES" => grants::user_privileges,

@@ -5,8 +5,7 @@ use crate::key_caches::Shown;
 use crate::privileges::PrivilegeSet;
 use crate::show::server as show;
 use crate::show::status;
-use crate::variables::Effect;
-use crate::variables::{Kind, Scope, VARIABLES, VarValue};
+use crate::variables::VARIABLES;
 use crate::view::View;
 use narwal_sql::virtual_tables::Wanted;
 use narwal_sql::{StatementEnv, VariableScope};
@@ -194,84 +193,6 @@ pub(super) fn global_variables(view: &View, _: &StatementEnv, _: &Wanted) -> Sql
 
 pub(super) fn session_variables(view: &View, _: &StatementEnv, _: &Wanted) -> SqlResult<Rows> {
     variables(view, VariableScope::Any)
-}
-
-pub(super) fn system_variables(view: &View, _: &StatementEnv, _: &Wanted) -> SqlResult<Rows> {
-    let shown = |scope: VariableScope, i: usize| -> SqlResult<Value> {
-        Ok(match view.vars.read(scope, i)? {
-            VarValue::Null => Value::Null,
-            v => Value::str(v.show()),
-        })
-    };
-    let mut rows = Vec::new();
-    for (i, d) in VARIABLES.iter().enumerate() {
-        let (kind, min, max, step, list) = match d.kind {
-            Kind::Bool => ("BOOLEAN", None, None, None, Some("OFF,ON".to_string())),
-            Kind::UInt(a, b, s) => (
-                "BIGINT UNSIGNED",
-                Some(a.to_string()),
-                Some(b.to_string()),
-                Some(s.to_string()),
-                None,
-            ),
-            Kind::Double(a, b) => (
-                "DOUBLE",
-                Some(a.to_string()),
-                Some(b.to_string()),
-                None,
-                None,
-            ),
-            Kind::Enum(names) => ("ENUM", None, None, None, Some(names.join(","))),
-            Kind::Flags(names) => {
-                let list = format!("{},default", names.join(","));
-                ("FLAGSET", None, None, None, Some(list))
-            }
-            Kind::Set(names) => ("SET", None, None, None, Some(names.join(","))),
-            Kind::SqlMode => ("SET", None, None, None, None),
-            Kind::Charset
-            | Kind::Collation
-            | Kind::TimeZone
-            | Kind::Engine
-            | Kind::Locale
-            | Kind::Text => ("VARCHAR", None, None, None, None),
-        };
-        let opt = |s: Option<String>| s.map_or(Value::Null, Value::str);
-        let changeable = !matches!(d.effect, Effect::Startup | Effect::Computed);
-        rows.push(vec![
-            Value::str(d.name.to_ascii_uppercase()),
-            if d.has_session() {
-                shown(VariableScope::Session, i)?
-            } else {
-                Value::Null
-            },
-            if d.has_global() {
-                shown(VariableScope::Global, i)?
-            } else {
-                Value::Null
-            },
-            text("COMPILE-TIME"),
-            Value::str(d.default_value().show()),
-            text(match d.scope {
-                Scope::Global => "GLOBAL",
-                Scope::Both => "SESSION",
-                Scope::Session => "SESSION ONLY",
-            }),
-            text(kind),
-            text(d.doc),
-            opt(min),
-            opt(max),
-            opt(step),
-            opt(list),
-            text(if changeable { "NO" } else { "YES" }),
-            if matches!(d.effect, Effect::Computed | Effect::State) {
-                Value::Null
-            } else {
-                text("REQUIRED")
-            },
-            Value::Null,
-        ]);
-    }
-    Ok(rows)
 }
 
 /// Status variables with their names as SHOW STATUS writes them.

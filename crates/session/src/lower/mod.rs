@@ -269,6 +269,7 @@ fn lock_tables(tables: Vec<ast::TableLock>) -> Admin {
         table: t.table,
         alias: t.alias,
         write: !matches!(t.kind, ast::LockKind::Read | ast::LockKind::ReadLocal),
+        shared: t.kind == ast::LockKind::WriteConcurrent,
     };
     Admin::LockTables(tables.into_iter().map(lock).collect())
 }

@@ -399,6 +399,7 @@ fn the_rest() {
     let lock = |table, alias: Option<&str>, write| TableLock {
         table,
         write,
+        shared: false,
         alias: alias.map(str::to_string),
     };
     assert_eq!(

@@ -194,7 +194,7 @@ pub(super) static ROWS: &[VariableDef] = rows![
         "Restricts the methods of TLS; only OFF.";
     "ssl_session_cache_mode" Global Bool, "ON" Inert
         "Lets clients go on with an earlier TLS session.";
-    "stored_program_cache" Global UInt(16, 524288, 1), "256" Inert
+    "stored_program_cache" Global UInt(0, 524288, 1), "256" Inert
         "Programs that MySQL keeps for a session.";
     "stored_program_definition_cache" Global UInt(256, 524288, 1), "256" Inert
         "Programs whose definitions MySQL keeps.";

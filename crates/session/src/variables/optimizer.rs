@@ -186,7 +186,7 @@ pub(super) static ROWS: &[VariableDef] = &[
     inert(
         "myisam_sort_buffer_size",
         Both,
-        UInt(4096, MAX, 1),
+        UInt(4096, MAX >> 4, 1),
         "134217728",
         "MyISAM's memory for making indexes.",
     ),

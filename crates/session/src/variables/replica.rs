@@ -64,7 +64,7 @@ pub(super) static ROWS: &[VariableDef] = &[
     )),
     inert(
         "log_slow_slave_statements",
-        Global,
+        Both,
         Bool,
         "ON",
         "Slow log of what a replica applies.",
