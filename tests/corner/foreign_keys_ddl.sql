@@ -37,3 +37,13 @@ DROP DATABASE fk_one;
 SET foreign_key_checks = 1;
 INSERT INTO fk_two.c VALUES (1);
 DROP DATABASE fk_two;
+-- The index that a foreign key brings is one for AUTO_INCREMENT.
+CREATE TABLE counted_parent (id INT PRIMARY KEY);
+CREATE TABLE counted (id INT NOT NULL AUTO_INCREMENT, id2 INT NOT NULL, CONSTRAINT counted_fk FOREIGN KEY (id) REFERENCES counted_parent (id));
+SHOW CREATE TABLE counted;
+INSERT INTO counted_parent VALUES (1);
+INSERT INTO counted (id2) VALUES (5);
+SELECT * FROM counted;
+DROP TABLE counted;
+CREATE TABLE counted (id INT NOT NULL AUTO_INCREMENT, id2 INT NOT NULL, CONSTRAINT counted_fk FOREIGN KEY (id2) REFERENCES counted_parent (id));
+DROP TABLE counted_parent;

@@ -195,3 +195,10 @@ CREATE SEQUENCE information_schema.s;
 DROP TABLE t, u, rs, c1;
 DROP SEQUENCE s1, s2, s3, r, big;
 SHOW TABLES;
+-- A view is no sequence, not even one that can't be read.
+CREATE TABLE behind_view (a INT);
+CREATE VIEW no_sequence AS SELECT a FROM behind_view;
+SHOW CREATE SEQUENCE no_sequence;
+DROP TABLE behind_view;
+SHOW CREATE SEQUENCE no_sequence;
+DROP VIEW no_sequence;

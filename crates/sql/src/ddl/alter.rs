@@ -931,6 +931,7 @@ impl Run<'_> {
         check_auto_increment(
             &d.def.columns,
             &d.def.indexes,
+            &[],
             Some(&said),
             &mut d.def.engine,
         )?;

@@ -1,6 +1,6 @@
 //! Column definitions and what a table's columns must fulfil together.
 
-use crate::ast::ColumnSpec;
+use crate::ast::{ColumnSpec, ForeignKeySpec};
 use crate::charset_words::CharsetWords;
 use crate::ddl::comment::{Commented, comment};
 use crate::ddl::constraint;
@@ -18,7 +18,8 @@ use narwal_engine::{ColumnDef, DefaultDef, GeneratedDef, IndexDef};
 use narwal_syntax::SqlMode;
 use narwal_types::convert::{NoWarnings, StoreTarget, default_input, store};
 use narwal_types::{
-    BlobSize, Charset, Collation, ColumnType, Member, Members, SqlError, SqlResult, TypeKind, Value,
+    BlobSize, Charset, Collation, ColumnType, Member, Members, Name, SqlError, SqlResult, TypeKind,
+    Value,
 };
 use std::collections::HashMap;
 
@@ -373,12 +374,13 @@ fn check_members(def: &ColumnDef, of: Members, env: &StatementEnv) -> SqlResult<
     Ok(())
 }
 
-/// Looks for the AUTO_INCREMENT column in the indexes. Some engines of MariaDB count in groups of rows, by a column that is
+/// Looks for the AUTO_INCREMENT column in the indexes, and in those that `foreign` will bring. Some engines of MariaDB count in groups of rows, by a column that is
 /// first in none; such a table keeps the engine's name (`said`: as the statement has it), so that its definition is one that
 /// can be run.
 pub(super) fn check_auto_increment(
     columns: &[ColumnDef],
     indexes: &[IndexDef],
+    foreign: &[ForeignKeySpec],
     said: Option<&str>,
     engine: &mut String,
 ) -> SqlResult<()> {
@@ -390,7 +392,10 @@ pub(super) fn check_auto_increment(
         return Err(errors::WRONG_AUTO_KEY.plain());
     }
     let first = |i: &IndexDef| i.columns.first().is_some_and(|c| c.column == at);
-    if indexes.iter().any(first) {
+    // A foreign key gets an index of its columns.
+    let begins =
+        |k: &ForeignKeySpec| (k.columns.first()).is_some_and(|c| columns[at].name.same_name(c));
+    if indexes.iter().any(first) || foreign.iter().any(begins) {
         return Ok(());
     }
     let some = indexes

@@ -226,7 +226,8 @@ impl Run<'_> {
             specs.get(i).is_some_and(|s| s.def.nullable)
         });
         let said = c.options.engine.as_deref().or(env.default_engine);
-        check_auto_increment(&columns, &indexes, said, &mut engine)?;
+        let foreign = &c.elements.foreign_keys;
+        check_auto_increment(&columns, &indexes, foreign, said, &mut engine)?;
         check_row_size(&columns)?;
         let mut def = TableDef {
             id: 0,

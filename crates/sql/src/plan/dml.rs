@@ -130,6 +130,8 @@ pub struct UpdatePlan {
     pub ignore: bool,
     /// SET changes columns of the index that is scanned: rows may move.
     pub moves: bool,
+    /// It has an ORDER BY, though an index may give the order.
+    pub ordered: bool,
     /// WITH CHECK OPTION of the view that is its target.
     pub check: Option<ViewCheck>,
     /// No index and no LIMIT, for `sql_safe_updates`.

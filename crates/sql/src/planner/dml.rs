@@ -838,6 +838,7 @@ impl Resolver<'_> {
             limit,
             ignore: u.ignore,
             moves,
+            ordered: !u.order_by.is_empty(),
             portion,
             row_wise: sets.iter().any(|s| runs_each_row(&s.value)),
             reads_target: subqueries.read(table),
