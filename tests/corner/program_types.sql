@@ -34,3 +34,16 @@ CREATE PROCEDURE ptm() SELECT 1;
 SET sql_mode = DEFAULT;
 SELECT sql_mode FROM mysql.proc WHERE name = 'ptm';
 DROP PROCEDURE ptm;
+-- ROW TYPE OF means the table that the name means when the program is called.
+create table row_source (a int, b varchar(10));
+create temporary table row_source (x int, y varchar(10));
+create procedure of_rows() begin declare rec row type of row_source default row(10,'bb'); select rec.a, rec.b; end;
+call of_rows();
+drop temporary table row_source;
+call of_rows();
+create temporary table row_source (x int, y varchar(10));
+call of_rows();
+drop temporary table row_source;
+call of_rows();
+create procedure of_rows_2() begin declare rec row type of row_source default row(10,'bb'); select rec.a, rec.b; end;
+call of_rows_2();

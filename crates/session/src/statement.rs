@@ -888,6 +888,7 @@ impl ClientSession {
         if self.env.temporary.is_some() {
             // Names mean other tables now.
             self.plan_generation += 1;
+            self.programs.temporary_changed();
         }
         let written = self.env.gtid_written.take();
         self.note_gtid(written.unwrap_or_default());

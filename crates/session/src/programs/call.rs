@@ -236,11 +236,13 @@ impl ClientSession {
             store: &self.programs.store,
             env: &self.env,
             lenient: false,
+            asked: Default::default(),
         };
         if !matches!(body, ast::Body::Statement(..)) {
             // What is wrong with it as it stands is told before any of it runs.
             let definition = Now {
                 lenient: true,
+                asked: Default::default(),
                 ..now
             };
             compile(&head, body.clone(), text, &self.env, &definition)?;

@@ -21,6 +21,7 @@ use narwal_types::errors;
 use narwal_types::errors::codes;
 use narwal_types::{Collation, ColumnType, ResultColumn, SqlError, SqlResult, Value};
 use parking_lot::Mutex;
+use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 
@@ -32,6 +33,8 @@ pub(crate) struct Unit {
     pub(crate) program: Arc<Program>,
     /// Its name among those that run.
     mark: Arc<str>,
+    /// It has types of tables' columns (ROW TYPE OF): of the temporary tables that were there.
+    of_tables: bool,
 }
 
 /// A package's variables in a session: the time of the definition that they are of, and their values.
@@ -122,6 +125,7 @@ impl Unit {
             program: Arc::new(program),
             env,
             mark: def.key().into(),
+            of_tables: false,
             def,
         }
     }
@@ -162,6 +166,8 @@ pub(crate) struct Now<'a> {
     pub(crate) env: &'a StatementEnv,
     /// A program is being defined, maybe before its tables: what they are is not known.
     pub(crate) lenient: bool,
+    /// It was asked what tables or queries have.
+    pub(crate) asked: Cell<bool>,
 }
 
 impl Now<'_> {
@@ -199,6 +205,7 @@ impl Now<'_> {
 
     /// The columns of a table or a view.
     pub(crate) fn columns(&self, name: &TableName) -> SqlResult<Columns> {
+        self.asked.set(true);
         if let Some((db, name)) = self.view(name) {
             return self.view_columns(&db, &name);
         }
@@ -237,6 +244,7 @@ impl Lookup for Now<'_> {
         if self.lenient {
             return Ok(None);
         }
+        self.asked.set(true);
         let plan = self.store.plan_program(stmt, types, self.env)?;
         let columns = plan.columns().iter();
         let column = |c: &ResultColumn| (c.name.clone(), Typed::from(c.ty));
@@ -455,6 +463,13 @@ impl SessionPrograms {
         self.temporary.lock().take()
     }
 
+    /// Names mean other tables now: what was compiled for the columns that they had is forgotten.
+    pub(crate) fn temporary_changed(&self) {
+        if self.state.lock().units.values().any(|u| u.of_tables) {
+            self.version.store(u64::MAX, Ordering::Relaxed);
+        }
+    }
+
     /// Forgets what was compiled for another catalog.
     pub(super) fn refresh(&self) {
         let version = self.store.database().catalog_version();
@@ -535,6 +550,7 @@ impl SessionPrograms {
             store: &self.store,
             env: &env,
             lenient: false,
+            asked: Default::default(),
         };
         let _inside = Inside::new(self, &def.db, &def.name);
         let columns = match &def.trigger {
@@ -544,6 +560,8 @@ impl SessionPrograms {
             }),
             None => Ok(None),
         };
+        // No trigger is on a temporary table.
+        now.asked.set(false);
         let program = columns.and_then(|c| compile_definition(&def, &env, &now, c));
         let program = program.map_err(|e| load_error(&def, outer, e));
         self.end(&mark);
@@ -551,6 +569,7 @@ impl SessionPrograms {
             program: Arc::new(program?),
             env: of,
             mark: key.into(),
+            of_tables: now.asked.get(),
             def,
         }))
     }

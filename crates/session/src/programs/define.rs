@@ -82,6 +82,7 @@ impl ClientSession {
             store: &self.programs.store,
             env: &env,
             lenient: true,
+            asked: Default::default(),
         };
         let program = compile_definition(&def, &env, &now, None)?;
         if let Some(ty) = program.returns {
@@ -345,6 +346,7 @@ impl ClientSession {
                 store: &self.programs.store,
                 env: &env,
                 lenient: true,
+                asked: Default::default(),
             };
             package::compile_all(&def, &env, &now)?;
             package::check_body(&def.db, &package::parsed(&spec)?.0, p)?;
@@ -430,6 +432,7 @@ impl ClientSession {
             store: &self.programs.store,
             env: &env,
             lenient: true,
+            asked: Default::default(),
         };
         let columns = now.columns(&TableName {
             db: Some(def.db.clone()),

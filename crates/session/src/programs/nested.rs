@@ -489,6 +489,7 @@ fn make_temporary(
         Some(&mut *txn),
     );
     txn.set_temporary(&tables);
+    programs.temporary_changed();
     done.map(drop)
 }
 

@@ -176,6 +176,7 @@ impl SessionPrograms {
             store: &self.store,
             env: &env,
             lenient: false,
+            asked: Default::default(),
         };
         let _inside = Inside::new(self, db, &name);
         // A routine that names itself would be compiled for ever.
@@ -216,6 +217,7 @@ impl SessionPrograms {
             store: &self.store,
             env: &env,
             lenient: false,
+            asked: Default::default(),
         };
         let _inside = Inside::new(self, db, &format!("{package}."));
         let program = begin(&def, &tree, &text, &env, &now)?;

@@ -166,6 +166,7 @@ impl ClientSession {
             store: &self.programs.store,
             env: &env,
             lenient: true,
+            asked: Default::default(),
         };
         compile_definition(def, &env, &now, None).map(drop)
     }

@@ -96,8 +96,10 @@ fn is_bearable(salt: &[u8]) -> bool {
         [b'$', ..] => false,
         [b'_', count @ ..] => {
             let digit = |b: &u8| DIGITS.iter().position(|d| d == b);
-            let mut count = count.get(..4).into_iter().flatten().rev();
-            let count = count.try_fold(0, |n, b| Some(n << 6 | digit(b)?));
+            let count = count.get(..4).and_then(|count| {
+                let mut digits = count.iter().rev();
+                digits.try_fold(0, |n, b| Some(n << 6 | digit(b)?))
+            });
             count.is_some_and(|n| n <= MOST_DES)
         }
         _ => true,
