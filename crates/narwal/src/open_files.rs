@@ -18,9 +18,11 @@ pub(crate) fn allow(wanted: u64) -> u64 {
         return raised.max(now);
     }
     let reached = if set(most, most) { most } else { now };
-    tracing::warn!(
-        "open_files_limit: the system lets this process open {reached} files, {raised} were asked for"
-    );
+    if wanted != 0 {
+        tracing::warn!(
+            "open_files_limit: the system lets this process open {reached} files, {wanted} were asked for"
+        );
+    }
     reached
 }
 
