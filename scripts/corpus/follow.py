@@ -9,6 +9,7 @@ have made, so the two are also compared in front of statements that drop tables.
 from __future__ import annotations
 
 import collections
+import contextlib
 import re
 import shutil
 import time
@@ -161,7 +162,10 @@ class Following:
             word = f"followed, compared {self.compared - compared} times, {self.rows - rows} rows"
             return word + (", differs" if len(self.differing) > differing else "")
         except (ReplicaFailed, SqlError, Lost) as e:
-            error = self.replica.last_error()
+            error = ""
+            # The replica may have lost its root as the source has.
+            with contextlib.suppress(SqlError):
+                error = self.replica.last_error()
             if not error and isinstance(e, SqlError):
                 # The file has left a server that root can't read.
                 self.begin()

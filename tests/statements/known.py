@@ -23,7 +23,8 @@ def known(name: str, pattern: str, line: str) -> Known:
 
 
 KNOWN = [
-    known("not written", r"\b(encrypt|json_table)\(", "`ENCRYPT`, `ST_*`"),
+    known("not written", r"\bjson_table\(", "`ST_*`, `JSON_TABLE`"),
+    known("salts by chance, and those of methods without an end", r"\bencrypt\(", "| `ENCRYPT` with a salt of yescrypt"),
     known("keys of DES", r"\bdes_\w+\(", "`DES_ENCRYPT` with a key's number"),
     known("remainder", r" % |\bmod\b", "other remainders that are zero"),
     known("convert to ascii", r"convert\(.* using", "`CONVERT('é' USING ascii)`"),
