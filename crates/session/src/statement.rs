@@ -851,13 +851,13 @@ impl ClientSession {
         } else {
             self.check_ddl_writable()?;
             // LOCK TABLES need not name what a table is to be called.
-            let of_new_name = |n: &Needs| {
-                matches!(ddl, DdlStmt::AlterTable { .. })
-                    && matches!(n.privilege, Privilege::Create | Privilege::Insert)
-            };
-            let old = match needs.iter().any(of_new_name) {
-                true => Cow::Owned(needs.iter().filter(|n| !of_new_name(n)).cloned().collect()),
-                false => Cow::Borrowed(&needs[..]),
+            let old_name =
+                |n: &&Needs| !matches!(n.privilege, Privilege::Create | Privilege::Insert);
+            let old = match ddl {
+                DdlStmt::AlterTable { .. } => {
+                    Cow::Owned(needs.iter().filter(old_name).cloned().collect())
+                }
+                _ => Cow::Borrowed(&needs[..]),
             };
             self.check_table_locks(&old)?;
             self.refuse_under_read_lock()?;

@@ -878,9 +878,15 @@ impl StatementEnv {
 
     /// Adds a warning that is none but a warning, in strict mode too.
     pub(crate) fn only_warn(&self, code: u16, message: impl Into<Box<str>>) {
+        self.leniently(|| self.warn(code, message));
+    }
+
+    /// Runs something whose warnings are none but warnings, in strict mode too.
+    pub(crate) fn leniently<T>(&self, run: impl FnOnce() -> T) -> T {
         let strict = self.strict_expressions.replace(false);
-        self.warn(code, message);
+        let r = run();
         self.strict_expressions.set(strict);
+        r
     }
 
     /// Adds the rows that a program has changed and found to those of what runs it.

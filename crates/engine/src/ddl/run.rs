@@ -9,7 +9,7 @@ use crate::commit::reserved::{CommitInfo, Reserved};
 use crate::ddl::fill::{FillRows, TableFill};
 use crate::ddl::table_locks::TableLocks;
 use crate::error::{binlog_err, definition_changed};
-use crate::locks::types::{Locked, WaitPolicy};
+use crate::locks::types::{LockMode, Locked, WaitPolicy};
 use crate::parts::Parts;
 use crate::record::annex::Annex;
 use crate::record::replica::{ReplicaMove, local_gtid};
@@ -96,7 +96,7 @@ fn attempt(
     options: &TxnOptions,
     filler: Option<&mut Filler<'_>>,
 ) -> Result<Option<CommitInfo>> {
-    let mut locks = TableLocks::new(db, crate::locks::types::LockMode::Exclusive);
+    let mut locks = TableLocks::new(db, LockMode::Exclusive);
     let ids = touched(&db.catalogs.current.load(), &ddl.changes);
     for id in ids.iter().filter(|id| !options.holds(**id)) {
         let policy = WaitPolicy {

@@ -232,19 +232,10 @@ impl ClientSession {
             line: 1,
             collation: None,
         };
-        let now = Now {
-            store: &self.programs.store,
-            env: &self.env,
-            lenient: false,
-            asked: Default::default(),
-        };
+        let now = Now::new(&self.programs.store, &self.env, false);
         if !matches!(body, ast::Body::Statement(..)) {
             // What is wrong with it as it stands is told before any of it runs.
-            let definition = Now {
-                lenient: true,
-                asked: Default::default(),
-                ..now
-            };
+            let definition = Now::new(&self.programs.store, &self.env, true);
             compile(&head, body.clone(), text, &self.env, &definition)?;
         }
         let program = compile(&head, body, text, &self.env, &now)?;

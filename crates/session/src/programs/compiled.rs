@@ -162,15 +162,24 @@ pub(crate) struct SessionPrograms {
 
 /// Tables and queries as they are now.
 pub(crate) struct Now<'a> {
-    pub(crate) store: &'a Store,
-    pub(crate) env: &'a StatementEnv,
+    store: &'a Store,
+    env: &'a StatementEnv,
     /// A program is being defined, maybe before its tables: what they are is not known.
-    pub(crate) lenient: bool,
+    lenient: bool,
     /// It was asked what tables or queries have.
-    pub(crate) asked: Cell<bool>,
+    asked: Cell<bool>,
 }
 
-impl Now<'_> {
+impl<'a> Now<'a> {
+    pub(crate) fn new(store: &'a Store, env: &'a StatementEnv, lenient: bool) -> Self {
+        Now {
+            store,
+            env,
+            lenient,
+            asked: Cell::new(false),
+        }
+    }
+
     /// Database and name of a view.
     fn view(&self, name: &TableName) -> Option<(String, String)> {
         let db = name.db.as_deref().or(self.env.db.as_deref())?;
@@ -546,12 +555,7 @@ impl SessionPrograms {
         self.begin(&mark)?;
         let of = env_of(&def);
         let env = outer.within(&of);
-        let now = Now {
-            store: &self.store,
-            env: &env,
-            lenient: false,
-            asked: Default::default(),
-        };
+        let now = Now::new(&self.store, &env, false);
         let _inside = Inside::new(self, &def.db, &def.name);
         let columns = match &def.trigger {
             Some(t) => now.table(&TableName {

@@ -78,12 +78,7 @@ impl ClientSession {
         take_written(&mut def, r, text);
         self.refuse_locked_tables()?;
         let env = self.env.within(&env_of(&def));
-        let now = Now {
-            store: &self.programs.store,
-            env: &env,
-            lenient: true,
-            asked: Default::default(),
-        };
+        let now = Now::new(&self.programs.store, &env, true);
         let program = compile_definition(&def, &env, &now, None)?;
         if let Some(ty) = program.returns {
             let written = r
@@ -342,12 +337,7 @@ impl ClientSession {
                 return Err(errors::SP_DOES_NOT_EXIST.with([&"PACKAGE", &full]));
             };
             let env = self.env.within(&env_of(&def));
-            let now = Now {
-                store: &self.programs.store,
-                env: &env,
-                lenient: true,
-                asked: Default::default(),
-            };
+            let now = Now::new(&self.programs.store, &env, true);
             package::compile_all(&def, &env, &now)?;
             package::check_body(&def.db, &package::parsed(&spec)?.0, p)?;
         }
@@ -428,12 +418,7 @@ impl ClientSession {
             written: WrittenHead::of(text, t.head_at, t.body_at.start),
         });
         let env = self.env.within(&env_of(&def));
-        let now = Now {
-            store: &self.programs.store,
-            env: &env,
-            lenient: true,
-            asked: Default::default(),
-        };
+        let now = Now::new(&self.programs.store, &env, true);
         let columns = now.columns(&TableName {
             db: Some(def.db.clone()),
             name: table.clone(),

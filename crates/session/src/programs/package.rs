@@ -172,12 +172,7 @@ impl SessionPrograms {
         let name = format!("{}.{}", def.name, r.name);
         let of = env_of(&def);
         let env = outer.within(&of);
-        let now = Now {
-            store: &self.store,
-            env: &env,
-            lenient: false,
-            asked: Default::default(),
-        };
+        let now = Now::new(&self.store, &env, false);
         let _inside = Inside::new(self, db, &name);
         // A routine that names itself would be compiled for ever.
         let mark: Arc<str> = format!("compile {db}.{name} {}", kind.word()).into();
@@ -213,12 +208,7 @@ impl SessionPrograms {
         let (tree, text) = parsed(&def)?;
         let of = env_of(&def);
         let env = outer.within(&of);
-        let now = Now {
-            store: &self.store,
-            env: &env,
-            lenient: false,
-            asked: Default::default(),
-        };
+        let now = Now::new(&self.store, &env, false);
         let _inside = Inside::new(self, db, &format!("{package}."));
         let program = begin(&def, &tree, &text, &env, &now)?;
         let values = PackageValues::default();

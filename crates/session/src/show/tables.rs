@@ -475,13 +475,15 @@ impl ClientSession {
     }
 
     pub(super) fn show_create_sequence(&mut self, table: &TableRef) -> SqlResult<Grid> {
-        let db = table.db.as_deref().or(self.env.db.as_deref());
-        let catalog = self.instance.database().catalog();
-        if let Some(v) = db.and_then(|db| catalog.view(db, &table.name)) {
-            // Also one that can't be read any more.
-            return Err(errors::NOT_SEQUENCE.with([&v.db, &v.name]));
-        }
-        let t = self.table_named(table, "SHOW")?;
+        let db = table
+            .db
+            .clone()
+            .or(self.env.db.as_deref().map(str::to_string));
+        let t = (self.table_named(table, "SHOW")).map_err(|e| match (e.code, db) {
+            // A view that can't be read is none either.
+            (codes::VIEW_INVALID, Some(db)) => errors::NOT_SEQUENCE.with([&db, &table.name]),
+            _ => e,
+        })?;
         if !t.def.sequence {
             return Err(narwal_sql::ddl::not_a_sequence(codes::NOT_SEQUENCE, &t));
         }

@@ -185,26 +185,22 @@ impl UpdatePlan {
         };
         // MariaDB is strict from when it has found the rows on, if it finds all before it changes one: a value in WHERE that is
         // cut is only told then.
-        let strict = env.strict_expressions.get();
-        let strict_rows = strict && (self.ordered || self.moves);
-        let mut on_row = |txn: &mut Transaction, pk: &[u8], old: &Row| {
-            if !strict_rows {
-                return on_row(txn, pk, old);
-            }
-            env.strict_expressions.set(true);
-            let more = on_row(txn, pk, old).and_then(|more| env.check_refused().map(|()| more));
-            env.strict_expressions.set(false);
-            more
+        let finds_first = self.ordered || self.moves;
+        let strict_rows = finds_first && env.strict_expressions.get();
+        let mut on_row = |txn: &mut Transaction, pk: &[u8], old: &Row| match strict_rows {
+            true => env.strictly(|| on_row(txn, pk, old)),
+            false => on_row(txn, pk, old),
         };
-        env.strict_expressions.set(strict && !strict_rows);
-        let done = match self.order.is_empty() {
+        let mut find = || match self.order.is_empty() {
             true => (self.target).lock(txn, ctx, LockSpec::FOR_WRITE, self.moves, &mut on_row),
             false => {
                 (self.target).lock_sorted(txn, ctx, LockSpec::FOR_WRITE, &self.order, &mut on_row)
             }
         };
-        env.strict_expressions.set(strict);
-        done?;
+        match strict_rows {
+            true => env.leniently(find)?,
+            false => find()?,
+        }
         Ok(true)
     }
 

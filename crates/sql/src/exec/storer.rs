@@ -400,10 +400,7 @@ impl<'a> Storer<'a> {
             },
             ..*self
         };
-        let strict = env.strict_expressions.replace(false);
-        let made = lenient.generate(rules, image, true);
-        env.strict_expressions.set(strict);
-        made
+        env.leniently(|| lenient.generate(rules, image, true))
     }
 
     /// Gives a row the values of its generated columns. `all`: what is wrong with those that nothing needs yet counts as well.
@@ -451,13 +448,12 @@ impl<'a> Storer<'a> {
             },
             ..*self
         };
-        let strict = env.strict_expressions.replace(false);
-        let value = env.quietly(|| {
-            let v = e.eval_unrounded(self.ctx, row)?.into_value();
-            lenient.convert_with(column, Cell::Own(v), false)
-        });
-        env.strict_expressions.set(strict);
-        value
+        env.leniently(|| {
+            env.quietly(|| {
+                let v = e.eval_unrounded(self.ctx, row)?.into_value();
+                lenient.convert_with(column, Cell::Own(v), false)
+            })
+        })
     }
 
     /// Checks a row's constraints.

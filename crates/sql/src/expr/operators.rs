@@ -181,19 +181,19 @@ pub(super) fn in_list<'a>(
     for e in list {
         let x = digits(e)?;
         let (l, r) = (v.as_ref(), x.as_ref());
-        let strict = ctx.env.strict_expressions.get();
-        // Texts of the list become numbers and dates once, before the statement is strict.
-        if strict && all && is_text(r) && !is_text(l) && matches!(e.kind, ExprKind::Literal(_)) {
-            ctx.env.strict_expressions.set(false);
-        }
-        let order = match all && matches!(l, ValueRef::Str(_) | ValueRef::Bytes(_)) {
+        let order = || match all && is_text(l) {
             // A text is read anew for each row beside several of other kinds.
             true => naming([value, e], ctx.env, || {
                 compare_one(l, r, collation, ctx.env)
             }),
             false => order_of([value, e], [l, r], collation, ctx.env),
         };
-        ctx.env.strict_expressions.set(strict);
+        // Texts of the list become numbers and dates once, before the statement is strict.
+        let once = all && is_text(r) && !is_text(l) && matches!(e.kind, ExprKind::Literal(_));
+        let order = match once {
+            true => ctx.env.leniently(order),
+            false => order(),
+        };
         match order {
             Some(Ordering::Equal) => {
                 found = Some(true);

@@ -162,12 +162,7 @@ impl ClientSession {
     /// Parses and compiles a body, as far as that is possible without its tables.
     fn check_event_body(&self, def: &Definition) -> SqlResult<()> {
         let env = self.env.within(&env_of(def));
-        let now = Now {
-            store: &self.programs.store,
-            env: &env,
-            lenient: true,
-            asked: Default::default(),
-        };
+        let now = Now::new(&self.programs.store, &env, true);
         compile_definition(def, &env, &now, None).map(drop)
     }
 

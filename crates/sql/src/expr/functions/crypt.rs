@@ -1,7 +1,7 @@
 //! ENCRYPT, for passwords of mail servers and other programs that go by the system's `crypt(3)`.
 //!
-//! The system's own library is asked, as MariaDB does: what it answers is what those programs compare with. It is loaded when
-//! it is first wanted, since not every system has it. How much work a method is stands in the salt, and the call can't be
+//! The system's own library is asked, as MariaDB does: what it answers is what those programs compare with. It is loaded
+//! while the server runs, since not every system has it. How much work a method is stands in the salt, and the call can't be
 //! ended, so salts that ask for more than about a second are refused as ones that nobody knows; so are methods that ask for
 //! much memory (yescrypt, scrypt).
 //!
